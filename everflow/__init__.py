@@ -1,0 +1,146 @@
+"""tf.*: TensorFlow 1.15's programming model. `import everflow as tf`.
+
+Names that live on `tf` itself are imported here, family by family; `tf.X` namespaces are the modules `everflow/X`, loaded when first
+touched, so that `import everflow` stays quick and never loads torch.
+"""
+
+# The re-exports are the purpose of this file, in the families' order rather than the alphabet's.
+# ruff: noqa: F401, I001
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+# --- versions
+from everflow.version import (
+    COMPILER_VERSION,
+    CXX11_ABI_FLAG,
+    GIT_VERSION,
+    GRAPH_DEF_VERSION,
+    GRAPH_DEF_VERSION_MIN_CONSUMER,
+    GRAPH_DEF_VERSION_MIN_PRODUCER,
+    MONOLITHIC_BUILD,
+    VERSION,
+    EVERFLOW_VERSION as _EVERFLOW_VERSION,
+)
+
+__version__ = VERSION
+__git_version__ = GIT_VERSION
+__compiler_version__ = COMPILER_VERSION
+__cxx11_abi_flag__ = CXX11_ABI_FLAG
+__monolithic_build__ = MONOLITHIC_BUILD
+
+# --- messages
+from everflow.protos.attr_value_pb2 import AttrValue, NameAttrList
+from everflow.protos.config_pb2 import ConfigProto, GPUOptions, GraphOptions, OptimizerOptions, RunMetadata, RunOptions
+from everflow.protos.event_pb2 import Event, LogMessage, SessionLog
+from everflow.protos.graph_pb2 import GraphDef
+from everflow.protos.meta_graph_pb2 import MetaGraphDef, TensorInfo
+from everflow.protos.node_def_pb2 import NodeDef
+from everflow.protos.summary_pb2 import HistogramProto, Summary, SummaryMetadata
+
+# --- types and shapes
+from everflow.framework.dtypes import (
+    DType,
+    QUANTIZED_DTYPES,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex128,
+    complex64,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int16,
+    int32,
+    int64,
+    int8,
+    qint16,
+    qint32,
+    qint8,
+    quint16,
+    quint8,
+    resource,
+    string,
+    uint16,
+    uint32,
+    uint64,
+    uint8,
+    variant,
+)
+
+# --- graph: Graph, Operation, Tensor, scopes, collections, seeds, devices
+
+# --- session
+
+# --- gradients
+
+# --- variables
+
+# --- arrays: constants, shapes, slicing, joining
+
+# --- math
+
+# --- linear algebra
+
+# --- random
+
+# --- nn
+
+# --- control flow, functional, checks and asserts, TensorArray, py_func
+
+# --- sparse and ragged
+
+# --- strings
+
+# --- images
+
+# --- files, parsing, readers
+
+# --- queues, barriers, accumulators, tables
+
+# --- initializers
+
+# --- eager and functions
+
+newaxis = None
+
+# The tf.X namespaces: each is a module of that name in this package, loaded when first touched.
+_NAMESPACES = frozenset(
+    """
+    app audio autograph bitwise compat config contrib data debugging distribute distributions dtypes errors estimator experimental
+    feature_column flags gfile graph_util image initializers io keras layers linalg lite logging lookup losses manip math metrics nest nn
+    profiler python_io quantization queue ragged random raw_ops resource_loader saved_model sets signal sparse spectral strings summary
+    sysconfig test tpu train user_ops version xla
+    """.split()
+)
+# Packages that TensorFlow's module tree has and programs reach as attributes; they exist once everflow.as_tensorflow is loaded.
+_TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
+
+
+def __getattr__(name: str):
+    if name in _NAMESPACES:
+        try:
+            return _importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as missing:
+            if missing.name != f"{__name__}.{name}":
+                raise
+    elif name in _TENSORFLOW_PACKAGES:
+        import sys
+
+        if f"{__name__}.as_tensorflow" in sys.modules:
+            return _importlib.import_module(f"tensorflow.{name}")
+    raise AttributeError(_explain_missing(name), name=name)
+
+
+def _explain_missing(name: str) -> str:
+    from everflow.framework.api_names import in_tensorflow
+
+    message = f"module 'tensorflow' has no attribute {name!r}"
+    return f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if in_tensorflow(name) else message
+
+
+def __dir__():
+    return sorted(set(globals()) | _NAMESPACES)

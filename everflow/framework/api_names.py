@@ -1,0 +1,20 @@
+"""The public names of TensorFlow 1.15 (`api_names.txt`), so that an error can tell a missing feature from a misspelt name."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+
+
+@functools.cache
+def _names() -> frozenset[str]:
+    return frozenset(pathlib.Path(__file__).with_name("api_names.txt").read_text().split())
+
+
+def in_tensorflow(name: str) -> bool:
+    """Whether TensorFlow 1.15 has `tf.NAME`; `name` may have dots.
+
+    >>> in_tensorflow("nn.relu"), in_tensorflow("nn.rely")
+    (True, False)
+    """
+    return name in _names() or name.split(".")[0] == "contrib"
