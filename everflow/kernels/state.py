@@ -1,0 +1,419 @@
+"""Variables at run time: the buffers that ref and resource variables are, and the ops that read and write them.
+
+A ref variable's output is a `Ref`, a resource variable's handle a `ResourceVariable`; both hold one buffer, and one table of
+functions writes into it. Training ops are in `training.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from everflow.framework.slicing import MASKS, resolve
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+
+class Buffer:
+    """Memory that outlives a run: `value` is None until something is assigned.
+
+    An assignment of the same shape copies into the buffer, so that whoever holds it sees the new value.
+    """
+
+    __slots__ = ("value", "dtype", "name", "shape", "container", "__weakref__")
+
+    def __init__(self, dtype, name="", shape=None, container=""):
+        self.value = None
+        self.dtype = dtype
+        self.name = name
+        self.shape = shape
+        self.container = container
+
+    def assign(self, value) -> None:
+        """Take a copy of `value`, into the buffer there is where it has that shape."""
+        buffer = self.value
+        if not isinstance(value, torch.Tensor):
+            self.value = value.copy() if isinstance(value, np.ndarray) else value
+        elif buffer is None or buffer.shape != value.shape or buffer.dtype != value.dtype or buffer.device != value.device:
+            self.value = value.clone(memory_format=torch.contiguous_format)
+        else:
+            # A view of the buffer itself, say its transpose, would be overwritten while it is read.
+            if buffer.numel() and value is not buffer and value.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr():
+                value = value.clone()
+            buffer.copy_(value)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {'uninitialized' if self.value is None else tuple(self.value.shape)}>"
+
+
+class Ref(Buffer):
+    """What a ref variable's output carries."""
+
+    __slots__ = ()
+
+    def read(self):
+        """The buffer; FailedPreconditionError where nothing was assigned yet."""
+        if self.value is None:
+            raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {self.name}")
+        return self.value
+
+    buffer = read
+
+
+class ResourceVariable(Buffer):
+    """What the handle of a resource variable refers to."""
+
+    __slots__ = ()
+
+    def missing(self) -> str:
+        """The sentence that says this variable does not exist yet."""
+        return f"Resource {self.container or 'localhost'}/{self.name}/N10tensorflow3VarE does not exist."
+
+    def read(self):
+        """The buffer, as a reader sees it."""
+        if self.value is None:
+            raise FailedPreconditionError(
+                None,
+                None,
+                f"Error while reading resource variable {self.name} from Container: {self.container or 'localhost'}. "
+                f"This could mean that the variable was uninitialized. Not found: {self.missing()}",
+            )
+        return self.value
+
+    def buffer(self):
+        """The buffer, for an op that updates it in part."""
+        if self.value is None:
+            raise NotFoundError(None, None, self.missing())
+        return self.value
+
+
+def shape_text(shape) -> str:
+    """A shape as TensorFlow's messages write it: `[2,3]`."""
+    return f"[{','.join(str(int(d)) for d in shape)}]"
+
+
+@kernel("VariableV2", "Variable", once=True)
+def variable(*, dtype, shape, container, shared_name, node, session):
+    name = shared_name or node.name
+    return session.resources.lookup_or_create(container, "variable", name, lambda: Ref(dtype, name, shape, container))
+
+
+@kernel("VarHandleOp", once=True)
+def var_handle(*, dtype, shape, container, shared_name, node, session):
+    name = shared_name or node.name
+    return session.resources.lookup_or_create(container, "resource_variable", name, lambda: ResourceVariable(dtype, name, shape, container))
+
+
+@kernel("TemporaryVariable")
+def temporary_variable(*, dtype, shape, var_name, node, step):
+    ref = Ref(dtype, var_name or node.name, shape)
+    dims = shape.as_list()
+    ref.value = np.full(dims, b"", object) if dtype.name == "string" else torch.empty(dims, dtype=torch_dtype(dtype))
+    step.container[("temporary_variable", ref.name)] = ref
+    return ref
+
+
+@kernel("DestroyTemporaryVariable")
+def destroy_temporary_variable(ref, *, var_name, step):
+    if step.container.pop(("temporary_variable", var_name), None) is None:
+        raise NotFoundError(None, None, f"Resource __per_step/{var_name}/TmpVar does not exist.")
+    return ref.read()
+
+
+@kernel("IsVariableInitialized", "VarIsInitializedOp")
+def is_initialized(variable):
+    return torch.tensor(variable.value is not None)
+
+
+@kernel("ReadVariableOp")
+def read_variable(resource):
+    return resource.read()
+
+
+@kernel("VariableShape")
+def variable_shape(resource, *, out_type):
+    return torch.tensor(resource.buffer().shape, dtype=torch_dtype(out_type))
+
+
+@kernel("DestroyResourceOp")
+def destroy_resource(resource, *, ignore_lookup_error, session):
+    if isinstance(resource, ResourceVariable):
+        if resource.value is None and not ignore_lookup_error:
+            raise NotFoundError(None, None, resource.missing())
+        resource.value = None
+    elif not session.resources.remove(resource) and not ignore_lookup_error:
+        raise NotFoundError(None, None, f"{resource!r} does not exist.")
+
+
+@kernel("Assign")
+def assign(ref, value, *, validate_shape):
+    if validate_shape:
+        held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
+        held = held if ref.value is None else list(ref.value.shape)
+        if held is not None and held != list(value.shape):
+            raise InvalidArgumentError(
+                None, None, f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(held)} rhs shape= {shape_text(value.shape)}"
+            )
+    ref.assign(value)
+    return ref
+
+
+@kernel("AssignVariableOp")
+def assign_variable(resource, value):
+    resource.assign(value)
+
+
+def _assign_update(name, method):
+    """AssignAdd and AssignSub on refs, and their resource forms."""
+
+    @kernel(name)
+    def update_ref(ref, value):
+        buffer = ref.read()
+        if buffer.shape != value.shape:
+            raise InvalidArgumentError(None, None, "Parameters and update must be the same size")
+        method(buffer, value)
+        return ref
+
+    @kernel(f"{name}VariableOp")
+    def update_resource(resource, value):
+        buffer = resource.buffer()
+        if buffer.shape != value.shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Cannot update variable with shape {shape_text(buffer.shape)} using a Tensor with shape {shape_text(value.shape)}, "
+                "shapes must be equal.",
+            )
+        method(buffer, value)
+
+
+_assign_update("AssignAdd", torch.Tensor.add_)
+_assign_update("AssignSub", torch.Tensor.sub_)
+
+
+@kernel("CountUpTo", "ResourceCountUpTo")
+def count_up_to(variable, *, limit):
+    buffer = variable.buffer()
+    if buffer.item() >= limit:
+        raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+    before = buffer.clone()
+    buffer.add_(1)
+    return before
+
+
+# --- parts of a variable ------------------------------------------------------------------
+
+
+def check_indices(indices, size) -> torch.Tensor:
+    """The indices as int64; InvalidArgumentError names the first that is not in [0, size)."""
+    indices = indices.long()
+    if indices.numel():
+        low, high = torch.aminmax(indices)
+        if low.item() < 0 or high.item() >= size:
+            at = ((indices < 0) | (indices >= size)).nonzero()[0].tolist()
+            where = ",".join(map(str, at))
+            raise InvalidArgumentError(None, None, f"indices[{where}] = {indices[tuple(at)].item()} is not in [0, {size})")
+    return indices
+
+
+def unique_rounds(indices):
+    """Split positions into rounds in which no index comes twice, in order of appearance."""
+    ordered, order = torch.sort(indices, stable=True)
+    starts = torch.ones_like(ordered, dtype=torch.bool)
+    if len(ordered):
+        starts[1:] = ordered[1:] != ordered[:-1]
+    if bool(starts.all()):
+        return [None]
+    first = torch.arange(len(ordered)).masked_fill(~starts, 0).cummax(0).values
+    turn = torch.empty_like(order)
+    turn[order] = torch.arange(len(ordered)) - first
+    return [(turn == r).nonzero().squeeze(1) for r in range(int(turn.max()) + 1)]
+
+
+def _by_rows(combine):
+    """A row update for functions without an indexed form: repeated rows are combined one after the other."""
+
+    def update(rows, indices, updates):
+        for chosen in unique_rounds(indices):
+            at, new = (indices, updates) if chosen is None else (indices[chosen], updates[chosen])
+            rows.index_copy_(0, at, combine(rows.index_select(0, at), new))
+
+    return update
+
+
+def _divide(rows, updates):
+    if rows.is_floating_point() or rows.is_complex():
+        return rows / updates
+    if bool((updates == 0).any()):
+        raise InvalidArgumentError(None, None, "Integer division by zero")
+    return torch.div(rows, updates, rounding_mode="trunc")
+
+
+def _update_rows(rows, indices, updates):
+    rows.index_copy_(0, indices, updates)
+
+
+def _add_rows(rows, indices, updates):
+    rows.index_add_(0, indices, updates)
+
+
+def _sub_rows(rows, indices, updates):
+    rows.index_add_(0, indices, updates, alpha=-1)
+
+
+_ROW_UPDATES = {
+    "Update": _update_rows,
+    "Add": _add_rows,
+    "Sub": _sub_rows,
+    "Mul": _by_rows(torch.mul),
+    "Div": _by_rows(_divide),
+    "Min": _by_rows(torch.minimum),
+    "Max": _by_rows(torch.maximum),
+}
+
+
+def _scatter(buffer, indices, updates, update):
+    expected = (*indices.shape, *buffer.shape[1:])
+    if tuple(updates.shape) != expected:
+        if updates.ndim or not buffer.ndim:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
+                f"got updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, params.shape {shape_text(buffer.shape)}",
+            )
+        updates = np.broadcast_to(updates, expected) if isinstance(updates, np.ndarray) else updates.expand(expected)
+    indices = check_indices(indices, buffer.shape[0])
+    if isinstance(buffer, np.ndarray):
+        buffer[indices.numpy()] = updates
+    else:
+        update(buffer, indices.reshape(-1), updates.reshape(-1, *buffer.shape[1:]))
+
+
+def scatter_nd(buffer, indices, updates, update) -> None:
+    """Update slices of `buffer` that are addressed by the last axis of `indices`."""
+    depth = indices.shape[-1]
+    expected = (*indices.shape[:-1], *buffer.shape[depth:])
+    if tuple(updates.shape) != expected:
+        if updates.shape[: indices.ndim - 1] != indices.shape[:-1]:
+            text = "The outermost dimension of updates and indices must match. "
+        else:
+            text = "Must have updates.shape = indices.shape[:-1] + ref.shape[indices.shape[-1]:]. "
+        raise InvalidArgumentError(None, None, f"{text}Got indices.shape {shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}")
+    indices = indices.long().reshape(-1, depth)
+    sizes = torch.tensor(buffer.shape[:depth])
+    wrong = ((indices < 0) | (indices >= sizes)).any(dim=1)
+    if bool(wrong.any()):
+        at = int(wrong.nonzero()[0])
+        raise InvalidArgumentError(
+            None, None, f"indices[{at}] = {shape_text(indices[at].tolist())} does not index into shape {shape_text(buffer.shape)}"
+        )
+    flat = torch.zeros(len(indices), dtype=torch.int64)
+    for axis in range(depth):
+        flat.mul_(buffer.shape[axis]).add_(indices[:, axis])
+    rest = tuple(buffer.shape[depth:])
+    if isinstance(buffer, np.ndarray):
+        buffer.reshape(-1, *rest)[flat.numpy()] = updates.reshape(-1, *rest)
+    else:
+        update(buffer.view(-1, *rest), flat, updates.reshape(-1, *rest))
+
+
+def _register_scatters():
+    def ref_and_resource(name, function):
+        @kernel(f"Scatter{name}")
+        def scatter_ref(ref, indices, updates):
+            function(ref.read(), indices, updates)
+            return ref
+
+        @kernel(f"ResourceScatter{name}")
+        def scatter_resource(resource, indices, updates):
+            function(resource.buffer(), indices, updates)
+
+    for name, update in _ROW_UPDATES.items():
+        ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update, check))
+    for name in ("Update", "Add", "Sub"):
+        ref_and_resource(f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update))
+
+
+_register_scatters()
+
+
+def _strided_assign(buffer, begin, end, strides, value, masks):
+    begin, end, strides = (t.tolist() for t in (begin, end, strides))
+    axes = resolve(list(buffer.shape), begin, end, strides, **masks)
+    index, flips = [], []
+    dims = [axis.size for axis in axes if axis.kind != "shrink"]
+    if list(value.shape) != dims:
+        raise InvalidArgumentError(None, None, f"Assigning shape {shape_text(value.shape)} to a slice of shape {shape_text(dims)}")
+    if 0 in dims:
+        return
+    position = 0
+    for axis in axes:
+        if axis.kind == "shrink":
+            index.append(axis.begin)
+        elif axis.kind == "new":
+            index.append(None)
+            position += 1
+        else:
+            last = axis.begin + (axis.size - 1) * axis.stride
+            low, high = min(axis.begin, last), max(axis.begin, last)
+            index.append(slice(low, high + 1, abs(axis.stride)))
+            if axis.stride < 0:  # torch has no negative steps: the value is turned instead
+                flips.append(position)
+            position += 1
+    if isinstance(buffer, np.ndarray):
+        buffer[tuple(index)] = np.flip(value, flips)
+    else:
+        buffer[tuple(index)] = torch.flip(value, flips) if flips else value
+
+
+@kernel("StridedSliceAssign")
+def strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)))
+    _strided_assign(ref.read(), begin, end, strides, value, masks)
+    return ref
+
+
+@kernel("ResourceStridedSliceAssign")
+def resource_strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)))
+    _strided_assign(ref.buffer(), begin, end, strides, value, masks)
+
+
+@kernel("ResourceGather")
+def resource_gather(resource, indices, *, batch_dims):
+    buffer = resource.buffer()
+    indices = check_indices(indices, buffer.shape[batch_dims])
+    if isinstance(buffer, np.ndarray):
+        return _gather_strings(buffer, indices.numpy(), batch_dims)
+    if batch_dims:
+        batch = buffer.shape[:batch_dims]
+        rows = buffer.shape[batch_dims]
+        flat = buffer.reshape(-1, *buffer.shape[batch_dims + 1 :])
+        offsets = (torch.arange(batch.numel()) * rows).reshape(*batch, *[1] * (indices.ndim - batch_dims))
+        return flat[indices + offsets]
+    return buffer.index_select(0, indices.reshape(-1)).reshape(*indices.shape, *buffer.shape[1:])
+
+
+def _gather_strings(buffer, indices, batch_dims):
+    if not batch_dims:
+        return buffer[indices]
+    return np.stack([_gather_strings(b, i, batch_dims - 1) for b, i in zip(buffer, indices)])
+
+
+@kernel("ResourceGatherNd")
+def resource_gather_nd(resource, indices):
+    buffer = resource.buffer()
+    indices = indices.long()
+    depth = indices.shape[-1]
+    wrong = ((indices < 0) | (indices >= torch.tensor(buffer.shape[:depth]))).any(dim=-1)
+    if bool(wrong.any()):
+        at = wrong.nonzero()[0].tolist()
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())} does not index into param shape {shape_text(buffer.shape)}",
+        )
+    where = tuple(indices.unbind(-1)) if depth else (...,)
+    return buffer[tuple(i.numpy() for i in where)] if isinstance(buffer, np.ndarray) else buffer[where]

@@ -1,0 +1,333 @@
+"""The update rules of the optimizers: one in-place function each, on the variable's and its slots' buffers.
+
+Every rule serves four op types: `ApplyX` on refs, `ResourceApplyX` on resource variables, and the sparse form of both, which
+applies the rule to the rows that the gradient names.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.registry import kernel
+from everflow.kernels.state import Ref, shape_text, unique_rounds
+
+# ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here because
+# TensorFlow hands over the powers it has kept itself.
+_FUSED_DTYPES = (torch.float32, torch.float64)
+_NO_BIAS_CORRECTION = torch.tensor(1e9)
+
+
+def _gradient_descent(var, alpha, delta):
+    var.sub_(delta, alpha=alpha)
+
+
+def _momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+    if grad.dtype in _FUSED_DTYPES:
+        torch._fused_sgd_(
+            [var],
+            [grad.contiguous()],
+            [accum],
+            weight_decay=0.0,
+            momentum=momentum,
+            lr=lr,
+            dampening=0.0,
+            nesterov=use_nesterov,
+            maximize=False,
+            is_first_step=False,
+        )
+        return
+    accum.mul_(momentum).add_(grad)
+    if use_nesterov:
+        var.sub_(grad * lr + accum * momentum * lr)
+    else:
+        var.sub_(accum, alpha=lr)
+
+
+def _keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+    accum.mul_(momentum).sub_(grad, alpha=lr)
+    if use_nesterov:
+        var.add_(accum * momentum - grad * lr)
+    else:
+        var.add_(accum)
+
+
+def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
+    alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    if grad.dtype in _FUSED_DTYPES and not use_nesterov:
+        torch._fused_adam_(
+            [var],
+            [grad.contiguous()],
+            [m],
+            [v],
+            [],
+            [_NO_BIAS_CORRECTION],
+            lr=alpha,
+            beta1=beta1,
+            beta2=beta2,
+            weight_decay=0.0,
+            eps=epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
+        return
+    m.add_(grad - m, alpha=1 - beta1)
+    v.add_(grad * grad - v, alpha=1 - beta2)
+    step = m * beta1 + grad * (1 - beta1) if use_nesterov else m
+    var.sub_((step * alpha).div_(v.sqrt().add_(epsilon)))
+
+
+def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m.add_(grad - m, alpha=1 - beta1)
+    v.add_(grad * grad - v, alpha=1 - beta2)
+    torch.maximum(vhat, v, out=vhat)
+    var.sub_((m * alpha).div_(vhat.sqrt().add_(epsilon)))
+
+
+def _adamax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+    m.add_(grad - m, alpha=1 - beta1)
+    torch.maximum(v * beta2, grad.abs(), out=v)
+    var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
+
+
+def _adagrad(var, accum, lr, grad, *, update_slots):
+    if update_slots:
+        accum.addcmul_(grad, grad)
+    var.sub_((grad * lr).mul_(accum.rsqrt()))
+
+
+def _adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
+    if update_slots:
+        accum.addcmul_(grad, grad)
+    var.addcdiv_(grad, accum.sqrt().add_(epsilon), value=-lr)
+
+
+def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step):
+    gradient_accumulator.add_(grad)
+    gradient_squared_accumulator.addcmul_(grad, grad)
+    denominator = gradient_squared_accumulator.sqrt().add_(l2 * global_step * lr)
+    total = gradient_accumulator
+    if l1 > 0:
+        total = total.sign() * (total.abs() - l1 * global_step).clamp_(min=0)
+    torch.div(total * -lr, denominator, out=var)
+
+
+def _adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+    accum.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+    update = (accum_update + epsilon).sqrt_().mul_((accum + epsilon).rsqrt_()).mul_(grad)
+    var.sub_(update, alpha=lr)
+    accum_update.mul_(rho).addcmul_(update, update, value=1 - rho)
+
+
+def _rmsprop(var, ms, mom, lr, rho, momentum, epsilon, grad):
+    ms.add_(grad * grad - ms, alpha=1 - rho)
+    mom.mul_(momentum).add_((grad * lr).mul_((ms + epsilon).rsqrt_()))
+    var.sub_(mom)
+
+
+def _centered_rmsprop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
+    ms.add_(grad * grad - ms, alpha=1 - rho)
+    mg.add_(grad - mg, alpha=1 - rho)
+    mom.mul_(momentum).add_((grad * lr).mul_((ms - mg * mg).add_(epsilon).rsqrt_()))
+    var.sub_(mom)
+
+
+def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
+    new_accum = torch.addcmul(accum, grad, grad)
+    if lr_power == -0.5:
+        new_power, power = new_accum.sqrt(), accum.sqrt()
+    else:
+        new_power, power = new_accum.pow(-lr_power), accum.pow(-lr_power)
+    linear.add_(shrunk - (new_power - power).div_(lr).mul_(var))
+    quadratic = new_power.div_(lr).add_(2 * l2)
+    clipped = (linear.sign() * l1).sub_(linear).div_(quadratic)
+    torch.where(linear.abs() > l1, clipped, torch.zeros_like(clipped), out=var)
+    accum.copy_(new_accum)
+
+
+def _ftrl(var, accum, linear, grad, lr, l1, l2, lr_power):
+    _ftrl_step(var, accum, linear, grad, grad, lr, l1, l2, lr_power)
+
+
+def _ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power):
+    _ftrl_step(var, accum, linear, grad, grad + var * (2 * l2_shrinkage), lr, l1, l2, lr_power)
+
+
+def _shrink(prox, threshold):
+    """Soft thresholding, the proximal operator of the L1 norm."""
+    return prox.sign().mul_((prox.abs() - threshold).clamp_(min=0))
+
+
+def _proximal_gradient_descent(var, alpha, l1, l2, delta):
+    prox = var - delta * alpha
+    if l1 > 0:
+        prox = _shrink(prox, alpha * l1)
+    torch.div(prox, 1 + l2 * alpha, out=var)
+
+
+def _proximal_adagrad(var, accum, lr, l1, l2, grad):
+    accum.addcmul_(grad, grad)
+    rate = accum.rsqrt().mul_(lr)
+    prox = var - grad * rate
+    if l1 > 0:
+        prox = _shrink(prox, rate * l1)
+    torch.div(prox, (rate * l2).add_(1), out=var)
+
+
+def _add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+    m.mul_(beta).add_(grad, alpha=1 - beta)
+    agree = grad.sign().mul_(m.sign())
+    var.sub_(agree.mul_(sign_decay).add_(alpha).mul_(grad), alpha=lr)
+
+
+def _power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+    m.mul_(beta).add_(grad, alpha=1 - beta)
+    agree = grad.sign().mul_(m.sign())
+    var.sub_(agree.mul_(logbase * sign_decay).exp_().mul_(grad), alpha=lr)
+
+
+def _row_rule(rule, slots):
+    """`rule` applied to the rows named by `indices`; a row that comes twice is updated twice, in order."""
+
+    def update(*arguments, indices, grad_at, **attributes):
+        buffers, rest = arguments[:slots], list(arguments[slots:])
+        grad = rest[grad_at]
+        for chosen in unique_rounds(indices):
+            at = indices if chosen is None else indices[chosen]
+            rows = [b.index_select(0, at) for b in buffers]
+            rest[grad_at] = grad if chosen is None else grad[chosen]
+            rule(*rows, *rest, **attributes)
+            for buffer, changed in zip(buffers, rows):
+                buffer.index_copy_(0, at, changed)
+
+    return update
+
+
+# Op name: the rule, how many buffers it writes, its other inputs, and the attribute it wants.
+_RULES = {
+    "GradientDescent": (_gradient_descent, 1, "alpha delta", None),
+    "Momentum": (_momentum, 2, "lr grad momentum", "use_nesterov"),
+    "KerasMomentum": (_keras_momentum, 2, "lr grad momentum", "use_nesterov"),
+    "Adam": (_adam, 3, "beta1_power beta2_power lr beta1 beta2 epsilon grad", "use_nesterov"),
+    "AdamWithAmsgrad": (_amsgrad, 4, "beta1_power beta2_power lr beta1 beta2 epsilon grad", None),
+    "AdaMax": (_adamax, 3, "beta1_power lr beta1 beta2 epsilon grad", None),
+    "Adagrad": (_adagrad, 2, "lr grad", "update_slots"),
+    "AdagradV2": (_adagrad_v2, 2, "lr epsilon grad", "update_slots"),
+    "AdagradDA": (_adagrad_da, 3, "grad lr l1 l2 global_step", None),
+    "Adadelta": (_adadelta, 3, "lr rho epsilon grad", None),
+    "RMSProp": (_rmsprop, 3, "lr rho momentum epsilon grad", None),
+    "CenteredRMSProp": (_centered_rmsprop, 4, "lr rho momentum epsilon grad", None),
+    "Ftrl": (_ftrl, 3, "grad lr l1 l2 lr_power", None),
+    "FtrlV2": (_ftrl_v2, 3, "grad lr l1 l2 l2_shrinkage lr_power", None),
+    "ProximalGradientDescent": (_proximal_gradient_descent, 1, "alpha l1 l2 delta", None),
+    "ProximalAdagrad": (_proximal_adagrad, 2, "lr l1 l2 grad", None),
+    "AddSign": (_add_sign, 2, "lr alpha sign_decay beta grad", None),
+    "PowerSign": (_power_sign, 2, "lr logbase sign_decay beta grad", None),
+}
+_RESOURCE_ONLY = {"KerasMomentum", "AdamWithAmsgrad"}
+_DENSE_ONLY = {"GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign"}
+
+
+def _buffers(variables):
+    """The buffers of a variable and its slots, which must all have been initialised with one shape."""
+    buffers = []
+    for variable in variables:
+        if isinstance(variable, Ref):
+            buffers.append(variable.read())
+        elif variable.value is None:
+            raise InternalError(None, None, "Invalid variable reference.")
+        else:
+            buffers.append(variable.value)
+    for other in buffers[1:]:
+        if other.shape != buffers[0].shape:
+            raise InvalidArgumentError(
+                None, None, f"var and its slots do not have the same shape {shape_text(buffers[0].shape)} {shape_text(other.shape)}"
+            )
+    return buffers
+
+
+def _scalar(name, value):
+    if value.ndim:
+        raise InvalidArgumentError(None, None, f"{name} is not a scalar: {shape_text(value.shape)}")
+    return value.item()
+
+
+def _wrong_shape(name, var, grad):
+    return InvalidArgumentError(None, None, f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}")
+
+
+def _dense(rule, slots, names, attribute):
+    gradient_name = "delta" if "delta" in names else "grad"
+    grad_at = names.index(gradient_name)
+
+    def run(*inputs, **attributes):
+        variables = inputs[:slots]
+        buffers = _buffers(variables)
+        rest = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
+        grad = rest[grad_at]
+        if grad.shape != buffers[0].shape:
+            raise _wrong_shape(gradient_name, buffers[0], grad)
+        rule(*buffers, *rest, **attributes)
+        return variables[0] if isinstance(variables[0], Ref) else None
+
+    return _with_attribute(run, attribute)
+
+
+def _with_attribute(run, attribute):
+    """Give `run` the keyword-only parameter by which the registry knows the attribute it wants."""
+    if attribute == "use_nesterov":
+        return lambda *inputs, use_nesterov: run(*inputs, use_nesterov=use_nesterov)
+    if attribute == "update_slots":
+        return lambda *inputs, update_slots: run(*inputs, update_slots=update_slots)
+    return lambda *inputs: run(*inputs)
+
+
+def _sparse(rule, slots, names, attribute):
+    """The sparse form: `delta` is called `grad` there, and `indices` follow it."""
+    names = [n.replace("delta", "grad") for n in names]
+    grad_at = names.index("grad")
+    by_rows = _row_rule(rule, slots)
+
+    def run(*inputs, **attributes):
+        variables = inputs[:slots]
+        rest = list(inputs[slots:])
+        indices = rest.pop(grad_at + 1)
+        buffers = _buffers(variables)
+        var, grad = buffers[0], rest[grad_at]
+        _check_sparse(var, grad, indices)
+        rest = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(rest)]
+        by_rows(*buffers, *rest, indices=indices.long(), grad_at=grad_at, **attributes)
+        return variables[0] if isinstance(variables[0], Ref) else None
+
+    return _with_attribute(run, attribute)
+
+
+def _check_sparse(var, grad, indices):
+    if not var.ndim:
+        raise InvalidArgumentError(None, None, "var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        raise InvalidArgumentError(None, None, "indices must be one-dimensional")
+    if not grad.ndim or grad.shape[0] != indices.shape[0]:
+        raise InvalidArgumentError(None, None, "grad must be the same size as indices in the first dimension.")
+    if grad.shape[1:] != var.shape[1:]:
+        axis = next((i for i in range(1, var.ndim) if i >= grad.ndim or grad.shape[i] != var.shape[i]), var.ndim)
+        raise InvalidArgumentError(None, None, f"var and grad must match in dimension {axis}")
+    wrong = (indices < 0) | (indices >= var.shape[0])
+    if bool(wrong.any()):
+        at = int(wrong.nonzero()[0])
+        raise InvalidArgumentError(None, None, f"Index {int(indices[at])} at offset {at} in indices is out of range")
+
+
+def _register():
+    for name, (rule, slots, inputs, attribute) in _RULES.items():
+        names = inputs.split()
+        prefixes = ["Resource"] if name in _RESOURCE_ONLY else ["", "Resource"]
+        kernel(*[f"{p}Apply{name}" for p in prefixes])(_dense(rule, slots, names, attribute))
+        if name not in _DENSE_ONLY:
+            kernel(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
+
+
+_register()
