@@ -1,0 +1,319 @@
+"""Resizing of [batch, height, width, channels] images: each method is a table of source positions and weights per axis.
+
+The tables hold what differs between the methods; applying one, and its transpose for the gradient, is the same for all.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+_F = np.float32
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+def _show(shape):
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _sizes(images, size, align_corners=False, half_pixel_centers=False):
+    """((in height, out height), (in width, out width)) after the checks all resizing ops share."""
+    if images.dim() != 4:
+        raise _invalid("input must be 4-dimensional" + _show(images.shape))
+    if size.dim() != 1:
+        raise _invalid("shape_t must be 1-dimensional" + _show(size.shape))
+    if size.numel() != 2:
+        raise _invalid("shape_t must have two elements" + _show(size.shape))
+    if align_corners and half_pixel_centers:
+        raise _invalid("If half_pixel_centers is True, align_corners must be False.")
+    height, width = size.tolist()
+    if height <= 0 or width <= 0:
+        raise _invalid("output dimensions must be positive")
+    if images.shape[1] == 0 or images.shape[2] == 0:
+        raise _invalid("input image must be of non-zero size")
+    return (images.shape[1], height), (images.shape[2], width)
+
+
+def _scale(in_size, out_size, align_corners):
+    if align_corners and out_size > 1:
+        return _F(in_size - 1) / _F(out_size - 1)
+    return _F(in_size) / _F(out_size)
+
+
+def _source(in_size, out_size, align_corners, half_pixel_centers):
+    """Where each output pixel looks in the input, in float32 as the reference computes it."""
+    scale = _scale(in_size, out_size, align_corners)
+    out = np.arange(out_size, dtype=_F)
+    return (out + _F(0.5)) * scale - _F(0.5) if half_pixel_centers else out * scale
+
+
+class Table(NamedTuple):
+    """For each output pixel of one axis the input pixels it is made of, and their weights."""
+
+    indices: torch.Tensor  # [out, taps]
+    weights: torch.Tensor  # [out, taps]
+    linear: bool  # two taps whose weights sum to one
+
+
+def _table(indices, weights, linear=False):
+    indices, weights = np.ascontiguousarray(indices, np.int64), np.ascontiguousarray(weights, _F)
+    return Table(torch.from_numpy(indices), torch.from_numpy(weights), linear)
+
+
+@functools.lru_cache(maxsize=256)
+def nearest_indices(in_size, out_size, align_corners, half_pixel_centers):
+    scale = _scale(in_size, out_size, align_corners)
+    out = np.arange(out_size, dtype=_F)
+    if align_corners:
+        at = out * scale
+        chosen = np.floor(at + _F(0.5))  # halves go up
+    else:
+        chosen = np.floor((out + _F(0.5)) * scale if half_pixel_centers else out * scale)
+    return torch.from_numpy(np.clip(chosen, 0, in_size - 1).astype(np.int64))
+
+
+@functools.lru_cache(maxsize=256)
+def _linear_table(in_size, out_size, align_corners, half_pixel_centers):
+    at = _source(in_size, out_size, align_corners, half_pixel_centers)
+    low = np.floor(at)
+    fraction = at - low
+    indices = np.stack([np.maximum(low, 0), np.minimum(np.ceil(at), in_size - 1)], 1)
+    return _table(indices, np.stack([1 - fraction, fraction], 1), linear=True)
+
+
+_CUBIC_STEPS = 1024
+
+
+@functools.cache
+def _cubic_coefficients(a):
+    """Keys' cubic sampled at 1/1024 steps: within one pixel, and between one and two pixels."""
+    x = np.arange(_CUBIC_STEPS + 1, dtype=_F) / _F(_CUBIC_STEPS)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    x = x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return near.astype(_F), far.astype(_F)
+
+
+@functools.lru_cache(maxsize=256)
+def _cubic_table(in_size, out_size, align_corners, half_pixel_centers):
+    near, far = _cubic_coefficients(-0.5 if half_pixel_centers else -0.75)
+    at = _source(in_size, out_size, align_corners, half_pixel_centers)
+    low = np.floor(at)
+    step = np.rint((at - low) * _CUBIC_STEPS).astype(np.int64)
+    weights = np.stack([far[step], near[step], near[_CUBIC_STEPS - step], far[_CUBIC_STEPS - step]], 1)
+    indices = low[:, None] + np.arange(-1, 3)
+    inside = np.clip(indices, 0, in_size - 1)
+    if half_pixel_centers:
+        # Taps beyond the edge count nothing and the others make up for them.
+        weights = np.where(indices == inside, weights, 0).astype(_F)
+        total = weights.sum(1, keepdims=True)
+        weights = np.where(np.abs(total) >= 1000 * np.finfo(_F).tiny, weights / total, weights)
+    return _table(inside, weights)
+
+
+@functools.lru_cache(maxsize=256)
+def _area_table(in_size, out_size, align_corners):
+    """Each output pixel is the mean over the span it covers; partly covered pixels count in part."""
+    scale = _scale(in_size, out_size, align_corners)
+    start = np.arange(out_size, dtype=_F) * scale
+    end = np.arange(1, out_size + 1, dtype=_F) * scale
+    first, last = np.floor(start).astype(np.int64), np.ceil(end).astype(np.int64)
+    offsets = np.arange(max(1, int((last - first).max())))
+    indices = first[:, None] + offsets
+    covered = np.minimum(indices + 1, end[:, None]) - np.maximum(indices, start[:, None])
+    with np.errstate(invalid="ignore"):  # one pixel with aligned corners has scale 0: NaN, as in TensorFlow
+        weights = np.where(indices < last[:, None], np.maximum(covered, 0), 0) / scale
+    return _table(np.clip(indices, 0, in_size - 1), weights)
+
+
+def _apply(x, axis, table):
+    """Resize along one axis: the weighted sum of the taps."""
+    indices, weights, linear = table
+    if indices.shape[1] > 4:
+        return torch.tensordot(_dense(table, x.shape[axis]), x, dims=([1], [axis])).movedim(0, axis)
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    taps = [x.index_select(axis, indices[:, k]) for k in range(indices.shape[1])]
+    if linear:
+        return torch.lerp(taps[0], taps[1], weights[:, 1].view(shape))
+    return sum(tap * weights[:, k].view(shape) for k, tap in enumerate(taps))
+
+
+def _apply_transposed(grad, axis, in_size, table):
+    indices, weights, _ = table
+    if indices.shape[1] > 4:
+        return torch.tensordot(_dense(table, in_size).mT, grad, dims=([1], [axis])).movedim(0, axis)
+    shape = [1] * grad.dim()
+    shape[axis] = -1
+    result = grad.new_zeros([in_size if i == axis else n for i, n in enumerate(grad.shape)])
+    for k in range(indices.shape[1]):
+        result.index_add_(axis, indices[:, k], grad * weights[:, k].view(shape))
+    return result
+
+
+def _dense(table, in_size):
+    indices, weights, _ = table
+    return torch.zeros(indices.shape[0], in_size).scatter_add_(1, indices, weights)
+
+
+def _resize(images, tables):
+    rows, columns = tables
+    x = images.float()
+    if len(rows.indices) < images.shape[1]:  # the cheaper order: shrink first
+        return _apply(_apply(x, 1, rows), 2, columns)
+    return _apply(_apply(x, 2, columns), 1, rows)
+
+
+def _resize_grad(grads, original, tables):
+    rows, columns = tables
+    grads = _apply_transposed(grads.float(), 1, original.shape[1], rows)
+    return _apply_transposed(grads, 2, original.shape[2], columns).to(original.dtype)
+
+
+@kernel("ResizeNearestNeighbor")
+def resize_nearest_neighbor(images, size, *, align_corners, half_pixel_centers):
+    height, width = _sizes(images, size, align_corners, half_pixel_centers)
+    rows, columns = (nearest_indices(*pair, align_corners, half_pixel_centers) for pair in (height, width))
+    return images.index_select(1, rows).index_select(2, columns)
+
+
+@kernel("ResizeNearestNeighborGrad")
+def resize_nearest_neighbor_grad(grads, size, *, align_corners, half_pixel_centers):
+    """`size` is that of the image the gradient is for."""
+    (out_height, height), (out_width, width) = _sizes(grads, size, align_corners, half_pixel_centers)
+    rows = nearest_indices(height, out_height, align_corners, half_pixel_centers)
+    columns = nearest_indices(width, out_width, align_corners, half_pixel_centers)
+    batch, _, _, channels = grads.shape
+    by_row = grads.new_zeros((batch, height, out_width, channels)).index_add_(1, rows, grads)
+    return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
+
+
+def _interpolating(name, table):
+    @kernel("Resize" + name)
+    def resize(images, size, *, align_corners, half_pixel_centers):
+        pairs = _sizes(images, size, align_corners, half_pixel_centers)
+        return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
+
+    @kernel(f"Resize{name}Grad")
+    def resize_grad(grads, original, *, align_corners, half_pixel_centers):
+        pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
+        return _resize_grad(grads, original, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
+
+    return resize, resize_grad
+
+
+resize_bilinear, resize_bilinear_grad = _interpolating("Bilinear", _linear_table)
+resize_bicubic, resize_bicubic_grad = _interpolating("Bicubic", _cubic_table)
+
+
+@kernel("ResizeArea")
+def resize_area(images, size, *, align_corners):
+    return _resize(images, [_area_table(*pair, align_corners) for pair in _sizes(images, size)])
+
+
+@kernel("QuantizedResizeBilinear")
+def quantized_resize_bilinear(images, size, low, high, *, T, align_corners, half_pixel_centers):
+    """Resizes the integers themselves: bilinear weights keep the range."""
+    resized = resize_bilinear(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
+    if images.is_floating_point():
+        return resized, low, high
+    limits = torch.iinfo(images.dtype)
+    return torch.round(resized.double()).clamp(limits.min, limits.max).to(torch_dtype(T)), low, high
+
+
+# Kernels of ScaleAndTranslate: the radius a kernel reaches, and its value at a distance.
+
+
+def _lanczos(radius):
+    def value(x):
+        x = np.abs(x)
+        safe = np.where(x <= 1e-3, 1, x)
+        result = radius * np.sin(np.pi * safe) * np.sin(np.pi * safe / radius) / (np.pi * np.pi * safe * safe)
+        return np.where(x > radius, 0, np.where(x <= 1e-3, 1, result))
+
+    return radius, value
+
+
+def _gaussian(x):
+    sigma = 0.5
+    return np.where(np.abs(x) >= 1.5, 0, np.exp(-x * x / (2 * sigma * sigma)))
+
+
+def _box(x):
+    x = np.abs(x)
+    return np.where(x < 0.5, 1.0, np.where(x == 0.5, 0.5, 0.0))
+
+
+def _triangle(x):
+    return np.maximum(1 - np.abs(x), 0)
+
+
+def _keys_cubic(x):
+    x = np.abs(x)
+    return np.where(x >= 2, 0, np.where(x >= 1, ((-0.5 * x + 2.5) * x - 4) * x + 2, (1.5 * x - 2.5) * x * x + 1))
+
+
+def _mitchell_cubic(x):
+    x = np.abs(x)
+    far = (((-7 / 18) * x + 2) * x - 10 / 3) * x + 16 / 9
+    return np.where(x >= 2, 0, np.where(x >= 1, far, ((7 / 6) * x - 2) * x * x + 8 / 9))
+
+
+_SAMPLING = {
+    "lanczos1": _lanczos(1.0),
+    "lanczos3": _lanczos(3.0),
+    "lanczos5": _lanczos(5.0),
+    "gaussian": (1.5, _gaussian),
+    "box": (1.0, _box),
+    "triangle": (1.0, _triangle),
+    "keyscubic": (2.0, _keys_cubic),
+    "mitchellcubic": (2.0, _mitchell_cubic),
+}
+
+
+@functools.lru_cache(maxsize=256)
+def _sampling_table(in_size, out_size, scale, translation, kernel_type, antialias):
+    radius, value = _SAMPLING[kernel_type]
+    inverse = _F(1) / _F(scale)
+    kernel_scale = max(inverse, _F(1)) if antialias else _F(1)
+    at = (np.arange(out_size, dtype=_F) + _F(0.5)) * inverse - _F(translation) * inverse
+    reach = _F(radius) * kernel_scale
+    first = np.clip(np.ceil(at - reach - _F(0.5)), 0, in_size - 1).astype(np.int64)
+    last = np.clip(np.floor(at + reach - _F(0.5)), 0, in_size - 1).astype(np.int64)
+    indices = first[:, None] + np.arange(int((last - first).max()) + 1)
+    weights = value((indices + _F(0.5) - at[:, None]) / kernel_scale)
+    weights = np.where(indices <= last[:, None], weights, 0)
+    total = weights.sum(1, keepdims=True)
+    weights = np.where(np.abs(total) >= 1000 * np.finfo(_F).tiny, weights / np.where(total == 0, 1, total), weights)
+    weights[(at < 0) | (at > in_size)] = 0
+    return _table(np.minimum(indices, in_size - 1), weights)
+
+
+def _sampling_tables(pairs, scale, translation, kernel_type, antialias):
+    if kernel_type not in _SAMPLING:
+        raise _invalid(f"Unrecognized kernel type: {kernel_type}")
+    scales = scale.tolist()
+    if min(scales) <= 0:
+        raise _invalid("Scale must be greater than zero.")
+    return [_sampling_table(*pair, s, t, kernel_type, antialias) for pair, s, t in zip(pairs, scales, translation.tolist())]
+
+
+@kernel("ScaleAndTranslate")
+def scale_and_translate(images, size, scale, translation, *, kernel_type, antialias):
+    return _resize(images, _sampling_tables(_sizes(images, size), scale, translation, kernel_type, antialias))
+
+
+@kernel("ScaleAndTranslateGrad")
+def scale_and_translate_grad(grads, original, scale, translation, *, kernel_type, antialias):
+    pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
+    return _resize_grad(grads, original, _sampling_tables(pairs, scale, translation, kernel_type, antialias))
