@@ -1,0 +1,348 @@
+"""After `import everflow.as_tensorflow`, `import tensorflow` gives everflow, and so do the module paths that programs of 2016-2019 import.
+
+`tensorflow.X` is the module `everflow.X` itself. Paths into TensorFlow's own tree (`tensorflow.python.ops.math_ops`) are served from the
+table below: a module without code of its own that looks a name up in the listed everflow modules, in order, when it is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import re
+import sys
+import types
+
+import everflow
+from everflow.version import EVERFLOW_VERSION
+
+# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first; `.` is tf itself.
+# To serve a new path, or to add a source for a path, edit a row. Sources that don't exist are passed over.
+_TABLE = """
+python                  client compiler data eager feature_column framework keras layers lib ops \
+                        platform saved_model summary tools training user_ops util : .
+python                  debug                    : debug
+python                  estimator                : estimator
+python                  pywrap_tensorflow        : pywrap_tensorflow train errors .
+python                  tf2                      : tf2
+
+python.autograph        .                        : autograph
+python.client           session                  : runtime.session .
+python.client           device_lib               : runtime.device_lib runtime.devices
+python.client           timeline                 : runtime.timeline
+python.compat           compat                   : compat
+python.data             util experimental        : data .
+python.data.ops         dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.dataset data.iterator data.experimental
+python.data.util        nest                     : framework.nest
+python.data.experimental ops                     : data.experimental
+python.debug            cli wrappers lib         : debug
+python.debug.wrappers   hooks local_cli_wrapper dumping_wrapper framework : debug
+python.debug.lib        debug_data debug_utils   : debug
+python.distribute       distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute
+python.eager            backprop                 : eager.backprop eager .
+python.eager            context                  : eager.context eager .
+python.eager            def_function function    : eager.function eager .
+python.eager            tape execute             : eager .
+python.estimator        estimator model_fn run_config training exporter util keras inputs canned export warm_starting_util gc : estimator
+python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
+python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : estimator
+python.estimator.export export export_output export_lib : estimator.export
+python.feature_column   feature_column feature_column_lib feature_column_v2 : feature_column
+
+python.framework        ops                      : framework.graph framework.graph_keys framework.scopes framework.conversion framework.devices \
+                                                   framework.registry framework.ops_compat .
+python.framework        constant_op              : ops.constants ops.array .
+python.framework        common_shapes            : framework.shapes framework.windows .
+python.framework        composite_tensor         : framework.composite .
+python.framework        device                   : framework.devices .
+python.framework        dtypes                   : framework.dtypes .
+python.framework        errors errors_impl       : framework.errors errors
+python.framework        function                 : framework.functions framework.function .
+python.framework        graph_io                 : framework.graph_io train io
+python.framework        graph_util graph_util_impl : graph_util framework.graph_util
+python.framework        importer                 : framework.importer .
+python.framework        indexed_slices           : framework.indexed_slices framework.tensor .
+python.framework        load_library             : framework.load_library .
+python.framework        meta_graph               : framework.meta_graph train .
+python.framework        op_def_library op_def_registry : framework.op_defs framework.builder .
+python.framework        random_seed              : framework.seeds framework.random_seed .
+python.framework        smart_cond               : ops.smart_cond framework.smart_cond ops.control_flow
+python.framework        sparse_tensor            : framework.sparse_tensor framework.composite ops.sparse .
+python.framework        tensor_shape             : framework.shapes .
+python.framework        tensor_spec type_spec    : framework.specs framework.tensor_spec .
+python.framework        tensor_util              : framework.tensor_values framework.tensor_util framework.conversion .
+python.framework        test_util                : framework.test_util test
+python.framework        versions                 : version .
+python.framework        auto_control_deps c_api_util func_graph op_callbacks subscribe tensor_like : framework.graph .
+
+python.keras            _impl                    : keras
+python.keras            activations applications backend callbacks constraints datasets engine estimator initializers layers losses \
+                        metrics models optimizers preprocessing regularizers utils wrappers : keras
+python.keras.engine     base_layer input_layer input_spec network sequential training topology base_layer_utils : keras keras.engine keras.layers keras.models
+python.keras.layers     core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise cudnn_recurrent : keras.layers
+python.keras.utils      conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils keras.utils_compat
+python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers
+
+python.layers           base core convolutional pooling normalization layers utils : layers layers.base layers.core layers.utils
+
+python.lib.io           file_io                  : platform.file_io platform.gfile
+python.lib.io           tf_record                : python_io io
+python.lib.io           python_io                : python_io
+
+python.ops              array_ops                : ops.array ops.slicing ops.constants . sparse quantization
+python.ops              math_ops                 : ops.math math linalg .
+python.ops              nn nn_ops nn_impl nn_grad : ops.nn nn math .
+python.ops              nn_fused_batchnorm       : nn
+python.ops              control_flow_ops         : ops.control_flow ops.control_flow_compat .
+python.ops              control_flow_util control_flow_util_v2 : ops.control_flow_util ops.control_flow .
+python.ops              cond_v2 while_v2         : ops.functional_control_flow ops.control_flow .
+python.ops              check_ops                : ops.checks debugging .
+python.ops              clip_ops                 : ops.clip math .
+python.ops              confusion_matrix         : ops.confusion math .
+python.ops              ctc_ops                  : nn .
+python.ops              custom_gradient          : ops.custom_gradient framework.custom_gradient .
+python.ops              data_flow_ops            : ops.queues ops.data_flow queue .
+python.ops              data_flow_grad math_grad array_grad control_flow_grad state_grad linalg_grad : ops.math ops.array
+python.ops              embedding_ops            : ops.embedding nn .
+python.ops              functional_ops map_fn    : ops.functional .
+python.ops              gradients gradients_impl gradients_util : ops.gradients framework.gradients .
+python.ops              gradient_checker gradient_checker_v2 : test
+python.ops              histogram_ops            : .
+python.ops              image_ops image_ops_impl : ops.image image
+python.ops              init_ops init_ops_v2     : ops.initializers initializers .
+python.ops              inplace_ops              : ops.inplace .
+python.ops              io_ops                   : ops.files ops.io io .
+python.ops              linalg_ops linalg_ops_impl : ops.linalg linalg .
+python.ops              list_ops                 : ops.lists
+python.ops              logging_ops              : ops.logging summary .
+python.ops              lookup_ops               : ops.lookup lookup .
+python.ops              losses                   : losses
+python.ops              manip_ops                : manip .
+python.ops              metrics metrics_impl     : metrics
+python.ops              numerics                 : debugging .
+python.ops              parsing_ops              : ops.parsing io .
+python.ops              partitioned_variables    : ops.partitioners ops.variable_scope .
+python.ops              quantized_ops            : quantization .
+python.ops              random_ops stateless_random_ops : ops.random random .
+python.ops              resource_variable_ops    : ops.resource_variables ops.variables .
+python.ops              rnn rnn_cell rnn_cell_impl : ops.rnn ops.rnn_cell nn nn.rnn_cell .
+python.ops              script_ops               : ops.script ops.py_func .
+python.ops              sdca_ops session_ops     : ops.session_ops .
+python.ops              sets sets_impl           : sets
+python.ops              sparse_ops               : ops.sparse sparse .
+python.ops              special_math_ops         : ops.einsum ops.special_math math .
+python.ops              spectral_ops             : ops.spectral signal spectral
+python.ops              standard_ops             : .
+python.ops              state_ops                : ops.state ops.variables .
+python.ops              string_ops               : ops.strings strings .
+python.ops              summary_ops summary_ops_v2 summary_op_util : ops.summary summary
+python.ops              template                 : ops.template .
+python.ops              tensor_array_ops tensor_array_grad : ops.tensor_array .
+python.ops              tensor_forest_ops        : .
+python.ops              variables                : ops.variables ops.variable .
+python.ops              variable_scope           : ops.variable_scope .
+python.ops              weights_broadcast_ops    : ops.weights_broadcast losses.util losses
+python.ops              gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
+                        gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
+                        gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops gen_list_ops \
+                        gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
+                        gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
+                        gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : gen_ops
+python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
+                        laplace student_t kullback_leibler util : distributions
+python.ops.linalg       linalg linear_operator linalg_impl : linalg
+python.ops.losses       losses losses_impl util  : losses
+python.ops.ragged       ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged .
+python.ops.signal       signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
+
+python.platform         app                      : platform.app
+python.platform         flags                    : platform.flags
+python.platform         gfile                    : platform.gfile
+python.platform         googletest test benchmark : test
+python.platform         resource_loader          : platform.resource_loader
+python.platform         sysconfig                : sysconfig
+python.platform         tf_logging               : platform.logging
+python.platform         build_info self_check    : platform.build_info
+python.profiler         model_analyzer option_builder profile_context tfprof_logger : profiler
+
+python.saved_model      builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
+                        signature_def_utils_impl simple_save tag_constants utils utils_impl : saved_model
+python.summary          summary                  : summary
+python.summary          event_accumulator        : summary
+python.summary          summary_iterator         : train summary
+python.summary.writer   writer writer_cache event_file_writer : summary summary.writer
+
+python.tools            freeze_graph             : tools.freeze_graph
+python.tools            inspect_checkpoint       : tools.inspect_checkpoint
+python.tools            optimize_for_inference_lib : tools.optimize_for_inference
+python.tools            saved_model_cli          : tools.saved_model_cli
+python.tools            saved_model_utils        : tools.saved_model_utils saved_model
+python.tools            selective_registration_header_lib : tools
+python.tools            strip_unused strip_unused_lib : tools.strip_unused
+python.tools            import_pb_to_tensorboard print_selective_registration_header : tools
+tools                   graph_transforms         : tools.graph_transforms
+
+python.training         adadelta adagrad adagrad_da adam ftrl gradient_descent momentum optimizer proximal_adagrad proximal_gradient_descent \
+                        rmsprop sync_replicas_optimizer : train train.optimizer
+python.training         basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner queue_runner_impl \
+                        supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver saver_impl \
+                        checkpoint_management checkpoint_utils checkpoint_ops checkpoint_state_pb2 slot_creator summary_io training \
+                        training_ops training_util warm_starting_util saveable_object_util : \
+                        train train.moving_averages train.saving train.hooks train.slots train.training_util summary .
+python.training         gen_training_ops         : gen_ops
+python.training         distribute distribution_strategy_context : distribute
+python.training         checkpoint_state_pb2     : protos.checkpoint_state_pb2
+python.training.saving  saveable_object saveable_object_util functional_saver : train train.saving
+python.training.tracking base tracking util data_structures graph_view : train train.checkpoint
+
+python.util             compat                   : platform.compat
+python.util             decorator_utils          : platform.deprecation
+python.util             deprecation              : platform.deprecation
+python.util             function_utils tf_inspect : platform.inspection
+python.util             lazy_loader              : platform.lazy_loader
+python.util             nest                     : framework.nest
+python.util             keyword_args             : platform.keyword_args
+python.util             object_identity          : framework.object_identity
+python.util             tf_contextlib            : platform.contexts
+python.util             tf_decorator             : platform.decorators
+python.util             tf_export                : platform.exports
+python.util             tf_should_use            : platform.should_use
+python.util             all_util                 : platform.exports
+python.util             protobuf                 : protos
+
+examples.tutorials.mnist input_data              : datasets.mnist
+examples.tutorials.mnist mnist                   : datasets.mnist_model
+"""
+# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package itself.
+_CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
+# Other roots that name the same tree.
+_SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
+_ROOTS = ("tensorflow", "tensorflow_core")
+
+
+@functools.cache
+def _rows() -> dict[str, list[str]]:
+    """{path below tensorflow: everflow modules}, with every folder above a listed path as a row of its own."""
+    rows: dict[str, list[str]] = {}
+    for line in _TABLE.replace("\\\n", " ").splitlines():
+        if not line.strip():
+            continue
+        left, _, sources = line.rpartition(" : ")
+        folder, *names = left.split()
+        for name in names:
+            path = folder if name == "." else f"{folder}.{name}"
+            rows.setdefault(path, []).extend(s for s in sources.split() if s not in rows.get(path, ()))
+    for path in list(rows):
+        while path := path.rpartition(".")[0]:
+            rows.setdefault(path, ["."] if path.startswith("python") else [])
+    for folder in ("core", "core.framework", "core.protobuf", "core.util", "core.example", "core.lib", "core.lib.core", "core.profiler"):
+        rows[folder] = []
+    return rows
+
+
+def _load(source: str) -> types.ModuleType | None:
+    """The everflow module called `source`, or None where there is none."""
+    if source == ".":
+        return everflow
+    name = f"everflow.{source}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if not name.startswith(missing.name or " "):
+            raise
+    # A namespace that is an attribute rather than a file, as tf.nn.rnn_cell may be.
+    found: object = everflow
+    for part in source.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, types.ModuleType) else None
+
+
+class _Served(types.ModuleType):
+    """A module of TensorFlow's tree: its names are those of the everflow modules that serve it."""
+
+    def __init__(self, name: str, path: str, sources: list[str]):
+        super().__init__(name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.as_tensorflow.")
+        self.__dict__.update(_path=path, _sources=sources)
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if _is_known(f"{self._path}.{name}"):
+            return importlib.import_module(f"{self.__name__}.{name}")
+        for source in self._sources:
+            module = _load(source)
+            if module is not None and hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name, obj=self)
+
+    def __dir__(self):
+        modules = [module for module in map(_load, self._sources) if module is not None]
+        return sorted({name for module in modules for name in dir(module)} | set(self.__dict__))
+
+
+def _is_known(path: str) -> bool:
+    return path in _rows() or (path.startswith("core.") and path.endswith("_pb2"))
+
+
+def _resolve(fullname: str, path: str) -> types.ModuleType | None:
+    """The module to hand out for `tensorflow.PATH`; None where there is none."""
+    if match := _SAME_AS_ROOT.match(path):
+        path = path[match.end() :]
+    if not path:
+        return everflow
+    if path.startswith("core.") and path.endswith("_pb2"):
+        return _load("protos." + path.rpartition(".")[2])
+    sources = _rows().get(path)
+    if sources is None:
+        if module := _load(path):
+            return module
+        if match := _CONTRIB_INNER.fullmatch(path):
+            sources = [match[1]]
+    if sources is None or (sources and not any(map(_load, sources))):
+        return None
+    return _Served(fullname, path, sources)
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, module: types.ModuleType):
+        self.module = module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        # The import system keeps what it finds here, so the module it made is replaced by ours, whose own __spec__ stays as it is.
+        if isinstance(self.module, _Served):
+            for name in ("__spec__", "__path__", "__package__", "__loader__"):
+                setattr(self.module, name, getattr(module, name))
+        sys.modules[module.__name__] = self.module
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds tensorflow and everything below it, before the finders that look at sys.path."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        root, _, rest = fullname.partition(".")
+        if root not in _ROOTS:
+            return None
+        module = _resolve(fullname, rest)
+        if module is None:
+            raise ModuleNotFoundError(f"No module named {fullname!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=fullname)
+        return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
+
+
+def installed_tensorflow() -> str | None:
+    """Where a real TensorFlow is installed, if one is; `import tensorflow` doesn't reach it from here on."""
+    spec = importlib.machinery.PathFinder.find_spec("tensorflow")
+    return spec.origin if spec else None
+
+
+def _install() -> None:
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None and loaded is not everflow:
+        raise ImportError(f"TensorFlow is already imported from {getattr(loaded, '__file__', '?')}: import everflow.as_tensorflow before it")
+    sys.modules["tensorflow"] = everflow
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+_install()
