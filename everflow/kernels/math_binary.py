@@ -1,0 +1,184 @@
+"""Element-wise math of two inputs with broadcasting: arithmetic, comparison, logic, and sums of many tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.math_dtypes import shape_text, widened
+from everflow.kernels.registry import kernel
+
+for _name, _function in {
+    "AddV2": torch.add,
+    "Atan2": torch.atan2,
+    "Greater": torch.gt,
+    "GreaterEqual": torch.ge,
+    "Less": torch.lt,
+    "LessEqual": torch.le,
+    "LogicalAnd": torch.logical_and,
+    "LogicalOr": torch.logical_or,
+    "Mul": torch.mul,
+    "NextAfter": torch.nextafter,
+    "RealDiv": torch.true_divide,
+}.items():
+    kernel(_name)(_function)
+
+
+@kernel("Add")
+def add(x, y):
+    return x + y if isinstance(x, np.ndarray) else torch.add(x, y)
+
+
+@kernel("Sub")
+@widened
+def subtract(x, y):
+    return torch.sub(x, y)
+
+
+@kernel("Equal")
+def equal(x, y):
+    return _string_comparison(np.equal, x, y) if isinstance(x, np.ndarray) else torch.eq(x, y)
+
+
+@kernel("NotEqual")
+def not_equal(x, y):
+    return _string_comparison(np.not_equal, x, y) if isinstance(x, np.ndarray) else torch.ne(x, y)
+
+
+def _string_comparison(compare, x, y):
+    return torch.from_numpy(np.asarray(compare(x, y), dtype=bool))
+
+
+@kernel("ApproximateEqual")
+def approximate_equal(x, y, *, tolerance):
+    if x.shape != y.shape:
+        raise InvalidArgumentError(None, None, f"x and y must be of the same shape. x shape: {shape_text(x)}. y shape: {shape_text(y)}")
+    return (x - y).abs() < tolerance
+
+
+# Where one side is NaN, TensorFlow's comparison is false and the first input is taken.
+@kernel("Maximum")
+def maximum(x, y):
+    return torch.where(x < y, y, x) if x.is_floating_point() else torch.maximum(x, y)
+
+
+@kernel("Minimum")
+def minimum(x, y):
+    return torch.where(y < x, y, x) if x.is_floating_point() else torch.minimum(x, y)
+
+
+@kernel("SquaredDifference")
+def squared_difference(x, y):
+    difference = x - y
+    return difference * difference.conj() if x.is_complex() else difference * difference
+
+
+@kernel("DivNoNan")
+def div_no_nan(x, y):
+    return torch.where(y == 0, torch.zeros((), dtype=x.dtype), x / y)
+
+
+@kernel("MulNoNan")
+def mul_no_nan(x, y):
+    return torch.where(y == 0, torch.zeros((), dtype=x.dtype), x * y)
+
+
+@kernel("Xdivy")
+def xdivy(x, y):
+    return torch.where(x == 0, torch.zeros((), dtype=x.dtype), x / y)
+
+
+@kernel("Xlogy")
+def xlogy(x, y):
+    return torch.where(x == 0, torch.zeros((), dtype=x.dtype), x * torch.log(y))
+
+
+@kernel("Pow")
+def power(x, y):
+    if not (x.is_floating_point() or x.is_complex()) and (y < 0).any():
+        raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
+    return torch.pow(x, y)
+
+
+def _integer_division(divide, error):
+    """`divide` on integers, with TensorFlow's error where the divisor is zero."""
+
+    def checked(x, y):
+        try:
+            return divide(x, y)
+        except RuntimeError:
+            if (y == 0).any():
+                raise error() from None
+            raise
+
+    return checked
+
+
+def _by_zero():
+    return InvalidArgumentError(None, None, "Integer division by zero")
+
+
+def _unexpected():
+    return InternalError(None, None, "Unexpected error in binary operator (only integer div and mod should have errors)")
+
+
+_truncated = widened(_integer_division(lambda x, y: torch.div(x, y, rounding_mode="trunc"), _by_zero))
+_truncated_unexpected = widened(_integer_division(lambda x, y: torch.div(x, y, rounding_mode="trunc"), _unexpected))
+_floored = widened(_integer_division(lambda x, y: torch.div(x, y, rounding_mode="floor"), _by_zero))
+_fmod = _integer_division(torch.fmod, _by_zero)
+_fmod_unexpected = _integer_division(torch.fmod, _unexpected)
+_remainder = _integer_division(torch.remainder, _by_zero)
+
+
+@kernel("Div")
+def divide(x, y):
+    return x / y if x.is_floating_point() or x.is_complex() else _truncated(x, y)
+
+
+@kernel("TruncateDiv")
+def truncate_divide(x, y):
+    return _truncated_unexpected(x, y)
+
+
+@kernel("FloorDiv")
+def floor_divide(x, y):
+    return torch.floor(x / y) if x.is_floating_point() else _floored(x, y)
+
+
+@kernel("FloorMod")
+def floor_mod(x, y):
+    return _remainder(x, y)
+
+
+@kernel("Mod")
+def mod(x, y):
+    return _fmod(x, y)
+
+
+@kernel("TruncateMod")
+def truncate_mod(x, y):
+    return _fmod_unexpected(x, y)
+
+
+@kernel("AddN", "AccumulateNV2")
+def add_n(inputs):
+    first = inputs[0]
+    if not isinstance(first, torch.Tensor):  # variants, such as tensor lists, know how to add themselves
+        return sum(inputs[1:], first)
+    for index, other in enumerate(inputs):
+        if other.shape != first.shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Inputs to operation of type AddN must have the same size and shape.  Input 0: {shape_text(first)} != "
+                f"input {index}: {shape_text(other)}",
+            )
+    if len(inputs) == 1:
+        return first
+    if first.dtype is torch.uint16:
+        return torch.stack([x.to(torch.int32) for x in inputs]).sum(0).to(first.dtype)
+    total = torch.add(first, inputs[1])
+    for other in inputs[2:]:
+        total.add_(other)
+    return total

@@ -1,0 +1,118 @@
+"""Element-wise math of one input, the ops their gradients use, and the checks for NaN and infinity."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+for _name, _function in {
+    "Abs": torch.abs,
+    "Acos": torch.acos,
+    "Acosh": torch.acosh,
+    "Asin": torch.asin,
+    "Asinh": torch.asinh,
+    "Atan": torch.atan,
+    "Atanh": torch.atanh,
+    "Ceil": torch.ceil,
+    "Cos": torch.cos,
+    "Cosh": torch.cosh,
+    "Exp": torch.exp,
+    "Expm1": torch.expm1,
+    "Floor": torch.floor,
+    "IsFinite": torch.isfinite,
+    "IsInf": torch.isinf,
+    "IsNan": torch.isnan,
+    "Log": torch.log,
+    "Log1p": torch.log1p,
+    "LogicalNot": torch.logical_not,
+    "Neg": torch.neg,
+    "Rint": torch.round,
+    "Rsqrt": torch.rsqrt,
+    "Sigmoid": torch.sigmoid,
+    "Sin": torch.sin,
+    "Sinh": torch.sinh,
+    "Sqrt": torch.sqrt,
+    "Square": torch.square,
+    "Tan": torch.tan,
+    "Tanh": torch.tanh,
+}.items():
+    kernel(_name)(_function)
+
+
+@kernel("Sign")
+def sign(x):
+    return torch.sgn(x) if x.is_complex() else torch.sign(x)
+
+
+@kernel("Round")
+def round_half_to_even(x):
+    # Adding zero turns the -0.0 that torch makes of -0.3 into the 0.0 of TensorFlow.
+    return torch.round(x).add_(0.0) if x.is_floating_point() else x
+
+
+@kernel("Reciprocal", "Inv")
+def reciprocal(x):
+    return torch.reciprocal(x)
+
+
+@kernel("ReciprocalGrad", "InvGrad")
+def reciprocal_grad(y, dy):
+    y = y.conj() if y.is_complex() else y
+    return -dy * y * y
+
+
+@kernel("SqrtGrad")
+def sqrt_grad(y, dy):
+    return dy * 0.5 / (y.conj() if y.is_complex() else y)
+
+
+@kernel("RsqrtGrad")
+def rsqrt_grad(y, dy):
+    y = y.conj() if y.is_complex() else y
+    return dy * -0.5 * (y * y * y)
+
+
+@kernel("SigmoidGrad")
+def sigmoid_grad(y, dy):
+    if y.is_complex():
+        y = y.conj()
+        return dy * y * (1 - y)
+    return torch.ops.aten.sigmoid_backward(dy, y)
+
+
+@kernel("TanhGrad")
+def tanh_grad(y, dy):
+    if y.is_complex():
+        y = y.conj()
+        return dy * (1 - y * y)
+    return torch.ops.aten.tanh_backward(dy, y)
+
+
+@kernel("CheckNumerics")
+def check_numerics(tensor, *, message):
+    # A finite sum proves every element finite; only a sum that isn't needs a closer look.
+    if not torch.isfinite(tensor.sum(dtype=torch.float64)):
+        found = [name for name, test in (("Inf", torch.isinf), ("NaN", torch.isnan)) if test(tensor).any()]
+        if found:
+            raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(found)} values")
+    return tensor
+
+
+@kernel("ClipByValue")
+def clip_by_value(t, clip_value_min, clip_value_max):
+    for bound in (clip_value_min, clip_value_max):
+        if bound.dim() and bound.shape != t.shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+                f"input shape: {list(t.shape)}clip_value_min shape: {list(clip_value_min.shape)}"
+                f"clip_value_max shape: {list(clip_value_max.shape)}",
+            )
+    if t.dtype is torch.uint16:
+        wide = [v.to(torch.int32) for v in (t, clip_value_max, clip_value_min)]
+        return torch.maximum(torch.minimum(*wide[:2]), wide[2]).to(t.dtype)
+    lowered = torch.where(clip_value_max < t, clip_value_max, t)
+    return torch.where(lowered < clip_value_min, clip_value_min, lowered)

@@ -1,0 +1,96 @@
+"""Products of matrices, batches of matrices and vectors."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
+from everflow.kernels.math_dtypes import shape_text, widened
+from everflow.kernels.registry import kernel, specialize
+
+
+@kernel("MatMul")
+def matmul(a, b, *, transpose_a, transpose_b):
+    for index, matrix in enumerate((a, b)):
+        if matrix.dim() != 2:
+            raise InvalidArgumentError(None, None, f"In[{index}] is not a matrix. Instead it has shape {shape_text(matrix)}")
+    left, right = a.mT if transpose_a else a, b.mT if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Matrix size-incompatible: In[0]: {shape_text(a)}, In[1]: {shape_text(b)}",
+        )
+    return torch.mm(left, right)
+
+
+@specialize("MatMul")
+def _matmul_of_node(node):
+    """ATen's function itself where the shapes were checked while building."""
+    if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
+        return None
+    return torch.mm
+
+
+@kernel("BatchMatMulV2")
+def batch_matmul(x, y, *, adj_x, adj_y):
+    for index, batch in enumerate((x, y)):
+        if batch.dim() < 2:
+            raise InvalidArgumentError(None, None, f"In[{index}] ndims must be >= 2: {batch.dim()}")
+    left, right = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
+    if left.shape[-1] != right.shape[-2]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {shape_text(x)} {shape_text(y)} {int(adj_x)} {int(adj_y)}",
+        )
+    try:
+        torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    except RuntimeError:
+        raise InvalidArgumentError(
+            None, None, f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}"
+        ) from None
+    return torch.matmul(left, right)
+
+
+@kernel("BatchMatMul")
+def batch_matmul_of_equal_batches(x, y, *, adj_x, adj_y):
+    if x.dim() != y.dim():
+        raise InvalidArgumentError(None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}")
+    for axis, (size_x, size_y) in enumerate(zip(x.shape[:-2], y.shape[:-2], strict=True)):
+        if size_x != size_y:
+            raise InvalidArgumentError(
+                None, None, f"In[0].dim({axis}) and In[1].dim({axis}) must be the same: {shape_text(x)} vs {shape_text(y)}"
+            )
+    return batch_matmul(x, y, adj_x=adj_x, adj_y=adj_y)
+
+
+def _adjoint(x):
+    return x.mH if x.is_complex() else x.mT
+
+
+@kernel("SparseMatMul")
+def sparse_matmul(a, b, *, transpose_a, transpose_b):
+    """The sparseness of the inputs is a hint only; both sides become float32."""
+    return matmul(a.to(torch.float32), b.to(torch.float32), transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+@kernel("Einsum")
+def einsum(inputs, *, equation):
+    return torch.einsum(equation, *inputs)
+
+
+@kernel("Cross")
+def cross(a, b):
+    if a.shape != b.shape:
+        raise InvalidArgumentError(None, None, f"Both inputs must be of same shape: {shape_text(a)} vs. {shape_text(b)}")
+    if not a.dim() or a.shape[-1] != 3:
+        raise FailedPreconditionError(None, None, "Cross-products are only defined for 3-element vectors.")
+    return _cross(a, b)
+
+
+@widened
+def _cross(a, b):
+    ax, ay, az = a.unbind(-1)
+    bx, by, bz = b.unbind(-1)
+    return torch.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], -1)

@@ -1,0 +1,313 @@
+"""Numbers in few bits: quantize and dequantize, their imitation in floats, and arithmetic on quantised tensors.
+
+A quantised tensor is a tensor of small integers with the float range that its lowest and highest integers stand for.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+def _round_away(x):
+    """Halves go away from zero."""
+    return torch.trunc(x + torch.copysign(torch.full((), 0.5, dtype=x.dtype), x))
+
+
+def _limits(dtype):
+    info = torch.iinfo(dtype)
+    return float(info.min), float(info.max)
+
+
+def _to_int(values, dtype):
+    return values.to(torch.int32 if dtype.itemsize < 4 else dtype).to(dtype)
+
+
+def _scalar32(value):
+    return torch.tensor(float(value), dtype=torch.float32)
+
+
+# MIN_FIRST: the range holds one step more than the integers do, and the minimum falls on a step.
+def _steps_per_unit(low, high, dtype):
+    kind = torch.float64 if dtype.itemsize == 4 else torch.float32
+    return (2.0 ** (dtype.itemsize * 8) - 1) / (high.to(kind) - low.to(kind)), kind
+
+
+def float_to_quantized(values, low, high, dtype):
+    """Floats as integers of `dtype` in the range [low, high], by the MIN_FIRST rule."""
+    scale, kind = _steps_per_unit(low, high, dtype)
+    least, most = _limits(dtype)
+    shifted = _round_away(values.to(kind) * scale) - (_round_away(low.to(kind) * scale) - least)
+    highest = most if kind is torch.float32 else 2147483520.0  # the highest float below 2**31
+    return _to_int(shifted.clamp(least, highest), dtype)
+
+
+def quantized_to_float(values, low, high):
+    """Integers as the floats they stand for in the range [low, high], by the MIN_FIRST rule."""
+    kind = torch.float64 if values.dtype.itemsize == 4 else torch.float32
+    step = (high.to(kind) - low.to(kind)) / (2.0 ** (values.dtype.itemsize * 8) - 1)
+    first = low.to(kind)
+    if kind is torch.float32:  # 32-bit integers have steps so small that TensorFlow leaves the minimum where it is
+        first = _round_away(first / step) * step
+    return ((values.to(kind) - _limits(values.dtype)[0]) * step + first).to(torch.float32)
+
+
+@kernel("QuantizeV2")
+def quantize(input, min_range, max_range, *, T, mode, round_mode):  # noqa: N803  attribute name
+    dtype = torch_dtype(T)
+    if float(min_range) > float(max_range):
+        raise _invalid("input_max_range must be larger than input_min_range.")
+    if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
+        raise _invalid(f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'.")
+    low = min(0.0, float(min_range))
+    narrowest = max(1.0, abs(float(min_range)), abs(float(max_range))) / 100
+    high = max(0.0, float(max_range), low + narrowest)
+    low, high = _scalar32(low), _scalar32(high)
+    least, most = _limits(dtype)
+    if mode == "MIN_FIRST":
+        return float_to_quantized(input, low, high, dtype), low, high
+    if mode == "MIN_COMBINED":
+        scale = (most - least) / (high - low)
+        values = (torch.minimum(torch.maximum(input, low), high) - low) * scale
+        if least < 0:
+            values = values - (most - least + 1) / 2
+        return _to_int(_round_away(values), dtype), low, high
+    scale, low, high = _symmetric_scale(low, high, least, most)
+    values = torch.minimum(torch.maximum(input, low), high) * scale
+    return _to_int(torch.round(values) if round_mode == "HALF_TO_EVEN" else _round_away(values), dtype), low, high
+
+
+def _symmetric_scale(low, high, least, most):
+    """Steps per unit such that zero falls on zero and both ends fit, and the range that then results."""
+    least, most = _scalar32(least), _scalar32(most)
+    unlimited = torch.full((), torch.finfo(torch.float32).max)
+    from_low = least / low if least * low > 0 else unlimited
+    from_high = most / high if most * high > 0 else unlimited
+    scale = torch.minimum(from_low, from_high)
+    return scale, least / scale, most / scale
+
+
+@kernel("Dequantize")
+def dequantize(input, min_range, max_range, *, mode):
+    least, most = _limits(input.dtype)
+    low, high = min_range.reshape(()), max_range.reshape(())
+    if mode == "MIN_FIRST":
+        return quantized_to_float(input, low, high)
+    values = input.to(torch.float32)
+    if mode == "MIN_COMBINED":
+        scale = (high - low) / (most - least)
+        return (values + ((most - least + 1) / 2 if least < 0 else 0.0)) * scale + low
+    scale = high / most
+    return values * (torch.maximum(low / least, scale) if least < 0 else scale)
+
+
+@kernel("QuantizeAndDequantizeV2")
+def quantize_and_dequantize(input, input_min, input_max, *, signed_input, num_bits, range_given, round_mode, narrow_range):
+    return _through_bits(input, input_min, input_max, num_bits, signed_input, range_given, round_mode, narrow_range)
+
+
+@kernel("QuantizeAndDequantizeV3")
+def quantize_and_dequantize_v3(input, input_min, input_max, num_bits, *, signed_input, range_given, narrow_range):
+    return _through_bits(input, input_min, input_max, int(num_bits), signed_input, range_given, "HALF_TO_EVEN", narrow_range)
+
+
+def _through_bits(x, low, high, bits, signed, range_given, round_mode, narrow):
+    if not 0 < bits < (62 if signed else 63):
+        raise _invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
+    if range_given:
+        if low > high:
+            raise _invalid(f"Invalid range: input_min {float(low)} > input_max {float(high)}")
+    else:
+        low, high = (x.amin(), x.amax()) if x.numel() else (torch.zeros((), dtype=x.dtype),) * 2
+    least = float(-(1 << (bits - 1)) + narrow) if signed else 0.0
+    most = float((1 << (bits - 1)) - 1 if signed else (1 << bits) - 1)
+    unlimited = torch.full((), torch.finfo(x.dtype).max, dtype=x.dtype)
+    from_low = least / low if least * low > 0 else unlimited
+    from_high = most / high if most * high > 0 else unlimited
+    if from_low < from_high:
+        scale, step = from_low, low / least
+        high = most * step
+    else:
+        scale, step = from_high, high / most
+        low = least * step
+    if range_given:
+        x = torch.maximum(torch.minimum(x, high), low)
+    scaled = x * scale
+    return (torch.floor(scaled + 0.5) if round_mode == "HALF_UP" else torch.round(scaled)) * step
+
+
+# Fake quantisation: the float range is nudged so that zero falls on an integer.
+def _nudged(low, high, num_bits, narrow_range):
+    first, last = float(narrow_range), float(2**num_bits - 1)
+    scale = (high - low) / (last - first)
+    zero = first - low / scale
+    zero = torch.where(zero < first, first, torch.where(zero > last, last, _round_away(zero)))
+    return (first - zero) * scale, (last - zero) * scale, scale
+
+
+def _check_bits(num_bits):
+    if not 2 <= num_bits <= 16:
+        raise _invalid("num_bits must be between 2 and 16, inclusive")
+
+
+def _fake_quant(x, low, high, num_bits, narrow_range):
+    _check_bits(num_bits)
+    nudged_low, nudged_high, scale = _nudged(low, high, num_bits, narrow_range)
+    clamped = torch.maximum(torch.minimum(x, nudged_high), nudged_low)
+    result = torch.floor((clamped - nudged_low) * (1.0 / scale) + 0.5) * scale + nudged_low
+    return torch.where((low == 0) & (high == 0), 0.0, result)
+
+
+def _fake_quant_grad(gradients, x, low, high, num_bits, narrow_range):
+    """Gradients by the input, by the minimum and by the maximum, the last two before they are summed."""
+    _check_bits(num_bits)
+    nudged_low, nudged_high, _ = _nudged(low, high, num_bits, narrow_range)
+    no_range = (low == 0) & (high == 0)
+    below, above = ~no_range & (x < nudged_low), ~no_range & (x > nudged_high)
+    return torch.where(below | above, 0.0, gradients), torch.where(below, gradients, 0.0), torch.where(above, gradients, 0.0)
+
+
+def _fixed_range(low, high):
+    if low >= high:
+        raise _invalid(f"min has to be smaller than max, was: {low:g} >= {high:g}")
+    return _scalar32(low), _scalar32(high)
+
+
+@kernel("FakeQuantWithMinMaxArgs")
+def fake_quant_args(inputs, *, min, max, num_bits, narrow_range):
+    return _fake_quant(inputs, *_fixed_range(min, max), num_bits, narrow_range)
+
+
+@kernel("FakeQuantWithMinMaxArgsGradient")
+def fake_quant_args_gradient(gradients, inputs, *, min, max, num_bits, narrow_range):
+    return _fake_quant_grad(gradients, inputs, *_fixed_range(min, max), num_bits, narrow_range)[0]
+
+
+@kernel("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant_vars(inputs, min, max, *, num_bits, narrow_range):
+    return _fake_quant(inputs, min, max, num_bits, narrow_range)
+
+
+@kernel("FakeQuantWithMinMaxVarsGradient")
+def fake_quant_vars_gradient(gradients, inputs, min, max, *, num_bits, narrow_range):
+    through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
+    return through, below.sum(), above.sum()
+
+
+@kernel("FakeQuantWithMinMaxVarsPerChannelGradient")
+def fake_quant_channel_gradient(gradients, inputs, min, max, *, num_bits, narrow_range):
+    through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
+    outer = list(range(inputs.dim() - 1))
+    return (through, below.sum(outer), above.sum(outer)) if outer else (through, below, above)
+
+
+# Arithmetic on quantised tensors.
+def _zero_of(low, high, dtype):
+    """The integer that stands for 0.0, not held to the type's limits."""
+    scale, kind = _steps_per_unit(low, high, dtype)
+    return -int(_round_away(low.to(kind) * scale)) + torch.iinfo(dtype).min
+
+
+def _product_range(low_a, high_a, low_b, high_b, dtype):
+    least, most = _limits(dtype)
+    step = (high_a - low_a) / 255.0 * ((high_b - low_b) / 255.0)
+    return step * least, step * most
+
+
+@kernel("QuantizedMatMul")
+def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, transpose_b):  # noqa: N803
+    left = a.to(torch.int32) - _zero_of(min_a, max_a, a.dtype)
+    right = b.to(torch.int32) - _zero_of(min_b, max_b, b.dtype)
+    product = torch.mm(left.mT if transpose_a else left, right.mT if transpose_b else right)
+    return product, *_product_range(min_a, max_a, min_b, max_b, torch_dtype(Toutput))
+
+
+@kernel("QuantizedMul")
+def quantized_mul(x, y, min_x, max_x, min_y, max_y, *, Toutput):  # noqa: N803
+    product = (x.to(torch.int32) - _zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - _zero_of(min_y, max_y, y.dtype))
+    return product, *_product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
+
+
+@kernel("QuantizedAdd")
+def quantized_add(x, y, min_x, max_x, min_y, max_y):
+    """Both sides in a range with room for 2**14 such sums."""
+    high = torch.stack([v.abs().reshape(()) for v in (min_x, max_x, min_y, max_y)]).max() * 2.0**14
+    terms = [
+        float_to_quantized(quantized_to_float(values, low, up), -high, high, torch.int32)
+        for values, low, up in ((x, min_x, max_x), (y, min_y, max_y))
+    ]
+    return terms[0] + terms[1], -high, high
+
+
+def _in_new_range(values, low, high, new_low, new_high, dtype):
+    floats = quantized_to_float(values, low, high)
+    least, most = _limits(dtype)
+    scaled = _round_away((floats - new_low) * ((most - least) / (new_high - new_low))) + least
+    return _to_int(scaled.clamp(least, most), dtype)
+
+
+def _used_range(values, low, high):
+    """The floats of the lowest and highest value that occur, with zero between them."""
+    ends = quantized_to_float(torch.stack([values.min(), values.max()]), low, high)
+    return torch.clamp(ends[0], max=0.0), torch.maximum(ends[1], torch.zeros(()))
+
+
+@kernel("QuantizeDownAndShrinkRange")
+def quantize_down_and_shrink_range(input, input_min, input_max, *, out_type):
+    low, high = _used_range(input, input_min, input_max)
+    return _in_new_range(input, input_min, input_max, low, high, torch_dtype(out_type)), low, high
+
+
+@kernel("RequantizationRange")
+def requantization_range(input, input_min, input_max):
+    return _used_range(input, input_min, input_max)
+
+
+@kernel("Requantize")
+def requantize(input, input_min, input_max, requested_output_min, requested_output_max, *, out_type):
+    values = _in_new_range(input, input_min, input_max, requested_output_min, requested_output_max, torch_dtype(out_type))
+    return values, requested_output_min, requested_output_max
+
+
+@kernel("QuantizedConcat")
+def quantized_concat(concat_dim, values, input_mins, input_maxes):
+    low, high = torch.stack(list(input_mins)).min(), torch.stack(list(input_maxes)).max()
+    parts = [
+        part if part_low == low and part_high == high else _in_new_range(part, part_low, part_high, low, high, part.dtype)
+        for part, part_low, part_high in zip(values, input_mins, input_maxes, strict=True)
+    ]
+    return torch.cat(parts, int(concat_dim)), low, high
+
+
+@kernel("QuantizedReshape")
+def quantized_reshape(tensor, shape, input_min, input_max):
+    return tensor.reshape(shape.tolist()), input_min, input_max
+
+
+@kernel("QuantizedRelu")
+def quantized_relu(features, min_features, max_features):
+    zero = float_to_quantized(torch.zeros(()), min_features, max_features, features.dtype)
+    return torch.maximum(features, zero), min_features, max_features
+
+
+def _quantized_relu_up_to(features, low, high, most):
+    zero = float_to_quantized(torch.zeros(()), low, high, features.dtype)
+    top = float_to_quantized(most, low, high, features.dtype)
+    return torch.minimum(torch.maximum(features, zero), top), low, high
+
+
+@kernel("QuantizedRelu6")
+def quantized_relu6(features, min_features, max_features):
+    return _quantized_relu_up_to(features, min_features, max_features, _scalar32(6.0))
+
+
+@kernel("QuantizedReluX")
+def quantized_relu_x(features, max_value, min_features, max_features):
+    return _quantized_relu_up_to(features, min_features, max_features, max_value)

@@ -1,0 +1,142 @@
+"""Reductions over axes, running sums and products, and the position of extremes."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.math_dtypes import highest, lowest, shape_text, widened
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+
+def reduced_axes(axis, rank) -> list[int]:
+    """The axes named by an axis tensor, without negatives and repetitions, in order."""
+    axes = axis.tolist()
+    if not isinstance(axes, list):
+        axes = [axes]
+    for a in axes:
+        if not -rank <= a < rank:
+            raise InvalidArgumentError(None, None, f"Invalid reduction dimension ({a} for input with {rank} dimension(s)")
+    return sorted({a % rank for a in axes})
+
+
+def _reduction(op_type, reduce):
+    """Register `reduce(x, axes, keep_dims)` as an op's kernel. Without axes the input is the result."""
+
+    def run(input, axis, *, keep_dims):
+        axes = reduced_axes(axis, input.dim())
+        return reduce(input, axes, keep_dims) if axes else input
+
+    kernel(op_type)(run)
+
+
+def _sum(x, axes, keep_dims):
+    return x.sum(axes, keepdim=keep_dims, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype)
+
+
+def _mean(x, axes, keep_dims):
+    if x.is_floating_point() or x.is_complex():
+        return x.mean(axes, keepdim=keep_dims)
+    total = _sum(x, axes, keep_dims)
+    count = 1
+    for axis in axes:
+        count *= x.shape[axis]
+    return torch.div(total.to(torch.int64), max(count, 1), rounding_mode="trunc").to(x.dtype)
+
+
+def _prod(x, axes, keep_dims):
+    for axis in reversed(axes):
+        x = x.prod(axis, keepdim=keep_dims, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype)
+    return x
+
+
+def _extreme(reduce, infinity, bound):
+    """Maximum or minimum. NaNs are passed over; of nothing it is infinity, or the type's limit for integers."""
+
+    def run(x, axes, keep_dims):
+        floating = x.is_floating_point()
+        if any(x.shape[a] == 0 for a in axes):
+            shape = [1 if i in axes else size for i, size in enumerate(x.shape) if keep_dims or i not in axes]
+            return torch.full(shape, infinity if floating else bound(x.dtype), dtype=x.dtype)
+        result = widened(reduce)(x, dim=axes, keepdim=keep_dims)
+        if floating and bool(torch.isnan(result).any()):
+            result = reduce(torch.where(torch.isnan(x), infinity, x), dim=axes, keepdim=keep_dims)
+        return result
+
+    return run
+
+
+def _euclidean_norm(x, axes, keep_dims):
+    if x.is_complex():
+        return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims).to(x.dtype)
+    if x.is_floating_point():
+        return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims)
+    return torch.sqrt(_sum(widened(torch.square)(x), axes, keep_dims).to(torch.float64)).to(x.dtype)
+
+
+for _op_type, _reduce in {
+    "Sum": _sum,
+    "Mean": _mean,
+    "Prod": _prod,
+    "Max": _extreme(torch.amax, float("-inf"), lowest),
+    "Min": _extreme(torch.amin, float("inf"), highest),
+    "EuclideanNorm": _euclidean_norm,
+    "All": lambda x, axes, keep_dims: torch.all(x, axes, keepdim=keep_dims),
+    "Any": lambda x, axes, keep_dims: torch.any(x, axes, keepdim=keep_dims),
+}.items():
+    _reduction(_op_type, _reduce)
+
+
+def _position(op_type, find, infinity):
+    def run(input, dimension, *, output_type):
+        rank = input.dim()
+        if dimension.numel() != 1 or dimension.dim():
+            raise InvalidArgumentError(None, None, f"dim must be a scalar, but received tensor of shape: {shape_text(dimension)}")
+        axis = int(dimension)
+        if not -rank <= axis < rank:
+            raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
+        if input.shape[axis] == 0:
+            raise InvalidArgumentError(None, None, f"Reduction axis {axis % rank} is empty in shape {shape_text(input)}")
+        if input.is_floating_point():
+            input = torch.nan_to_num(input, nan=infinity, posinf=float("inf"), neginf=float("-inf"))
+        elif input.dtype is torch.uint16:
+            input = input.to(torch.int32)
+        return find(input, dim=axis).to(torch_dtype(output_type))
+
+    kernel(op_type)(run)
+
+
+_position("ArgMax", torch.argmax, float("-inf"))
+_position("ArgMin", torch.argmin, float("inf"))
+
+
+def _scan(op_type, accumulate, neutral):
+    """Register a running reduction; `exclusive` starts it with the neutral element, `reverse` goes from the end."""
+
+    def run(x, axis, *, exclusive, reverse):
+        rank, at = x.dim(), int(axis)
+        if not -rank <= at < rank:
+            raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
+        if not x.numel():
+            return x
+        values = x.flip(at) if reverse else x
+        if exclusive:
+            first = torch.full_like(values.narrow(at, 0, 1), neutral(x.dtype))
+            values = torch.cat([first, values.narrow(at, 0, values.shape[at] - 1)], at)
+        result = accumulate(values, at)
+        return result.flip(at) if reverse else result
+
+    kernel(op_type)(run)
+
+
+def _log_sum_exp_scan(x, axis):
+    floor = lowest(x.dtype)
+    wide = x.to(torch.float32) if x.dtype is torch.float16 else x
+    values = torch.where(torch.isnan(wide), float("-inf"), wide)
+    return torch.logcumsumexp(values, axis).clamp(min=floor).to(x.dtype)
+
+
+_scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype), lambda dtype: 0)
+_scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype), lambda dtype: 1)
+_scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest)

@@ -1,0 +1,188 @@
+"""Sums, means, products and extremes over segments: rows that share an id."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.math_dtypes import highest, lowest, widened
+from everflow.kernels.registry import kernel
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+def _sorted_count(ids, at_least=0):
+    """The number of segments of ids that must ascend from zero."""
+    if not ids.numel():
+        return at_least
+    count = int(ids[-1]) + 1
+    if int(ids[0]) < 0:
+        raise _invalid(f"Segment id {int(ids[0])} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.")
+    if (ids[1:] < ids[:-1]).any():
+        raise _invalid("segment ids are not increasing")
+    return max(count, at_least)
+
+
+def _row_index(ids, values):
+    """Ids spread over the shape of the rows they select, as scatter wants them."""
+    return ids.to(torch.int64).reshape(-1, *[1] * (values.dim() - 1)).expand(values.shape)
+
+
+def _reduce_rows(values, ids, count, how, start):
+    """Rows of `values` brought together by id, beginning from `start`."""
+    result = torch.full((count, *values.shape[1:]), start, dtype=values.dtype)
+    if not values.numel():
+        return result
+    if how == "sum":
+        return result.index_add_(0, ids.to(torch.int64), values)
+    if how == "prod" and values.is_complex():
+        for row, segment in zip(values, ids.tolist(), strict=True):
+            result[segment] *= row
+        return result
+    return result.scatter_reduce_(0, _row_index(ids, values), values, how, include_self=True)
+
+
+def _row_counts(ids, count, dtype):
+    return torch.bincount(ids.to(torch.int64), minlength=count).to(dtype)
+
+
+def _by_row(counts, values):
+    return counts.reshape(-1, *[1] * (values.dim() - 1))
+
+
+def _starts(dtype):
+    return {"sum": 0, "prod": 1, "amax": lowest(dtype) if not dtype.is_complex else 0, "amin": highest(dtype) if not dtype.is_complex else 0}
+
+
+def _sorted_segments(op_type, how, empty):
+    """An op over ascending ids; ids that don't occur give `empty`."""
+
+    @widened
+    def reduce(data, segment_ids):
+        count = _sorted_count(segment_ids)
+        counts = _row_counts(segment_ids, count, torch.int64)
+        if how == "mean":
+            total = _reduce_rows(data, segment_ids, count, "sum", 0)
+            divisor = _by_row(counts.clamp(min=1), total)
+            if data.is_floating_point() or data.is_complex():
+                return total / divisor.to(data.dtype)
+            return torch.div(total, divisor, rounding_mode="trunc").to(data.dtype)
+        result = _reduce_rows(data, segment_ids, count, how, _starts(data.dtype)[how])
+        return torch.where(_by_row(counts, result) == 0, torch.full((), empty, dtype=data.dtype), result)
+
+    def run(data, segment_ids):
+        if segment_ids.dim() != 1:
+            raise _invalid("segment_ids should be a vector.")
+        if not data.dim() or data.shape[0] != segment_ids.shape[0]:
+            raise _invalid("segment_ids should be the same size as dimension 0 of input.")
+        return reduce(data, segment_ids)
+
+    kernel(op_type)(run)
+
+
+for _op_type, _how, _empty in (
+    ("SegmentSum", "sum", 0),
+    ("SegmentMean", "mean", 0),
+    ("SegmentProd", "prod", 1),
+    ("SegmentMax", "amax", 0),
+    ("SegmentMin", "amin", 0),
+):
+    _sorted_segments(_op_type, _how, _empty)
+
+
+def _unsorted_segments(op_type, how):
+    """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start value."""
+
+    @widened
+    def reduce(data, ids, count):
+        rows = data.reshape(ids.numel(), *data.shape[ids.dim() :])
+        ids = ids.reshape(-1)
+        if (ids < 0).any():
+            kept = ids >= 0
+            rows, ids = rows[kept], ids[kept]
+        return _reduce_rows(rows, ids, count, how, _starts(data.dtype)[how])
+
+    def run(data, segment_ids, num_segments):
+        count = int(num_segments)
+        if count < 0:
+            raise _invalid(f"Input num_segments == {count} must not be negative.")
+        if data.shape[: segment_ids.dim()] != segment_ids.shape:
+            raise _invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}")
+        too_high = segment_ids >= count
+        if too_high.any():
+            at = too_high.nonzero()[0].tolist()
+            raise _invalid(
+                f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})"
+            )
+        return reduce(data, segment_ids.to(torch.int64), count)
+
+    kernel(op_type)(run)
+
+
+for _op_type, _how in (
+    ("UnsortedSegmentSum", "sum"),
+    ("UnsortedSegmentProd", "prod"),
+    ("UnsortedSegmentMax", "amax"),
+    ("UnsortedSegmentMin", "amin"),
+):
+    _unsorted_segments(_op_type, _how)
+
+
+def _divisor(kind, counts):
+    """What a segment's sum is divided by: 1, its number of rows, or the root of it."""
+    counts = counts.clamp(min=1)
+    return counts if kind == "Mean" else torch.sqrt(counts)
+
+
+def _sparse_segments(kind):
+    @widened
+    def reduce(data, indices, ids, count):
+        total = _reduce_rows(data.index_select(0, indices.to(torch.int64)), ids, count, "sum", 0)
+        if kind == "Sum":
+            return total
+        return total / _by_row(_divisor(kind, _row_counts(ids, count, data.dtype)), total)
+
+    def run(data, indices, segment_ids, num_segments=None):
+        if indices.numel() != segment_ids.numel():
+            raise _invalid("segment_ids and indices should have same size.")
+        count = _sorted_count(segment_ids)
+        if num_segments is not None:
+            if count > int(num_segments):
+                raise _invalid("segment ids must be < num_segments")
+            count = int(num_segments)
+        bad = (indices < 0) | (indices >= data.shape[0])
+        if bad.any():
+            at = int(bad.nonzero()[0])
+            raise _invalid(f"Bad: indices[{at}] == {int(indices[at])} out of range [0, {data.shape[0]})")
+        return reduce(data, indices, segment_ids, count)
+
+    kernel(f"SparseSegment{kind}", f"SparseSegment{kind}WithNumSegments")(run)
+
+
+for _kind in ("Sum", "Mean", "SqrtN"):
+    _sparse_segments(_kind)
+
+
+def _sparse_segment_grads(kind):
+    def run(grad, indices, segment_ids, output_dim0):
+        size = int(output_dim0)
+        bad = (indices < 0) | (indices >= size)
+        if bad.any():
+            raise _invalid(f"Index {int(indices[bad][0])} out of range [0, {size}).")
+        if segment_ids.numel():
+            if int(segment_ids[-1]) + 1 > grad.shape[0]:
+                raise _invalid("Invalid number of segments")
+            bad = (segment_ids < 0) | (segment_ids >= grad.shape[0])
+            if bad.any():
+                raise _invalid(f"Segment id {int(segment_ids[bad][0])} out of range [0, {grad.shape[0]}).")
+        counts = _row_counts(segment_ids, grad.shape[0], grad.dtype)
+        shares = (grad / _by_row(_divisor(kind, counts), grad)).index_select(0, segment_ids.to(torch.int64))
+        return _reduce_rows(shares, indices, size, "sum", 0)
+
+    kernel(f"SparseSegment{kind}Grad")(run)
+
+
+for _kind in ("Mean", "SqrtN"):
+    _sparse_segment_grads(_kind)
