@@ -1,0 +1,19 @@
+"""tf.compat: text, bytes and number types; `tf.compat.v1` is the whole of tf."""
+
+# ruff: noqa: F401
+
+import everflow as v1
+from everflow.framework.shapes import dimension_at_index, dimension_value
+from everflow.platform.compat import (
+    as_bytes,
+    as_str,
+    as_str_any,
+    as_text,
+    bytes_or_text_types,
+    complex_types,
+    forward_compatibility_horizon,
+    forward_compatible,
+    integral_types,
+    path_to_str,
+    real_types,
+)

@@ -1,0 +1,385 @@
+"""Structures: values in nested lists, tuples, named tuples, dicts (in the order of their keys) and attrs classes.
+
+Anything else is a leaf, strings and arrays included. With `expand_composites`, values made of several tensors, such as a SparseTensor, are
+structures too.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections import abc
+
+
+def _is_attrs(value) -> bool:
+    return hasattr(type(value), "__attrs_attrs__")
+
+
+def _is_named_tuple(value) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def is_sequence(o) -> bool:
+    """Whether `o` is a structure rather than a leaf."""
+    kind = type(o)
+    if kind is list or kind is tuple or kind is dict:
+        return True
+    if isinstance(o, str | bytes | bytearray):
+        return False
+    return isinstance(o, abc.Sequence | abc.Mapping | abc.MappingView) or _is_attrs(o)
+
+
+def is_nested(seq) -> bool:
+    """Whether `seq` is a structure rather than a leaf."""
+    return is_sequence(seq)
+
+
+def _is_composite(value) -> bool:
+    # A value of several tensors has a specification that takes it apart; a specification itself stands for such a value.
+    spec = getattr(value, "_type_spec", value)
+    return hasattr(type(spec), "_to_components") and hasattr(type(spec), "_from_components")
+
+
+def is_sequence_or_composite(o) -> bool:
+    return is_sequence(o) or _is_composite(o)
+
+
+def _test(expand_composites):
+    return is_sequence_or_composite if expand_composites else is_sequence
+
+
+def _items(structure):
+    """(key, value) pairs one level down; keys are indices, dict keys or field names."""
+    if isinstance(structure, abc.Mapping):
+        return [(key, structure[key]) for key in _sorted_keys(structure)]
+    if _is_attrs(structure):
+        return [(attr.name, getattr(structure, attr.name)) for attr in type(structure).__attrs_attrs__]
+    if _is_named_tuple(structure):
+        return list(zip(structure._fields, structure, strict=True))
+    if is_sequence(structure):
+        values = enumerate(structure)
+        if isinstance(structure, abc.ItemsView):
+            return [pair for i, (key, value) in values for pair in ((f"{i}/key", key), (f"{i}/value", value))]
+        return list(values)
+    spec = getattr(structure, "_type_spec", None)
+    parts = spec._to_components(structure) if spec is not None else structure._component_specs
+    return [(type(structure).__name__, parts)]
+
+
+def _sorted_keys(mapping):
+    try:
+        return sorted(mapping)
+    except TypeError as e:
+        raise TypeError(f"nest only supports dicts with sortable keys: {e}") from e
+
+
+def _values(structure):
+    return [value for _, value in _items(structure)]
+
+
+def _rebuild(structure, values):
+    """A structure like `structure` with other values one level down."""
+    if isinstance(structure, abc.Mapping):
+        by_key = dict(zip(_sorted_keys(structure), values, strict=True))
+        pairs = [(key, by_key[key]) for key in structure]
+        if isinstance(structure, collections.defaultdict):
+            return type(structure)(structure.default_factory, pairs)
+        return type(structure)(pairs)
+    if _is_attrs(structure) or _is_named_tuple(structure):
+        return type(structure)(*values)
+    if isinstance(structure, abc.MappingView | range):
+        return list(values)
+    if is_sequence(structure):
+        return type(structure)(values)
+    spec = getattr(structure, "_type_spec", structure)
+    return spec._from_components(values[0])
+
+
+def _flatten_into(structure, is_structure, out):
+    if not is_structure(structure):
+        out.append(structure)
+    else:
+        for value in structure if type(structure) in (list, tuple) else _values(structure):
+            _flatten_into(value, is_structure, out)
+
+
+def flatten(structure, expand_composites=False) -> list:
+    """The leaves of a structure, in order.
+
+    >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
+    [2, 3, 1]
+    """
+    out: list = []
+    _flatten_into(structure, _test(expand_composites), out)
+    return out
+
+
+def _short(structure) -> str:
+    return f"type={type(structure).__name__} str={structure}"
+
+
+def _same_named_tuple_type(a, b) -> bool:
+    return _is_named_tuple(a) and _is_named_tuple(b) and type(a).__name__ == type(b).__name__ and a._fields == b._fields
+
+
+def _compare(a, b, check_types, is_structure):
+    """(exception type, words) on the first difference of two structures, or None."""
+    if is_structure(a) != is_structure(b):
+        deep, leaf = (a, b) if is_structure(a) else (b, a)
+        return ValueError, f'Substructure "{_short(deep)}" is a sequence, while substructure "{_short(leaf)}" is not'
+    if not is_structure(a):
+        return None
+    both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
+    if check_types and type(a) is not type(b) and not _same_named_tuple_type(a, b) and not both_mappings:
+        return TypeError, f"The two structures don't have the same type: {_short(a)} and {_short(b)}"
+    ours, theirs = _items(a), _items(b)
+    if check_types and both_mappings and set(a) != set(b):
+        return ValueError, f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}"
+    if len(ours) != len(theirs):
+        return ValueError, f"The two structures don't have the same number of elements: {_short(a)} and {_short(b)}"
+    for (_, x), (_, y) in zip(ours, theirs, strict=True):
+        if found := _compare(x, y, check_types, is_structure):
+            return found
+    return None
+
+
+def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+    """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different types."""
+    found = _compare(nest1, nest2, check_types, _test(expand_composites))
+    if found:
+        kind, words = found
+        raise kind(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_short(nest1)}\n\nSecond structure: {_short(nest2)}\n\nMore specifically: {words}"
+        )
+
+
+def _pack(structure, leaves, is_structure):
+    if not is_structure(structure):
+        return next(leaves)
+    return _rebuild(structure, [_pack(value, leaves, is_structure) for value in _values(structure)])
+
+
+def pack_sequence_as(structure, flat_sequence, expand_composites=False):
+    """A structure like `structure` with the given leaves.
+
+    >>> tf.nest.pack_sequence_as({"b": 0, "a": [0, 0]}, [1, 2, 3])
+    {'b': 3, 'a': [1, 2]}
+    """
+    is_structure = _test(expand_composites)
+    if not is_structure(flat_sequence):
+        raise TypeError("flat_sequence must be a sequence")
+    if not is_structure(structure):
+        if len(flat_sequence) != 1:
+            raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
+        return flat_sequence[0]
+    wanted = len(flatten(structure, expand_composites))
+    if wanted != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had {len(flat_sequence)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _pack(structure, iter(flat_sequence), is_structure)
+
+
+def _options(kwargs, *allowed):
+    unknown = set(kwargs) - set(allowed)
+    if unknown:
+        raise ValueError(f"Only valid keyword arguments are {' and '.join(f'`{name}`' for name in allowed)}, not: `{'`, `'.join(sorted(unknown))}`")
+    return kwargs.get("check_types", True), kwargs.get("expand_composites", False)
+
+
+def _check_call(func, structures):
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structures:
+        raise ValueError("Must provide at least one structure")
+
+
+def map_structure(func, *structure, **kwargs):
+    """A structure of `func(leaf, leaf, ...)` over the leaves of structures that are nested alike.
+
+    >>> tf.nest.map_structure(lambda x, y: x + y, [1, (2,)], [3, (4,)])
+    [4, (6,)]
+    """
+    _check_call(func, structure)
+    check_types, expand_composites = _options(kwargs, "check_types", "expand_composites")
+    first, *others = structure
+    for other in others:
+        assert_same_structure(first, other, check_types, expand_composites)
+    leaves = zip(*(flatten(s, expand_composites) for s in structure), strict=True)
+    return pack_sequence_as(first, [func(*values) for values in leaves], expand_composites)
+
+
+# --- paths
+
+
+def _flat_paths(structure, is_structure, prefix=()):
+    if not is_structure(structure):
+        yield prefix, structure
+    else:
+        for key, value in _items(structure):
+            yield from _flat_paths(value, is_structure, (*prefix, key))
+
+
+def yield_flat_paths(nest, expand_composites=False):
+    """The path of each leaf, a tuple of indices and keys."""
+    for path, _ in _flat_paths(nest, _test(expand_composites)):
+        yield path
+
+
+def flatten_with_tuple_paths(structure, expand_composites=False):
+    """(path, leaf) pairs; a path is a tuple of indices and keys."""
+    return list(_flat_paths(structure, _test(expand_composites)))
+
+
+def flatten_with_joined_string_paths(structure, separator="/", expand_composites=False):
+    """(path, leaf) pairs; a path is text such as "a/0"."""
+    return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)]
+
+
+def map_structure_with_paths(func, *structure, **kwargs):
+    """As map_structure; `func` gets the path as text first."""
+
+    def call(path, *leaves, **options):
+        return func("/".join(map(str, path)), *leaves, **options)
+
+    return map_structure_with_tuple_paths(call, *structure, **kwargs)
+
+
+def map_structure_with_tuple_paths(func, *structure, **kwargs):
+    """As map_structure; `func` gets the path as a tuple first."""
+    _check_call(func, structure)
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
+
+
+# --- up to a shallower structure
+
+
+def _shallow_difference(shallow, deep, check_types, is_structure, check_length):
+    if not is_structure(shallow):
+        return None
+    if not is_structure(deep):
+        return TypeError, f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(deep)}."
+    both_mappings = isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping)
+    if check_types and type(shallow) is not type(deep) and not _same_named_tuple_type(shallow, deep) and not both_mappings:
+        return TypeError, (
+            f"The two structures don't have the same sequence type. Input structure has type {type(deep)}, "
+            f"while shallow structure has type {type(shallow)}."
+        )
+    shallow_items, deep_items = _items(shallow), _items(deep)
+    if check_length and len(shallow_items) != len(deep_items):
+        return ValueError, (
+            f"The two structures don't have the same sequence length. Input structure has length {len(deep_items)}, "
+            f"while shallow structure has length {len(shallow_items)}."
+        )
+    if len(shallow_items) > len(deep_items):
+        return ValueError, f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)})."
+    if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
+        return ValueError, (
+            "The shallow_tree's keys are not a subset of the input_tree's keys. "
+            f"The shallow_tree has the following keys that are not in the input_tree: {sorted(absent)}."
+        )
+    for _, branch, below in _branches(shallow, deep):
+        if found := _shallow_difference(branch, below, check_types, is_structure, check_length):
+            return found
+    return None
+
+
+def _branches(shallow, deep):
+    """(key, part of shallow, part of deep) one level down: dicts are matched by key, everything else by position."""
+    if isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping) and all(key in deep for key in shallow):
+        return [(key, value, deep[key]) for key, value in _items(shallow)]
+    return [(key, value, below) for (key, value), (_, below) in zip(_items(shallow), _items(deep), strict=False)]
+
+
+def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+    """Raise TypeError or ValueError unless `input_tree` is nested as `shallow_tree` is, and possibly deeper."""
+    found = _shallow_difference(shallow_tree, input_tree, check_types, _test(expand_composites), check_subtrees_length)
+    if found:
+        kind, words = found
+        raise kind(words)
+
+
+def _up_to(shallow, deep, is_structure, prefix=()):
+    if not is_structure(shallow):
+        yield prefix, deep
+    else:
+        for key, branch, below in _branches(shallow, deep):
+            yield from _up_to(branch, below, is_structure, (*prefix, key))
+
+
+def flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+    """(path, part) pairs of `input_tree`, taken apart only as deep as `shallow_tree` goes."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
+    return list(_up_to(shallow_tree, input_tree, _test(expand_composites)))
+
+
+def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+    """The parts of `input_tree`, taken apart only as deep as `shallow_tree` goes.
+
+    >>> nest.flatten_up_to([0, 0], [[1, 2], 3])
+    [[1, 2], 3]
+    """
+    pairs = flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
+    return [part for _, part in pairs]
+
+
+def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
+    """`func` over the parts of inputs taken apart as deep as `shallow_tree` goes; the result is nested like `shallow_tree`."""
+    return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
+
+
+def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
+    """As map_structure_up_to; `func` gets the path as a tuple first."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    check_length = kwargs.pop("check_subtrees_length", True)
+    check_types, expand_composites = _options(kwargs, "check_types", "expand_composites")
+    flat = [flatten_with_tuple_paths_up_to(shallow_tree, tree, check_types, expand_composites, check_length) for tree in inputs]
+    results = [func(pairs[0][0], *(part for _, part in pairs)) for pairs in zip(*flat, strict=True)]
+    return pack_sequence_as(shallow_tree, results, expand_composites)
+
+
+def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=False):
+    """A shallow structure of bools: where `traverse_fn(part)` says True, it goes on below."""
+    is_structure = _test(expand_composites)
+    answer = traverse_fn(structure)
+    if not is_structure(structure):
+        if not isinstance(answer, bool):
+            raise TypeError(f"traverse_fn returned structure: {answer} for non-structure: {structure}")
+        return answer
+    if isinstance(answer, bool):
+        if not answer:
+            return False
+        parts = [get_traverse_shallow_structure(traverse_fn, value, expand_composites) for value in _values(structure)]
+        return _rebuild(structure, parts)
+    # A structure of answers, one for each part.
+    assert_shallow_structure(answer, structure, expand_composites=expand_composites)
+    parts = []
+    for _, inner, value in _branches(answer, structure):
+        if not isinstance(inner, bool):
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of either bools or structures: {answer}")
+        parts.append(get_traverse_shallow_structure(traverse_fn, value, expand_composites) if inner else False)
+    return _rebuild(structure, parts)
+
+
+def flatten_dict_items(dictionary):
+    """A dict whose keys and values are structures nested alike, as a dict of leaves.
+
+    >>> nest.flatten_dict_items({(4, 5): ("a", "b")})
+    {4: 'a', 5: 'b'}
+    """
+    if not isinstance(dictionary, abc.Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict = {}
+    for key, value in dictionary.items():
+        keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
+        if len(keys) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. Key: {keys}, value: {values}."
+            )
+        for k, v in zip(keys, values, strict=True):
+            if k in flat:
+                raise ValueError(f"Could not flatten dictionary: key {k} is not unique.")
+            flat[k] = v
+    return type(dictionary)(flat)

@@ -1,0 +1,19 @@
+"""tf.gfile"""
+
+from everflow.platform.gfile import (  # noqa: F401
+    Copy,
+    DeleteRecursively,
+    Exists,
+    FastGFile,
+    GFile,
+    Glob,
+    IsDirectory,
+    ListDirectory,
+    MakeDirs,
+    MkDir,
+    Open,
+    Remove,
+    Rename,
+    Stat,
+    Walk,
+)

@@ -1,0 +1,1 @@
+"""What programs need from the system around them: files, flags, logging, an entry point. Knows nothing of graphs."""

@@ -1,0 +1,18 @@
+"""tf.app: the entry point of a program, `tf.app.run(main)`."""
+
+from __future__ import annotations
+
+import sys
+
+from absl import app as _absl_app
+
+from everflow.platform import flags
+
+
+def run(main=None, argv=None):
+    """Parse flags, call `main` with the rest of the command line, and exit with what it returns.
+
+    Flags that nobody defined are left in what main gets. Without `main`, the `main` of the program itself is called.
+    """
+    main = main or sys.modules["__main__"].main
+    _absl_app.run(main=main, argv=argv, flags_parser=lambda args: flags.FLAGS(args, known_only=True))

@@ -1,0 +1,72 @@
+"""tf.compat: text and bytes, and the number types that stand for one another."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import numbers
+import os
+
+import numpy as np
+
+bytes_or_text_types = (bytes, str)
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
+
+# The day TensorFlow 1.15's interface was settled; it decides which graphs may be made for older readers.
+_HORIZON = datetime.date(2019, 8, 21)
+_horizon_now = _HORIZON
+
+
+def as_bytes(bytes_or_text, encoding="utf-8"):
+    """Bytes from bytes or text.
+
+    >>> tf.compat.as_bytes("ab")
+    b'ab'
+    """
+    if isinstance(bytes_or_text, bytearray):
+        return bytes(bytes_or_text)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+def as_text(bytes_or_text, encoding="utf-8"):
+    """Text from bytes or text."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+as_str = as_text
+
+
+def as_str_any(value):
+    """Text from anything: bytes are decoded, other values become `str(value)`."""
+    return as_str(value) if isinstance(value, bytes) else str(value)
+
+
+def path_to_str(path):
+    """A path object as text; anything else as it is."""
+    return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
+
+
+def forward_compatible(year, month, day):
+    """Whether a graph may use what came on that day: its readers are newer."""
+    return _horizon_now > datetime.date(year, month, day)
+
+
+@contextlib.contextmanager
+def forward_compatibility_horizon(year, month, day):
+    """For tests: within it, `forward_compatible` answers as if the given day were today's horizon."""
+    global _horizon_now
+    before, _horizon_now = _horizon_now, datetime.date(year, month, day)
+    try:
+        yield
+    finally:
+        _horizon_now = before

@@ -1,0 +1,376 @@
+"""Files, local and remote: `FileIO` and functions on paths. tf.gfile, tf.io.gfile and tensorflow.python.lib.io.file_io are made of these."""
+
+from __future__ import annotations
+
+import binascii
+import fnmatch
+import os
+import re
+import uuid
+
+from everflow.framework import errors
+from everflow.platform.compat import as_bytes, as_str_any, as_text
+from everflow.platform.filesystems import filesystem_of, translated
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+_CHUNK = 1 << 20
+
+
+def _path(name) -> str:
+    """A path as text, from text, bytes or a path object."""
+    return as_text(os.fspath(name) if hasattr(name, "__fspath__") else name)
+
+
+class FileIO:
+    """An open file. It is opened when first read or written: a file that nobody writes to is not made.
+
+    Reading and writing have their own positions; text is UTF-8.
+    """
+
+    def __init__(self, name, mode):
+        self.__name = name
+        self.__mode = mode
+        self._binary = "b" in mode
+        self._mode = mode.replace("b", "")
+        if self._mode not in _MODES:
+            raise errors.InvalidArgumentError(None, None, "mode is not " + " or ".join(map(repr, _MODES)))
+        self._reader = None
+        self._writer = None
+
+    @property
+    def name(self):
+        return self.__name
+
+    @property
+    def mode(self):
+        return self.__mode
+
+    def _for_reading(self):
+        if self._reader is None:
+            if self._mode in ("w", "a"):
+                raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+            path = _path(self.__name)
+            fs = filesystem_of(path)
+            if fs.is_directory(path):
+                raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+            self._reader = fs.open(path, "rb")
+        return self._reader
+
+    def _for_writing(self):
+        if self._writer is None:
+            if self._mode == "r":
+                raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+            path = _path(self.__name)
+            self._writer = filesystem_of(path).open(path, "ab" if self._mode.startswith("a") else "wb")
+        return self._writer
+
+    def _out(self, data):
+        return data if self._binary else as_text(data)
+
+    def size(self):
+        """Bytes in the file."""
+        return stat(self.__name).length
+
+    def write(self, file_content):
+        """Append text or bytes."""
+        data = as_bytes(file_content)
+        with translated(_path(self.__name)):
+            self._for_writing().write(data)
+
+    def read(self, n=-1):
+        """The next `n` bytes, or all that is left."""
+        if n < -1:
+            raise OverflowError(f"can't read {n} bytes")
+        with translated(_path(self.__name)):
+            return self._out(self._for_reading().read(n))
+
+    def seek(self, offset=None, whence=0, position=None):
+        """Go to a place in the file being read: from the start, from here (`whence=1`) or from the end (`whence=2`)."""
+        reader = self._for_reading()
+        if offset is None:
+            offset = position  # its name in older programs
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        if whence not in (0, 1, 2):
+            raise errors.InvalidArgumentError(None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+        size = self.size()
+        offset += (0, reader.tell(), size)[whence]
+        if offset < 0:
+            raise errors.InvalidArgumentError(None, None, f"Seeking to a negative position: {offset}")
+        if offset > size:
+            raise errors.OutOfRangeError(None, None, "reached end of file")
+        reader.seek(offset)
+
+    def readline(self):
+        """The next line with its newline; empty at the end. Carriage returns are left out."""
+        with translated(_path(self.__name)):
+            return self._out(self._for_reading().readline().replace(b"\r", b""))
+
+    def readlines(self):
+        """All the lines that are left."""
+        return list(self)
+
+    def tell(self):
+        """The position: of reading where the file is read, else of writing."""
+        return self._for_writing().tell() if self._mode in ("w", "a") else self._for_reading().tell()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def next(self):
+        return self.__next__()
+
+    def flush(self):
+        """Hand what was written to the system."""
+        if self._writer is not None:
+            with translated(_path(self.__name)):
+                self._writer.flush()
+
+    def close(self):
+        reader, writer, self._reader, self._writer = self._reader, self._writer, None, None
+        if reader is not None:
+            reader.close()
+        if writer is not None:
+            with translated(_path(self.__name)):
+                writer.close()
+
+    def seekable(self):
+        return True
+
+
+def file_exists(filename):
+    """Whether there is a file or directory of that name."""
+    path = _path(filename)
+    return filesystem_of(path).exists(path)
+
+
+def is_directory(dirname):
+    path = _path(dirname)
+    return filesystem_of(path).is_directory(path)
+
+
+def stat(filename):
+    """A FileStatistics; NotFoundError where there is no such file."""
+    path = _path(filename)
+    return filesystem_of(path).stat(path)
+
+
+def read_file_to_string(filename, binary_mode=False):
+    """All of a file, as text or bytes."""
+    with FileIO(filename, mode="rb" if binary_mode else "r") as f:
+        return f.read()
+
+
+def write_string_to_file(filename, file_content):
+    """Make a file with the given content, or replace what is in it."""
+    with FileIO(filename, mode="w") as f:
+        f.write(file_content)
+
+
+def atomic_write_string_to_file(filename, contents, overwrite=True):
+    """Write a file so that nobody sees half of it."""
+    temporary = _path(filename) + ".tmp" + uuid.uuid4().hex
+    write_string_to_file(temporary, contents)
+    try:
+        rename(temporary, filename, overwrite)
+    except errors.OpError:
+        delete_file(temporary)
+        raise
+
+
+def delete_file(filename):
+    path = _path(filename)
+    fs = filesystem_of(path)
+    if fs.is_directory(path):
+        raise errors.FailedPreconditionError(None, None, f"{path}; Is a directory")
+    fs.remove(path)
+
+
+def delete_recursively(dirname):
+    """Delete a directory with all that is in it."""
+    path = _path(dirname)
+    fs = filesystem_of(path)
+    if not fs.exists(path):
+        raise errors.NotFoundError(None, None, f"{path} not found")
+    if not fs.is_directory(path):
+        raise errors.FailedPreconditionError(None, None, f"{path}; Not a directory")
+    fs.remove_tree(path)
+
+
+def create_dir(dirname):
+    """Make a directory in one that exists. One that is there already is fine."""
+    path = _path(dirname)
+    filesystem_of(path).make_directory(path)
+
+
+def recursive_create_dir(dirname):
+    """Make a directory and those above it."""
+    path = _path(dirname)
+    filesystem_of(path).make_directories(path)
+
+
+def list_directory(dirname):
+    """The names in a directory."""
+    path = _path(dirname)
+    if not is_directory(path):
+        raise errors.NotFoundError(None, None, f"Could not find directory {path}")
+    return filesystem_of(path).list(path)
+
+
+def copy(oldpath, newpath, overwrite=False):
+    """Copy a file. AlreadyExistsError where `newpath` is there, unless `overwrite`."""
+    old, new = _path(oldpath), _path(newpath)
+    _check_target(new, overwrite)
+    source = filesystem_of(old)
+    if source.is_directory(old):
+        raise errors.InvalidArgumentError(None, None, f"{old}; Is a directory")
+    with source.open(old, "rb") as reader, filesystem_of(new).open(new, "wb") as writer:
+        while chunk := reader.read(_CHUNK):
+            writer.write(chunk)
+
+
+def rename(oldname, newname, overwrite=False):
+    """Rename or move a file or directory. AlreadyExistsError where `newname` is there, unless `overwrite`."""
+    old, new = _path(oldname), _path(newname)
+    _check_target(new, overwrite)
+    source = filesystem_of(old)
+    if type(source) is not type(filesystem_of(new)):
+        copy(old, new, overwrite=True)
+        source.remove(old)
+    else:
+        source.rename(old, new)
+
+
+def _check_target(path, overwrite):
+    if not overwrite and file_exists(path):
+        raise errors.AlreadyExistsError(None, None, "file already exists")
+
+
+def walk(top, in_order=True):
+    """Yield (directory, directories in it, files in it), parents first or, with `in_order=False`, last."""
+    return walk_v2(top, topdown=in_order)
+
+
+def walk_v2(top, topdown=True, onerror=None):
+    """As `walk`; `onerror` is called with the exception where a directory can't be listed."""
+    top = as_str_any(_path(top))
+    try:
+        listing = list_directory(top)
+    except errors.NotFoundError as e:
+        if onerror:
+            onerror(e)
+        return
+    directories = [name for name in listing if is_directory(os.path.join(top, name))]
+    here = (top, directories, [name for name in listing if name not in directories])
+    if topdown:
+        yield here
+    for name in directories:
+        yield from walk_v2(os.path.join(top, name), topdown, onerror)
+    if not topdown:
+        yield here
+
+
+def get_matching_files(filename):
+    """The paths that match a pattern, or any of a list of them, sorted. `*`, `?` and `[...]` don't cross a `/`."""
+    patterns = [filename] if isinstance(filename, str | bytes) or hasattr(filename, "__fspath__") else filename
+    return [path for pattern in patterns for path in _matching(_path(pattern))]
+
+
+def _matching(pattern):
+    fixed = re.split(r"[*?\[\\]", pattern, maxsplit=1)[0]
+    folder, slash, _ = fixed.rpartition("/")
+    if not slash:
+        folder, pattern = ".", "./" + pattern  # TensorFlow 1 shows matches in the current directory this way
+    elif not folder:
+        folder = "/"
+    if not file_exists(folder):
+        raise errors.NotFoundError(None, None, f"{folder}; No such file or directory")
+    found = [folder]
+    for part in pattern[len(folder) :].strip("/").split("/"):
+        matches = re.compile(fnmatch.translate(part)).match
+        found = [os.path.join(path, name) for path in found if is_directory(path) for name in list_directory(path) if matches(name)]
+    return found
+
+
+def filecmp(filename_a, filename_b):
+    """Whether two files hold the same bytes."""
+    if stat(filename_a).length != stat(filename_b).length:
+        return False
+    return read_file_to_string(filename_a, binary_mode=True) == read_file_to_string(filename_b, binary_mode=True)
+
+
+def file_crc32(filename, block_size=1 << 24):
+    """The CRC-32 of a file, in hexadecimal."""
+    crc = 0
+    with FileIO(filename, mode="rb") as f:
+        while chunk := f.read(block_size):
+            crc = binascii.crc32(chunk, crc)
+    return hex(crc & 0xFFFFFFFF)
+
+
+# The same under the argument names of tf.io.gfile.
+def copy_v2(src, dst, overwrite=False):
+    """Copy a file. AlreadyExistsError where `dst` is there, unless `overwrite`."""
+    copy(src, dst, overwrite)
+
+
+def rename_v2(src, dst, overwrite=False):
+    """Rename or move a file or directory. AlreadyExistsError where `dst` is there, unless `overwrite`."""
+    rename(src, dst, overwrite)
+
+
+def file_exists_v2(path):
+    """Whether there is a file or directory at `path`."""
+    return file_exists(path)
+
+
+def get_matching_files_v2(pattern):
+    """The paths that match a pattern, or any of a list of them."""
+    return get_matching_files(pattern)
+
+
+def is_directory_v2(path):
+    """Whether `path` is a directory."""
+    return is_directory(path)
+
+
+def list_directory_v2(path):
+    """The names in a directory."""
+    return list_directory(path)
+
+
+def recursive_create_dir_v2(path):
+    """Make a directory and those above it."""
+    recursive_create_dir(path)
+
+
+def create_dir_v2(path):
+    """Make a directory in one that exists."""
+    create_dir(path)
+
+
+def delete_file_v2(path):
+    """Delete a file."""
+    delete_file(path)
+
+
+def delete_recursively_v2(path):
+    """Delete a directory with all that is in it."""
+    delete_recursively(path)
+
+
+def stat_v2(path):
+    """A FileStatistics; NotFoundError where there is no such file."""
+    return stat(path)

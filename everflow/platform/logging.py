@@ -1,0 +1,125 @@
+"""tf.logging: the "tensorflow" logger of Python's logging, with TensorFlow 1's functions and levels."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging as _logging
+import sys
+import threading
+from collections import defaultdict
+
+DEBUG = _logging.DEBUG
+ERROR = _logging.ERROR
+FATAL = _logging.FATAL
+INFO = _logging.INFO
+WARN = _logging.WARN
+
+_lock = threading.Lock()
+_calls: defaultdict[tuple, itertools.count] = defaultdict(itertools.count)
+
+
+class _StderrHandler(_logging.StreamHandler):
+    """Writes to whatever sys.stderr is at that moment, so that redirecting it works."""
+
+    def __init__(self):
+        _logging.Handler.__init__(self)
+
+    @property
+    def stream(self):
+        return sys.stderr
+
+
+@functools.cache
+def get_logger() -> _logging.Logger:
+    """The logger behind this module; it writes to stderr unless the program has set up logging itself."""
+    logger = _logging.getLogger("tensorflow")
+    if not logger.handlers and not _logging.getLogger().handlers:
+        handler = _StderrHandler()
+        handler.setFormatter(_logging.Formatter(_logging.BASIC_FORMAT))
+        logger.addHandler(handler)
+    return logger
+
+
+def log(level, msg, *args, **kwargs):
+    """Log `msg % args` at a level."""
+    _emit(level, msg, args, kwargs)
+
+
+def debug(msg, *args, **kwargs):
+    _emit(DEBUG, msg, args, kwargs)
+
+
+def info(msg, *args, **kwargs):
+    _emit(INFO, msg, args, kwargs)
+
+
+def warn(msg, *args, **kwargs):
+    _emit(WARN, msg, args, kwargs)
+
+
+def warning(msg, *args, **kwargs):
+    _emit(WARN, msg, args, kwargs)
+
+
+def error(msg, *args, **kwargs):
+    _emit(ERROR, msg, args, kwargs)
+
+
+def fatal(msg, *args, **kwargs):
+    """Log at the highest level. The program goes on."""
+    _emit(FATAL, msg, args, kwargs)
+
+
+def vlog(level, msg, *args, **kwargs):
+    """Log at a level given as a number; as TensorFlow 1 has it, the number is one of Python's levels."""
+    _emit(level, msg, args, kwargs)
+
+
+def TaskLevelStatusMessage(msg):  # noqa: N802  TensorFlow's name
+    _emit(ERROR, msg, (), {})
+
+
+def _emit(level, msg, args, kwargs):
+    # Two frames up is whoever called the public function.
+    kwargs.setdefault("stacklevel", 3)
+    get_logger().log(level, msg, *args, **kwargs)
+
+
+def _times_called() -> int:
+    """How often the calling line's function has been called from there before."""
+    frame = sys._getframe(2)
+    with _lock:
+        return next(_calls[frame.f_code.co_filename, frame.f_lineno])
+
+
+def log_every_n(level, msg, n, *args):
+    """Log at the first and every n-th call from the same line."""
+    if _times_called() % n == 0:
+        _emit(level, msg, args, {})
+
+
+def log_first_n(level, msg, n, *args):
+    """Log at the first n calls from the same line."""
+    if _times_called() < n:
+        _emit(level, msg, args, {})
+
+
+def log_if(level, msg, condition, *args):
+    if condition:
+        _emit(level, msg, args, {})
+
+
+def flush():
+    for handler in get_logger().handlers:
+        handler.flush()
+
+
+def get_verbosity():
+    """The lowest level that is logged."""
+    return get_logger().getEffectiveLevel()
+
+
+def set_verbosity(v):
+    """Log messages of level `v` and above; `v` is a number or a name such as "DEBUG"."""
+    get_logger().setLevel(v)

@@ -1,0 +1,25 @@
+"""tf.sysconfig: flags for compiling op libraries. Everflow has no C++ interface, so there is nothing to find at these places."""
+
+import os
+
+from everflow.version import CXX11_ABI_FLAG, MONOLITHIC_BUILD  # noqa: F401
+
+_ROOT = os.path.dirname(os.path.abspath(__file__))
+
+
+def get_include():
+    """The directory that would hold header files."""
+    return os.path.join(_ROOT, "include")
+
+
+def get_lib():
+    """The directory that would hold the shared library: the package's own."""
+    return _ROOT
+
+
+def get_compile_flags():
+    return [f"-I{get_include()}", f"-D_GLIBCXX_USE_CXX11_ABI={CXX11_ABI_FLAG}"]
+
+
+def get_link_flags():
+    return [f"-L{get_lib()}"]
