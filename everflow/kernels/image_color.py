@@ -1,0 +1,103 @@
+"""Colour of images: HSV and back, and the fused adjustments of contrast, hue and saturation."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+def _show(shape):
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _check_colors(images):
+    if images.dim() < 1:
+        raise _invalid("input must be at least 1D" + _show(images.shape))
+    if images.shape[-1] != 3:
+        raise FailedPreconditionError(None, None, f"input must have 3 channels but input only has {images.shape[-1]} channels.")
+
+
+def _check_adjustment(images, amount, name):
+    if images.dim() < 3:
+        raise _invalid("input must be at least 3-D, got shape" + _show(images.shape))
+    if amount.dim() != 0:
+        raise _invalid(f"{name} must be scalar: {_show(amount.shape)}")
+    if name != "contrast_factor" and images.shape[-1] != 3:
+        raise _invalid(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
+
+
+@kernel("RGBToHSV")
+def rgb_to_hsv(images):
+    _check_colors(images)
+    red, green, blue = images.unbind(-1)
+    value, least = images.amax(-1), images.amin(-1)
+    spread = value - least
+    saturation = torch.where(value > 0, spread / value, 0)
+    norm = 1 / (6 * spread)
+    # Where two channels are the largest, red goes before green before blue.
+    hue = torch.where(
+        red == value,
+        (green - blue) * norm,
+        torch.where(green == value, (blue - red) * norm + 2 / 6, (red - green) * norm + 4 / 6),
+    )
+    hue = torch.where(spread > 0, hue, 0)
+    hue = torch.where(hue < 0, hue + 1, hue)
+    return torch.stack([hue, saturation, value], dim=-1).to(images.dtype)
+
+
+@kernel("HSVToRGB")
+def hsv_to_rgb(images):
+    _check_colors(images)
+    hue, saturation, value = images.unbind(-1)
+    sixths = hue * 6
+    parts = [(sixths - 3).abs() - 1, 2 - (sixths - 2).abs(), 2 - (sixths - 4).abs()]
+    return torch.stack([(1 - saturation + saturation * p.clamp(0, 1)) * value for p in parts], dim=-1)
+
+
+@kernel("AdjustContrastv2")
+def adjust_contrast(images, contrast_factor):
+    """Scale the distance of each channel from its mean over one image."""
+    _check_adjustment(images, contrast_factor, "contrast_factor")
+    x = images.float()
+    mean = x.mean(dim=(-3, -2), keepdim=True)
+    return ((x - mean) * contrast_factor + mean).to(images.dtype)
+
+
+@kernel("AdjustContrast")
+def adjust_contrast_v1(images, contrast_factor, min_value, max_value):
+    """The first version of the op: floats out, cut to a range."""
+    _check_adjustment(images, contrast_factor, "contrast_factor")
+    return adjust_contrast(images.float(), contrast_factor).clamp(min_value.item(), max_value.item())
+
+
+@kernel("AdjustHue")
+def adjust_hue(images, delta):
+    """Turn the hue, leaving each pixel's largest and smallest channel as they are."""
+    _check_adjustment(images, delta, "delta")
+    x = images.float()
+    red, green, blue = x.unbind(-1)
+    high, low = x.amax(-1), x.amin(-1)
+    spread = high - low
+    hue = torch.where(
+        red == high,
+        (green - blue) / spread,
+        torch.where(green == high, 2 + (blue - red) / spread, 4 + (red - green) / spread),
+    )
+    hue = torch.where(spread > 0, hue, 0)
+    hue = torch.remainder(hue + delta * 6, 6)
+    parts = [(hue - 3).abs() - 1, 2 - (hue - 2).abs(), 2 - (hue - 4).abs()]
+    return torch.stack([low + spread * p.clamp(0, 1) for p in parts], dim=-1).to(images.dtype)
+
+
+@kernel("AdjustSaturation")
+def adjust_saturation(images, scale):
+    _check_adjustment(images, scale, "scale")
+    hue, saturation, value = rgb_to_hsv(images.float()).unbind(-1)
+    changed = (saturation * scale).clamp(0, 1)
+    return hsv_to_rgb(torch.stack([hue, changed, value], dim=-1)).to(images.dtype)
