@@ -29,7 +29,7 @@ _DROPPED_BITS = {
 
 
 @kernel("Cast")
-def cast(x, *, SrcT, DstT, Truncate):  # noqa: N803  attribute names
+def cast(x, *, SrcT, DstT, Truncate):
     return caster(SrcT, DstT, Truncate)(x)
 
 

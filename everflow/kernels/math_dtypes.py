@@ -89,7 +89,8 @@ def widened(function):
         wide = _WIDER.get(x.dtype)
         if wide is None:
             return function(x, *others, **keywords)
-        result = function(x.to(wide), *[o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others], **keywords)
+        others = [o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others]
+        result = function(x.to(wide), *others, **keywords)
         return result.to(x.dtype) if result.dtype is wide else result
 
     return on_any_type

@@ -26,7 +26,7 @@ def matmul(a, b, *, transpose_a, transpose_b):
 
 @specialize("MatMul")
 def _matmul_of_node(node):
-    """ATen's function itself where the shapes were checked while building."""
+    """ATen's own function: its message for shapes that don't fit is clear enough."""
     if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
         return None
     return torch.mm
@@ -42,7 +42,8 @@ def batch_matmul(x, y, *, adj_x, adj_y):
         raise InvalidArgumentError(
             None,
             None,
-            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {shape_text(x)} {shape_text(y)} {int(adj_x)} {int(adj_y)}",
+            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {shape_text(x)} {shape_text(y)} "
+            f"{int(adj_x)} {int(adj_y)}",
         )
     try:
         torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])

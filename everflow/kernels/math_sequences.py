@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -80,7 +81,7 @@ def histogram_fixed_width(values, value_range, nbins, *, dtype):
 
 @kernel("Bucketize")
 def bucketize(input, *, boundaries):
-    if any(b < a for a, b in zip(boundaries, boundaries[1:])):
+    if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
     edges = torch.tensor(boundaries, dtype=torch.float64 if input.dtype is torch.float64 else torch.float32)
     return torch.bucketize(input, edges, right=True, out_int32=True)

@@ -60,7 +60,7 @@ def quantized_to_float(values, low, high):
 
 
 @kernel("QuantizeV2")
-def quantize(input, min_range, max_range, *, T, mode, round_mode):  # noqa: N803  attribute name
+def quantize(input, min_range, max_range, *, T, mode, round_mode):
     dtype = torch_dtype(T)
     if float(min_range) > float(max_range):
         raise _invalid("input_max_range must be larger than input_min_range.")
@@ -222,7 +222,7 @@ def _product_range(low_a, high_a, low_b, high_b, dtype):
 
 
 @kernel("QuantizedMatMul")
-def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, transpose_b):  # noqa: N803
+def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, transpose_b):
     left = a.to(torch.int32) - _zero_of(min_a, max_a, a.dtype)
     right = b.to(torch.int32) - _zero_of(min_b, max_b, b.dtype)
     product = torch.mm(left.mT if transpose_a else left, right.mT if transpose_b else right)
@@ -230,7 +230,7 @@ def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, 
 
 
 @kernel("QuantizedMul")
-def quantized_mul(x, y, min_x, max_x, min_y, max_y, *, Toutput):  # noqa: N803
+def quantized_mul(x, y, min_x, max_x, min_y, max_y, *, Toutput):
     product = (x.to(torch.int32) - _zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - _zero_of(min_y, max_y, y.dtype))
     return product, *_product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
 

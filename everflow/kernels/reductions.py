@@ -31,8 +31,13 @@ def _reduction(op_type, reduce):
     kernel(op_type)(run)
 
 
+def _summed_type(x):
+    """The type sums wrap in: that of the values, where torch would take int64."""
+    return torch.int32 if x.dtype is torch.uint16 else x.dtype
+
+
 def _sum(x, axes, keep_dims):
-    return x.sum(axes, keepdim=keep_dims, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype)
+    return x.sum(axes, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
 
 
 def _mean(x, axes, keep_dims):
@@ -47,7 +52,7 @@ def _mean(x, axes, keep_dims):
 
 def _prod(x, axes, keep_dims):
     for axis in reversed(axes):
-        x = x.prod(axis, keepdim=keep_dims, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype)
+        x = x.prod(axis, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
     return x
 
 
@@ -137,6 +142,6 @@ def _log_sum_exp_scan(x, axis):
     return torch.logcumsumexp(values, axis).clamp(min=floor).to(x.dtype)
 
 
-_scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype), lambda dtype: 0)
-_scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=x.dtype if x.dtype is not torch.uint16 else torch.int32).to(x.dtype), lambda dtype: 1)
+_scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=_summed_type(x)).to(x.dtype), lambda dtype: 0)
+_scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=_summed_type(x)).to(x.dtype), lambda dtype: 1)
 _scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest)

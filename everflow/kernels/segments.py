@@ -52,8 +52,7 @@ def _by_row(counts, values):
     return counts.reshape(-1, *[1] * (values.dim() - 1))
 
 
-def _starts(dtype):
-    return {"sum": 0, "prod": 1, "amax": lowest(dtype) if not dtype.is_complex else 0, "amin": highest(dtype) if not dtype.is_complex else 0}
+_STARTS = {"sum": lambda dtype: 0, "prod": lambda dtype: 1, "amax": lowest, "amin": highest}
 
 
 def _sorted_segments(op_type, how, empty):
@@ -69,7 +68,7 @@ def _sorted_segments(op_type, how, empty):
             if data.is_floating_point() or data.is_complex():
                 return total / divisor.to(data.dtype)
             return torch.div(total, divisor, rounding_mode="trunc").to(data.dtype)
-        result = _reduce_rows(data, segment_ids, count, how, _starts(data.dtype)[how])
+        result = _reduce_rows(data, segment_ids, count, how, _STARTS[how](data.dtype))
         return torch.where(_by_row(counts, result) == 0, torch.full((), empty, dtype=data.dtype), result)
 
     def run(data, segment_ids):
@@ -102,7 +101,7 @@ def _unsorted_segments(op_type, how):
         if (ids < 0).any():
             kept = ids >= 0
             rows, ids = rows[kept], ids[kept]
-        return _reduce_rows(rows, ids, count, how, _starts(data.dtype)[how])
+        return _reduce_rows(rows, ids, count, how, _STARTS[how](data.dtype))
 
     def run(data, segment_ids, num_segments):
         count = int(num_segments)
