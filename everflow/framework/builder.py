@@ -1,0 +1,279 @@
+"""The generic builder: from an op type's definition and a caller's arguments to a node of the graph."""
+
+from __future__ import annotations
+
+import collections
+import functools
+
+from everflow.framework import attributes, dtypes, op_defs
+from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
+from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import graph_from_inputs, name_scope
+
+
+def apply_op(op_type: str, name=None, **keywords):
+    """Make an op of a type; keywords are its inputs and attributes. Returns its outputs (see docs/adding-ops.md)."""
+    definition = op_defs.get(op_type)
+    return structured_outputs(definition, create(definition, name, keywords))
+
+
+def create(definition: OpDef, name, keywords):
+    """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
+    given = {}
+    input_names = {arg.name for arg in definition.inputs}
+    for key, value in keywords.items():
+        if key not in input_names:
+            given[key] = _checked_attr(definition, key, value)
+    for arg in definition.inputs:
+        if arg.name not in keywords:
+            raise TypeError(f"No argument for input {arg.name} of op '{definition.name}'")
+        if arg.is_list and not isinstance(keywords[arg.name], (list, tuple)):
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {keywords[arg.name]!r}.")
+    flat = []
+    for arg in definition.inputs:
+        flat.extend(keywords[arg.name]) if arg.is_list else flat.append(keywords[arg.name])
+    graph = graph_from_inputs(flat)
+    with graph.as_default(), name_scope(name or definition.name) as scope:
+        inputs, inferred = _convert_inputs(definition, keywords, given)
+        attrs = _all_attrs(definition, given, inferred)
+        return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
+
+
+def _checked_attr(definition, key, value):
+    attr = definition.attr_by_name.get(key)
+    if attr is None:
+        raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
+    if value is None and attr.has_default:
+        return attr.default
+    value = attributes.convert(attr.type, value, definition.name, key)
+    _check_allowed(definition, attr, value)
+    return value
+
+
+def _check_allowed(definition, attr: AttrDef, value):
+    if attr.allowed is not None:
+        for item in value if isinstance(value, list) else [value]:
+            if item in attr.allowed:
+                continue
+            if isinstance(item, dtypes.DType):
+                allowed = ", ".join(t.name for t in attr.allowed)
+                raise TypeError(f"Value passed to parameter '{attr.name}' has DataType {item.name} not in list of allowed values: {allowed}")
+            allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
+            raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
+    if attr.minimum is not None:
+        if isinstance(value, list):
+            if len(value) < attr.minimum:
+                raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(value)} less than minimum {attr.minimum}.")
+        elif value < attr.minimum:
+            raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed {value} less than minimum {attr.minimum}.")
+
+
+def _convert_inputs(definition: OpDef, keywords, given):
+    """(tensors, attributes that follow from them)."""
+    attrs = dict(given)
+    source: dict[str, str] = {}
+    inputs: list[Tensor] = []
+    for arg in definition.inputs:
+        wanted = _wanted_dtype(arg, attrs)
+        default = None
+        if wanted is None and arg.type_attr:
+            attr = definition.attr_by_name[arg.type_attr]
+            default = attr.default if attr.has_default else None
+        if arg.is_list:
+            tensors = _convert_list(definition, arg, keywords[arg.name], wanted, default, attrs)
+        else:
+            tensors = [_convert_one(definition, arg, keywords[arg.name], wanted, default, source)]
+        _infer(definition, arg, tensors, attrs, source)
+        if arg.is_ref and not all(t.dtype._is_ref_dtype for t in tensors):
+            raise TypeError(f"'{definition.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)")
+        inputs.extend(tensors)
+    return inputs, attrs
+
+
+def _wanted_dtype(arg: ArgDef, attrs):
+    return arg.type if arg.type is not None else attrs.get(arg.type_attr)
+
+
+def _convert_one(definition, arg, value, wanted, default, source):
+    try:
+        return internal_convert_to_tensor(value, wanted, arg.name, arg.is_ref, default)
+    except TypeError as e:
+        if wanted is None:
+            raise
+        raise TypeError(
+            f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{definition.name}', got {value!r} of type "
+            f"'{type(value).__name__}' instead. Error: {e}"
+        ) from None
+    except ValueError:
+        # Find the type it does have, to say so; a value that is no tensor at all raises by itself here.
+        observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
+        prefix = f"Input '{arg.name}' of '{definition.name}' Op has type {observed} that does not match"
+        if arg.type is not None:
+            raise TypeError(f"{prefix} expected type of {arg.type.name}.") from None
+        if arg.type_attr in source:
+            raise TypeError(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
+        raise
+
+
+def _convert_list(definition, arg, values, wanted, default, attrs):
+    if arg.type_list_attr:
+        types = attrs.get(arg.type_list_attr)
+        if types is not None and len(types) == len(values):
+            return [
+                internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref) for i, (v, t) in enumerate(zip(values, types))
+            ]
+        return convert_n_to_tensor(values, None, arg.name, as_ref=arg.is_ref)
+    if wanted is None:
+        wanted = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
+    elif not arg.is_ref:
+        wanted = wanted.base_dtype
+    try:
+        tensors = convert_n_to_tensor(values, wanted, arg.name, default if wanted is None else None, arg.is_ref)
+        if arg.number_attr and len({t.dtype.base_dtype for t in tensors}) > 1:
+            raise TypeError
+        return tensors
+    except (TypeError, ValueError):
+        names = []
+        for value in values:
+            try:
+                names.append(internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name)
+            except (TypeError, ValueError):
+                names.append("<NOT CONVERTIBLE TO TENSOR>")
+        prefix = f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types [{', '.join(names)}]"
+        if wanted is not None:
+            raise TypeError(f"{prefix} that do not match expected type {wanted.name}.") from None
+        raise TypeError(f"{prefix} that don't all match.") from None
+
+
+def _infer(definition, arg, tensors, attrs, source):
+    """Set the attributes that an input argument's tensors decide, or check them against what is set."""
+    types = [t.dtype.base_dtype for t in tensors]
+    if arg.number_attr:
+        attr = definition.attr_by_name[arg.number_attr]
+        known = attrs.get(arg.number_attr)
+        if known is not None and known != len(tensors):
+            where = source.get(arg.number_attr, arg.number_attr)
+            raise ValueError(
+                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} must match length {known} of argument '{where}'."
+            )
+        if attr.minimum is not None and len(tensors) < attr.minimum:
+            raise ValueError(
+                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} shorter than minimum length {attr.minimum}."
+            )
+        attrs[arg.number_attr] = len(tensors)
+        source.setdefault(arg.number_attr, arg.name)
+    if arg.type_attr and types:
+        known = attrs.get(arg.type_attr)
+        if known is not None and known != types[0]:
+            raise TypeError(
+                f"Input '{arg.name}' of '{definition.name}' Op has type {types[0].name} that does not match type {known.name}"
+                f" of argument '{source.get(arg.type_attr, arg.type_attr)}'."
+            )
+        if known is None:
+            _check_type(definition, arg.type_attr, types[0], arg.name)
+            attrs[arg.type_attr] = types[0]
+            source[arg.type_attr] = arg.name
+    elif arg.type_attr and arg.type_attr not in attrs:
+        attr = definition.attr_by_name[arg.type_attr]
+        if not attr.has_default:
+            raise TypeError(f"Don't know how to infer type variable from empty input list passed to input '{arg.name}' of '{definition.name}' Op.")
+        attrs[arg.type_attr] = attr.default
+    elif arg.type_list_attr:
+        known = attrs.get(arg.type_list_attr)
+        if known is not None and list(known) != types:
+            raise TypeError(
+                f"Input '{arg.name}' of '{definition.name}' Op has type list of {[t.name for t in types]} that does not match type list"
+                f" {[t.name for t in known]} of argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
+            )
+        attr = definition.attr_by_name[arg.type_list_attr]
+        if attr.minimum is not None and len(types) < attr.minimum:
+            raise ValueError(f"List argument '{arg.name}' to '{definition.name}' Op with length {len(types)} shorter than minimum length {attr.minimum}.")
+        for item in types:
+            _check_type(definition, arg.type_list_attr, item, arg.name)
+        attrs[arg.type_list_attr] = types
+        source.setdefault(arg.type_list_attr, arg.name)
+
+
+def _check_type(definition, attr_name, dtype, parameter):
+    allowed = definition.attr_by_name[attr_name].allowed
+    if allowed is not None and dtype not in allowed:
+        names = ", ".join(t.name for t in allowed)
+        raise TypeError(f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}")
+
+
+def _all_attrs(definition: OpDef, given, inferred):
+    attrs = {}
+    for attr in definition.attrs:
+        if attr.name in inferred:
+            attrs[attr.name] = inferred[attr.name]
+        elif attr.has_default:
+            attrs[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+        else:
+            raise TypeError(f"No argument for attr {attr.name} of op '{definition.name}'")
+    return attrs
+
+
+def complete_attrs(definition: OpDef, inputs, attrs):
+    """The attributes of an op from what a caller of `Graph.create_op` gave, its input tensors and the defaults."""
+    inferred = dict(attrs)
+    position = 0
+    for arg in definition.inputs:
+        if arg.number_attr:
+            count = inferred.get(arg.number_attr)
+            if count is None:
+                count = inferred[arg.number_attr] = len(inputs) - position - _inputs_after(definition, arg)
+        elif arg.type_list_attr:
+            types = inferred.get(arg.type_list_attr)
+            count = len(types) if types is not None else len(inputs) - position - _inputs_after(definition, arg)
+        else:
+            count = 1
+        tensors = inputs[position : position + count]
+        position += count
+        if arg.type_list_attr:
+            inferred.setdefault(arg.type_list_attr, [t.dtype.base_dtype for t in tensors])
+        elif arg.type_attr and tensors:
+            inferred.setdefault(arg.type_attr, tensors[0].dtype.base_dtype)
+    complete = _all_attrs(definition, attrs, inferred)
+    complete.update((k, v) for k, v in inferred.items() if k not in complete)
+    return complete
+
+
+def _inputs_after(definition, arg):
+    """How many single-tensor inputs follow an argument; a list's length is what they leave."""
+    later = definition.inputs[definition.inputs.index(arg) + 1 :]
+    return sum(1 for a in later if not a.is_list)
+
+
+def arg_dtypes(arg: ArgDef, attrs) -> list[dtypes.DType]:
+    """The dtypes of the tensors of one argument."""
+    if arg.type_list_attr:
+        types = list(attrs[arg.type_list_attr])
+    else:
+        dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
+        types = [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+    return [t._as_ref for t in types] if arg.is_ref else types
+
+
+def output_dtypes(definition: OpDef, attrs) -> list[dtypes.DType]:
+    """The dtypes of an op's outputs, refs among them marked."""
+    return [dtype for arg in definition.outputs for dtype in arg_dtypes(arg, attrs)]
+
+
+@functools.cache
+def _result_tuple(op_type: str, names: tuple[str, ...]):
+    return collections.namedtuple(op_type, names, rename=True)
+
+
+def structured_outputs(definition: OpDef, op):
+    """An op's outputs as its build function returns them."""
+    if not definition.outputs:
+        return op
+    if len(definition.outputs) == 1:
+        return list(op.outputs) if definition.outputs[0].is_list else op.outputs[0]
+    parts, position = [], 0
+    for arg in definition.outputs:
+        count = len(arg_dtypes(arg, op.attrs))
+        parts.append(list(op.outputs[position : position + count]) if arg.is_list else op.outputs[position])
+        position += count
+    return _result_tuple(definition.name, tuple(arg.name for arg in definition.outputs))(*parts)

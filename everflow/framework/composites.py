@@ -1,0 +1,127 @@
+"""Values made of several tensors: `IndexedSlices` and `SparseTensor`, and the forms they are fetched in."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.scopes import name_scope, require_session
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value_as_shape
+
+IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
+SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class IndexedSlices:
+    """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension."""
+
+    def __init__(self, values, indices, dense_shape=None):
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    values = property(lambda self: self._values, doc="The slices.")
+    indices = property(lambda self: self._indices, doc="Where each slice stands.")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape of the whole as a tensor, or None.")
+    name = property(lambda self: self._values.name)
+    device = property(lambda self: self._values.device)
+    op = property(lambda self: self._values.op)
+    dtype = property(lambda self: self._values.dtype)
+    graph = property(lambda self: self._values.graph)
+
+    def _as_graph_element(self):
+        return None
+
+    @property
+    def shape(self):
+        """What is known of the whole's shape."""
+        return TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
+
+    def consumers(self):
+        """The operations that use one of its tensors."""
+        parts = [self._values, self._indices] + ([self._dense_shape] if self._dense_shape is not None else [])
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
+
+    def __neg__(self):
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+
+    def __str__(self):
+        shape = f", dense_shape={self._dense_shape}" if self._dense_shape is not None else ""
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+    __repr__ = __str__
+
+
+class SparseTensor:
+    """A tensor given by its non-zero elements: int64 `indices` [n, rank], `values` [n] and `dense_shape` [rank].
+
+    >>> tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[3, 4]).get_shape()
+    TensorShape([Dimension(3), Dimension(4)])
+    """
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        """A SparseTensor from a SparseTensorValue or a SparseTensor."""
+        if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
+        return SparseTensor(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
+
+    def __init__(self, indices, values, dense_shape):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
+            # A ref variable stays a ref, so that a sparse variable can be assigned to.
+            values = internal_convert_to_tensor(values, name="values", as_ref=True)
+            dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
+        self._indices, self._values, self._dense_shape = indices, values, dense_shape
+        self._default_static_shape = constant_value_as_shape(dense_shape)
+        indices_shape = indices.shape.with_rank(2)
+        values_shape = values.shape.with_rank(1)
+        dense_shape_shape = dense_shape.shape.with_rank(1)
+        indices_shape[0].merge_with(values_shape[0])
+        indices_shape[1].merge_with(dense_shape_shape[0])
+
+    indices = property(lambda self: self._indices, doc="Where the values stand, int64 [n, rank].")
+    values = property(lambda self: self._values, doc="The values, [n].")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape as an int64 tensor.")
+    op = property(lambda self: self._values.op)
+    dtype = property(lambda self: self._values.dtype)
+    graph = property(lambda self: self._indices.graph)
+
+    @property
+    def shape(self):
+        """What is known of the shape before running."""
+        return constant_value_as_shape(self._dense_shape)
+
+    def get_shape(self):
+        """What is known of the shape before running."""
+        return self.shape
+
+    def consumers(self):
+        """The operations that use one of its tensors."""
+        return list(dict.fromkeys(op for part in (self._indices, self._values, self._dense_shape) for op in part.consumers()))
+
+    def eval(self, feed_dict=None, session=None):
+        """Compute it in a session; returns a SparseTensorValue."""
+        session = require_session(session, self.graph, "evaluate tensor", "eval")
+        return SparseTensorValue(*session.run([self.indices, self.values, self.dense_shape], feed_dict))
+
+    def _as_graph_element(self):
+        return None
+
+    def __str__(self):
+        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+
+    __repr__ = __str__
+
+    @staticmethod
+    def _override_operator(operator, func):
+        if getattr(SparseTensor, operator, None) not in (None, getattr(object, operator, None)):
+            raise ValueError(f"operator {operator} cannot be overwritten again on class {SparseTensor}.")
+        setattr(SparseTensor, operator, func)
+
+
+def is_sparse(x):
+    """Whether x is a SparseTensor or SparseTensorValue."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))

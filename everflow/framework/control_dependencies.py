@@ -1,0 +1,81 @@
+"""Nested `control_dependencies` scopes: which ops a new op must run after."""
+
+from __future__ import annotations
+
+import contextlib
+
+from everflow.framework.operation import Operation, Tensor
+
+
+class _Scope:
+    """One `with control_dependencies(...)`: its ops, and the ops made inside, which imply them."""
+
+    def __init__(self, control_inputs):
+        self.control_inputs = control_inputs
+        self.made_inside = set()
+
+
+class ControlDependencies:
+    """The stack of open scopes of one graph."""
+
+    def __init__(self):
+        self._scopes: list[_Scope] = []
+
+    def current(self):
+        """All ops that the open scopes name."""
+        return {op for scope in self._scopes for op in scope.control_inputs}
+
+    def for_inputs(self, input_ops):
+        """The control inputs of a new op: a scope adds none where an input was made inside it and so implies them."""
+        found = []
+        for scope in self._scopes:
+            if scope.made_inside.isdisjoint(input_ops):
+                found.extend(op for op in scope.control_inputs if op not in input_ops)
+        return list(dict.fromkeys(found))
+
+    def record(self, op):
+        """Note a new op in every open scope."""
+        for scope in self._scopes:
+            scope.made_inside.add(op)
+
+    @contextlib.contextmanager
+    def entered(self, graph, control_inputs):
+        """Open a scope on these (ops, tensors, names, variables); None hides all open ones and the control flow context."""
+        if control_inputs is None:
+            saved, self._scopes = self._scopes, []
+            context = graph._get_control_flow_context()
+            graph._set_control_flow_context(None)
+            try:
+                yield
+            finally:
+                self._scopes = saved
+                graph._set_control_flow_context(context)
+            return
+        scope = _Scope(self._new_ops(graph, control_inputs))
+        self._scopes.append(scope)
+        try:
+            yield
+        finally:
+            self._scopes = [s for s in self._scopes if s is not scope]
+
+    def _new_ops(self, graph, control_inputs):
+        present, new = self.current(), []
+        for item in control_inputs:
+            op = _operation_of(graph, item)
+            if op not in present:
+                present.add(op)
+                new.append(op)
+        return new
+
+
+def _operation_of(graph, item):
+    # A resource variable stands for its handle, so that waiting for it reads nothing.
+    if hasattr(item, "dense_shape") or hasattr(item, "_handle"):
+        return item.op
+    if not isinstance(item, Operation):
+        item = graph.as_graph_element(item)
+    if isinstance(item, Tensor):
+        return item.op
+    if isinstance(item, Operation):
+        return item
+    raise TypeError(f"Control input must be Operation or Tensor: {item}")

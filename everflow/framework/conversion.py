@@ -1,0 +1,139 @@
+"""`convert_to_tensor` and the registry of conversions from Python types to tensors."""
+
+from __future__ import annotations
+
+import bisect
+import collections.abc
+
+from everflow.framework import dtypes
+from everflow.framework.operation import Tensor
+
+# priority → [(types, function)]; lower priorities are asked first.
+_functions: dict[int, list[tuple]] = {}
+_priorities: list[int] = []
+_by_type: dict[type, list] = {}
+
+
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`."""
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(t, type) for t in types):
+        raise TypeError("base_type must be a type or a tuple of types.")
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    if priority not in _functions:
+        bisect.insort(_priorities, priority)
+    _functions.setdefault(priority, []).append((types, conversion_func))
+    _by_type.clear()
+
+
+def conversion_functions(value_type: type) -> list:
+    """The conversion functions for a type, in the order in which they are asked."""
+    found = _by_type.get(value_type)
+    if found is None:
+        found = [f for p in _priorities for types, f in _functions[p] if issubclass(value_type, types)]
+        _by_type[value_type] = found
+    return found
+
+
+def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
+    """A Tensor from a tensor, number, list, numpy array or any type with a registered conversion.
+
+    >>> tf.convert_to_tensor([[1.0, 2.0]]).shape
+    TensorShape([Dimension(1), Dimension(2)])
+    """
+    return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred_dtype or dtype_hint)
+
+
+def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None, accepted_result_types=(Tensor,)):
+    """As `convert_to_tensor`; `as_ref` asks for the reference of a ref variable rather than its value."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if type(value) is Tensor:
+        return _checked_tensor(value, dtype)
+    if preferred_dtype is not None:
+        preferred_dtype = dtypes.as_dtype(preferred_dtype)
+    for function in conversion_functions(type(value)):
+        result = None
+        if dtype is None and preferred_dtype is not None:
+            try:
+                result = function(value, dtype=preferred_dtype, name=name, as_ref=as_ref)
+            except (TypeError, ValueError):
+                result = None  # the preference was only that
+            else:
+                if result is not NotImplemented and result.dtype.base_dtype != preferred_dtype.base_dtype:
+                    raise TypeError(
+                        f"convert_to_tensor did not convert to the preferred dtype: {result.dtype.base_dtype} vs {preferred_dtype.base_dtype}"
+                    )
+        if result is None:
+            result = function(value, dtype=dtype, name=name, as_ref=as_ref)
+        if result is NotImplemented:
+            continue
+        if not isinstance(result, accepted_result_types):
+            raise RuntimeError(f"Conversion function {function!r} for type {type(value)} returned non-Tensor: {result!r}")
+        if dtype and not dtype.is_compatible_with(result.dtype):
+            raise RuntimeError(
+                f"Conversion function {function!r} for type {type(value)} returned incompatible dtype: "
+                f"requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
+            )
+        return result
+    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+
+
+def _checked_tensor(value, dtype):
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}")
+    return value
+
+
+def _from_tensor(value, dtype=None, name=None, as_ref=False):
+    return _checked_tensor(value, dtype)
+
+
+register_tensor_conversion_function(Tensor, _from_tensor, 0)
+
+
+def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_ref=False):
+    """Each of several values as a tensor; constants are named `name_0`, `name_1`, …"""
+    if not isinstance(values, collections.abc.Iterable):
+        raise TypeError("values must be iterable.")
+    return [
+        internal_convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}", as_ref, preferred_dtype)
+        for i, value in enumerate(values)
+    ]
+
+
+def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=False):
+    """A Tensor or IndexedSlices; those that are one already stay as they are."""
+    from everflow.framework.composites import IndexedSlices, SparseTensor
+
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}")
+        return value
+    return internal_convert_to_tensor(value, dtype, name, as_ref)
+
+
+def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None, as_ref=False):
+    """Each of several values as a Tensor or IndexedSlices; None stays None."""
+    if not isinstance(values, collections.abc.Iterable):
+        raise TypeError("values must be iterable.")
+    return [
+        value if value is None else convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}", as_ref)
+        for i, value in enumerate(values)
+    ]
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
+    from everflow.framework.composites import SparseTensor, SparseTensorValue
+
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor):
+        if dtype and not dtype.is_compatible_with(value.dtype):
+            raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
+        return value
+    return internal_convert_to_tensor(value, dtype, name)

@@ -1,0 +1,166 @@
+"""Device names: `DeviceSpec`, parsing, canonical form, and merging of nested requests."""
+
+from __future__ import annotations
+
+import functools
+
+
+class DeviceSpec:
+    """A device, wholly or partly named.
+
+    >>> tf.DeviceSpec(job="ps", device_type="CPU", device_index=0).to_string()
+    '/job:ps/device:CPU:0'
+    """
+
+    def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
+        self.job = job
+        self.replica = replica
+        self.task = task
+        self.device_type = device_type
+        self.device_index = device_index
+
+    @property
+    def job(self):
+        return self._job
+
+    @job.setter
+    def job(self, job):
+        self._job = None if job is None else str(job)
+
+    @property
+    def replica(self):
+        return self._replica
+
+    @replica.setter
+    def replica(self, replica):
+        self._replica = None if replica is None else int(replica)
+
+    @property
+    def task(self):
+        return self._task
+
+    @task.setter
+    def task(self, task):
+        self._task = None if task is None else int(task)
+
+    @property
+    def device_type(self):
+        return self._device_type
+
+    @device_type.setter
+    def device_type(self, device_type):
+        kind = None if device_type is None else str(device_type)
+        self._device_type = kind.upper() if kind in ("cpu", "gpu") else kind
+
+    @property
+    def device_index(self):
+        return self._device_index
+
+    @device_index.setter
+    def device_index(self, device_index):
+        self._device_index = None if device_index is None else int(device_index)
+
+    def _parts(self):
+        return self.job, self.replica, self.task, self.device_type, self.device_index
+
+    def parse_from_string(self, spec):
+        """Fill this object from a name like "/job:ps/task:1/gpu:0"; returns itself."""
+        self.__init__(*_parse(spec))
+        return self
+
+    @classmethod
+    def from_string(cls, spec):
+        """A DeviceSpec from a name like "/job:ps/task:1/gpu:0"."""
+        return cls(*_parse(spec))
+
+    def to_string(self):
+        """The canonical name."""
+        return _join(*self._parts())
+
+    def merge_from(self, dev):
+        """Take over what `dev` names; it wins over what is here."""
+        self.__init__(*_merge(self._parts(), dev._parts()))
+
+    def make_merged_spec(self, dev):
+        """A new DeviceSpec: what `dev` names, else what this one does."""
+        return type(self)(*_merge(self._parts(), dev._parts()))
+
+    def replace(self, **kwargs):
+        """A copy with some parts changed."""
+        parts = dict(zip(("job", "replica", "task", "device_type", "device_index"), self._parts()))
+        return type(self)(**{**parts, **kwargs})
+
+    def __eq__(self, other):
+        return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()
+
+    def __hash__(self):
+        return hash(self._parts())
+
+
+def _merge(under, over):
+    job, replica, task = (o if o is not None else u for u, o in zip(under[:3], over[:3]))
+    kind = over[3] if over[3] is not None else under[3]
+    index = over[4] if over[4] is not None else under[4]
+    return job, replica, task, kind, index
+
+
+@functools.lru_cache(maxsize=4096)
+def _parse(spec):
+    job = replica = task = kind = index = None
+    for part in spec.split("/"):
+        words = part.split(":")
+        head = words[0]
+        if not part:
+            continue
+        if len(words) == 2 and head == "job":
+            job = words[1]
+        elif len(words) == 2 and head == "replica":
+            replica = int(words[1])
+        elif len(words) == 2 and head == "task":
+            task = int(words[1])
+        elif (len(words) in (1, 2) and head.upper() in ("CPU", "GPU")) or (len(words) == 3 and head == "device"):
+            if kind is not None:
+                raise ValueError(f"Cannot specify multiple device types: {spec}")
+            words = words[1:] if len(words) == 3 else words
+            kind = words[0].upper() if words[0].upper() in ("CPU", "GPU") else words[0]
+            index = int(words[1]) if len(words) == 2 and words[1] != "*" else None
+        else:
+            raise ValueError(f"Unknown attribute: '{head}' in '{spec}'")
+    return job, replica, task, kind, index
+
+
+def _join(job, replica, task, kind, index):
+    name = ""
+    if job is not None:
+        name += f"/job:{job}"
+    if replica is not None:
+        name += f"/replica:{replica}"
+    if task is not None:
+        name += f"/task:{task}"
+    if kind is not None:
+        name += f"/device:{kind}:{'*' if index is None else index}"
+    return name
+
+
+def canonical_name(device) -> str:
+    """The canonical form of a device name or DeviceSpec; "" for None."""
+    if device is None:
+        return ""
+    return device.to_string() if isinstance(device, DeviceSpec) else _join(*_parse(device))
+
+
+@functools.lru_cache(maxsize=4096)
+def merged_name(outer: str, inner: str) -> str:
+    """The name an op gets whose device is `inner` so far when an enclosing `tf.device(outer)` is applied: inner wins."""
+    return _join(*_merge(_parse(outer), _parse(inner)))
+
+
+def check_valid(tag) -> None:
+    """Raise ValueError where a device name has none of the known parts."""
+    _parse(tag)
+
+
+def merge_device(spec):
+    """A device function that fills in from `spec` what an op's own device leaves open."""
+    name = canonical_name(spec)
+    return lambda op: merged_name(name, op.device or "")

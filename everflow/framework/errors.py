@@ -1,0 +1,124 @@
+"""The exceptions of TensorFlow: one class for each status code, all `OpError`s."""
+
+from __future__ import annotations
+
+import contextlib
+
+# code, public constant, class
+_TABLE = [
+    (1, "CANCELLED", "CancelledError", "an operation or step was cancelled"),
+    (2, "UNKNOWN", "UnknownError", "a failure whose kind is not known"),
+    (3, "INVALID_ARGUMENT", "InvalidArgumentError", "an op was given an argument it can't take"),
+    (4, "DEADLINE_EXCEEDED", "DeadlineExceededError", "a step took longer than it was allowed"),
+    (5, "NOT_FOUND", "NotFoundError", "something asked for, such as a file, is not there"),
+    (6, "ALREADY_EXISTS", "AlreadyExistsError", "something to be made is there already"),
+    (7, "PERMISSION_DENIED", "PermissionDeniedError", "the caller may not do this"),
+    (16, "UNAUTHENTICATED", "UnauthenticatedError", "the caller is not known"),
+    (8, "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "memory, disk or a quota is used up"),
+    (9, "FAILED_PRECONDITION", "FailedPreconditionError", "the system is not in a state for this, e.g. a variable is not initialized"),
+    (10, "ABORTED", "AbortedError", "the operation was given up, often for another one at the same time"),
+    (11, "OUT_OF_RANGE", "OutOfRangeError", "reading went past the end"),
+    (12, "UNIMPLEMENTED", "UnimplementedError", "the operation is not there"),
+    (13, "INTERNAL", "InternalError", "something in the system is broken"),
+    (14, "UNAVAILABLE", "UnavailableError", "the runtime can't be reached just now"),
+    (15, "DATA_LOSS", "DataLossError", "data is lost or corrupt"),
+]
+OK = 0
+
+
+class OpError(Exception):
+    """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`."""
+
+    def __init__(self, node_def, op, message, error_code):
+        super().__init__()
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+
+    @property
+    def message(self):
+        return self._message
+
+    @property
+    def op(self):
+        """The Operation that failed, where it is known."""
+        return self._op
+
+    @property
+    def error_code(self):
+        return self._error_code
+
+    @property
+    def node_def(self):
+        return self._node_def
+
+    def __str__(self):
+        if self._op is None:
+            return self._message
+        lines = [self._message, "", f"Original stack trace for {self._op.name!r}:"]
+        lines += [f'  File "{file}", line {line}, in {function}\n    {text}' for file, line, function, text in self._op.traceback]
+        return "\n".join(lines)
+
+    def __reduce__(self):
+        if type(self) is OpError:
+            return OpError, (self._node_def, None, self._message, self._error_code)
+        return type(self), (self._node_def, None, self._message)
+
+
+def _make_class(code, class_name, meaning):
+    def __init__(self, node_def, op, message):
+        OpError.__init__(self, node_def, op, message, code)
+
+    return type(class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__})
+
+
+CODE_TO_CLASS: dict[int, type[OpError]] = {}
+for _code, _constant, _class_name, _meaning in _TABLE:
+    CODE_TO_CLASS[_code] = _make_class(_code, _class_name, _meaning)
+    globals()[_constant] = _code
+    globals()[_class_name] = CODE_TO_CLASS[_code]
+_CLASS_TO_CODE = {cls: code for code, cls in CODE_TO_CLASS.items()}
+
+# Spelled out for readers and type checkers; made by the table above.
+CancelledError = CODE_TO_CLASS[1]
+UnknownError = CODE_TO_CLASS[2]
+InvalidArgumentError = CODE_TO_CLASS[3]
+DeadlineExceededError = CODE_TO_CLASS[4]
+NotFoundError = CODE_TO_CLASS[5]
+AlreadyExistsError = CODE_TO_CLASS[6]
+PermissionDeniedError = CODE_TO_CLASS[7]
+ResourceExhaustedError = CODE_TO_CLASS[8]
+FailedPreconditionError = CODE_TO_CLASS[9]
+AbortedError = CODE_TO_CLASS[10]
+OutOfRangeError = CODE_TO_CLASS[11]
+UnimplementedError = CODE_TO_CLASS[12]
+InternalError = CODE_TO_CLASS[13]
+UnavailableError = CODE_TO_CLASS[14]
+DataLossError = CODE_TO_CLASS[15]
+UnauthenticatedError = CODE_TO_CLASS[16]
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """Raised where Python needs a value (truth, iteration) and there is only a graph tensor."""
+
+
+class InaccessibleTensorError(ValueError):
+    """Raised when a tensor is used outside the function or branch that made it."""
+
+
+def exception_type_from_error_code(error_code):
+    """The exception class for a status code."""
+    return CODE_TO_CLASS[error_code]
+
+
+def error_code_from_exception_type(cls):
+    """The status code for an exception class; UNKNOWN for one that isn't ours."""
+    return _CLASS_TO_CODE.get(cls, 2)
+
+
+class raise_exception_on_not_ok_status(contextlib.AbstractContextManager):  # noqa: N801  TensorFlow's own name
+    """Kept for programs that wrap calls in it; our calls raise by themselves."""
+
+    def __exit__(self, *exc):
+        return False

@@ -1,0 +1,524 @@
+"""`Graph`: operations in creation order, their names, and the scopes that shape what is made inside them."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+
+from everflow.framework import attributes, devices, op_defs
+from everflow.framework.collections import GraphCollections
+from everflow.framework.control_dependencies import ControlDependencies
+from everflow.framework.op_defs import OpDef
+from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
+from everflow.protos import graph_pb2, versions_pb2
+
+GRAPH_DEF_VERSION = 134
+_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
+_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
+
+
+def without_slash(name):
+    """A scope's name without the slash that marks it as one."""
+    return name[:-1] if name and name[-1] == "/" else name
+
+
+class Graph(GraphCollections):
+    """Operations and the tensors between them, to be run in a Session.
+
+    >>> g = tf.Graph()
+    >>> with g.as_default():
+    ...     c = tf.constant(30.0)
+    >>> c.graph is g
+    True
+    """
+
+    # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
+    check_input_context = None
+
+    def __init__(self):
+        super().__init__()
+        self._lock = threading.RLock()
+        self._ops: list[Operation] = []
+        self._by_name: dict[str, Operation] = {}
+        self._names_in_use: dict[str, int] = {}
+        self._name_stack = ""
+        self._control = ControlDependencies()
+        self._control_flow_context = None
+        # Entries of nested tf.device: a canonical name, a function, or None, which hides the outer ones.
+        self._device_stack: list = []
+        self._colocation_stack: list[Operation] = []
+        self._container = ""
+        self._seed = None
+        self._finalized = False
+        self._functions: dict = {}
+        self._kernel_label_map: dict[str, str] = {}
+        self._gradient_override_map: dict[str, str] = {}
+        self._gradient_function_map: dict = {}
+        self._attr_scope_map: dict = {}
+        self._unfeedable: set[Tensor] = set()
+        self._unfetchable: set = set()
+        self._default_original_op = None
+        self._producer = GRAPH_DEF_VERSION
+        self._min_consumer = 0
+        self._mutations = 0
+        self._variable_creators: list = []
+        self._graph_key = f"graph-key-{id(self)}/"
+        self._building_function = False
+        self.outer_graph = None
+
+    # --- what is in it ---------------------------------------------------------------------
+
+    @property
+    def version(self):
+        """A number that grows with each operation."""
+        return len(self._ops)
+
+    @property
+    def _last_id(self):
+        return len(self._ops)
+
+    @property
+    def _nodes_by_name(self):
+        return self._by_name
+
+    @property
+    def graph_def_versions(self):
+        return versions_pb2.VersionDef(producer=self._producer, min_consumer=self._min_consumer)
+
+    @property
+    def seed(self):
+        """The graph-level random seed, None where it is not set."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed):
+        self._seed = seed
+
+    @property
+    def finalized(self):
+        return self._finalized
+
+    @property
+    def building_function(self):
+        return self._building_function
+
+    def finalize(self):
+        """Let nothing more be added."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self):
+        self._finalized = False
+
+    def _check_not_finalized(self):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def get_operations(self):
+        """All operations, in the order in which they were made."""
+        return list(self._ops)
+
+    def get_operation_by_name(self, name):
+        """The operation of this name; KeyError where there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
+
+    def _get_operation_by_name_unsafe(self, name):
+        return self._by_name[name]
+
+    def get_tensor_by_name(self, name):
+        """The tensor of this name, "op:index"; KeyError where there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        """The Tensor or Operation of this graph that an object or name stands for."""
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
+        wanted = " or ".join(w for w, allowed in (("Tensor", allow_tensor), ("Operation", allow_operation)) if allowed)
+        as_element = getattr(obj, "_as_graph_element", None)
+        if as_element is not None:
+            obj = as_element() or obj
+        if isinstance(obj, bytes):
+            obj = obj.decode()
+        if isinstance(obj, str):
+            return self._element_by_name(obj, allow_tensor, allow_operation)
+        if isinstance(obj, Tensor) and allow_tensor or isinstance(obj, Operation) and allow_operation:
+            if obj.graph is not self:
+                raise ValueError(f"{type(obj).__name__} {obj} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+    _as_graph_element_locked = as_graph_element
+
+    def _element_by_name(self, name, allow_tensor, allow_operation):
+        if ":" in name and allow_tensor:
+            op_name, _, index = name.rpartition(":")
+            if not index.isdigit() or ":" in op_name:
+                raise ValueError(
+                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of the form \"<op_name>:<output_index>\"."
+                )
+            op = self._by_name.get(op_name)
+            if op is None:
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does not exist in the graph."
+                )
+            if int(index) >= len(op.outputs):
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists but only has {len(op.outputs)} outputs."
+                )
+            return op.outputs[int(index)]
+        if ":" in name:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not an Operation.")
+        if not allow_operation:
+            if name in self._by_name:
+                raise ValueError(
+                    f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\"."
+                )
+            raise ValueError(
+                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\"."
+            )
+        if name not in self._by_name:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return self._by_name[name]
+
+    def is_feedable(self, tensor):
+        """Whether a session may be fed a value for it."""
+        return tensor not in self._unfeedable
+
+    def is_fetchable(self, tensor_or_op):
+        """Whether it can be asked for in a session."""
+        if isinstance(tensor_or_op, Tensor):
+            return tensor_or_op not in self._unfetchable and tensor_or_op.op not in self._unfetchable
+        return tensor_or_op not in self._unfetchable
+
+    def prevent_feeding(self, tensor):
+        self._unfeedable.add(tensor)
+
+    def prevent_fetching(self, op):
+        self._unfetchable.add(op)
+
+    # --- making operations -----------------------------------------------------------------
+
+    def unique_name(self, name, mark_as_used=True):
+        """A name in the current scope that no operation has yet; numbers are added until it is free, whatever the case."""
+        if self._name_stack:
+            name = self._name_stack + "/" + name
+        key = name.lower()
+        count = self._names_in_use.get(key, 0)
+        if mark_as_used:
+            self._names_in_use[key] = count + 1
+        if count > 0:
+            base = key
+            while key in self._names_in_use:
+                key = f"{base}_{count}"
+                count += 1
+            if mark_as_used:
+                self._names_in_use[key] = 1
+            name = f"{name}_{count - 1}"
+        return name
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
+                  compute_shapes=True, compute_device=True):  # fmt: skip
+        """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
+        from everflow.framework.builder import complete_attrs, output_dtypes
+
+        for index, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"Input #{index} is not a tensor: {tensor}")
+        definition = self.definition_of(op_type)
+        values = {k: attributes.from_proto(v) if isinstance(v, attributes.AttrValue) else v for k, v in (attrs or {}).items()}
+        values = complete_attrs(definition, inputs, values)
+        if dtypes is None:
+            dtypes = output_dtypes(definition, values)
+        return self.add_op(definition, inputs, dtypes, values, name or op_type, compute_device=compute_device)
+
+    def _create_op_internal(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None, compute_device=True):
+        return self.create_op(op_type, inputs, dtypes, input_types, name, attrs, op_def, True, compute_device)
+
+    def definition_of(self, op_type) -> OpDef:
+        """The definition of an op type or of a function of this graph that is called like one."""
+        function = self._functions.get(op_type)
+        if function is not None:
+            return function.op_definition
+        return op_defs.get(op_type)
+
+    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
+        """Add an operation whose attributes are complete; a name that ends in "/" is taken as it is."""
+        self._check_not_finalized()
+        name = without_slash(name) if name[-1:] == "/" else self.unique_name(name)
+        if not _OP_NAME.match(name):
+            raise ValueError(f"'{name}' is not a valid node name")
+        input_ops = {t.op for t in inputs}
+        for tensor in inputs:
+            if tensor.graph is not self:
+                raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
+        control_inputs = self._control.for_inputs(input_ops)
+        op = Operation(self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2))
+        infer_shapes(op)
+        with self._lock:
+            self._append(op)
+        self._apply_scopes(op, compute_device)
+        return op
+
+    def _append(self, op):
+        if op.name in self._by_name:
+            raise ValueError(f"Duplicate node name in graph: '{op.name}'")
+        op._id = len(self._ops)
+        self._ops.append(op)
+        self._by_name[op.name] = op
+        op._link()
+
+    def _apply_scopes(self, op, compute_device=True):
+        """Give a new op what the scopes around it ask for: attributes, device, colocation, container, control flow."""
+        for key, value in self._attr_scope_map.items():
+            value = value(op.node_def) if callable(value) else value
+            if value is not None and key not in op.attrs:
+                op._set_attr(key, value)
+        if self._kernel_label_map and op.type in self._kernel_label_map:
+            op.attrs["_kernel"] = self._kernel_label_map[op.type].encode()
+        op._gradient_function = self._gradient_function_map.get(op.type)
+        if self._gradient_override_map and op.type in self._gradient_override_map:
+            op.attrs["_gradient_op_type"] = self._gradient_override_map[op.type].encode()
+        op._original_op = self._default_original_op
+        self._control.record(op)
+        if compute_device:
+            self._apply_devices(op)
+        if self._colocation_stack:
+            groups = set()
+            for other in reversed(self._colocation_stack):
+                groups.update(other.colocation_groups())
+                if other.device:
+                    op._set_device(other.device)
+            op.attrs["_class"] = sorted(groups)
+        if self._container and op.definition.is_stateful and op.attrs.get("container") == b"":
+            op.attrs["container"] = self._container.encode()
+        op._control_flow_context = context = self._control_flow_context
+        if self.check_input_context is not None and any(t.op._control_flow_context is not None for t in op.inputs):
+            for tensor in op.inputs:
+                type(self).check_input_context(op, tensor.op)
+        if context is not None:
+            context.AddOp(op)
+
+    def _apply_devices(self, op):
+        for entry in reversed(self._device_stack):
+            if entry is None:
+                break
+            if callable(entry):
+                name = entry(op)
+                if isinstance(name, devices.DeviceSpec):
+                    name = name.to_string()
+                if not isinstance(name, str):
+                    raise TypeError(f"Expected binary or unicode string, got {name!r}")
+                op._set_device_from_string(name)
+            elif entry:
+                op._set_device_from_string(devices.merged_name(entry, op.device))
+
+    # --- scopes ----------------------------------------------------------------------------
+
+    def as_default(self):
+        """A context in which this is the graph that operations go into."""
+        from everflow.framework.scopes import default_graphs
+
+        return default_graphs.push(self)
+
+    def get_name_scope(self):
+        """The name scope that is open now, without the last slash."""
+        return self._name_stack
+
+    @contextlib.contextmanager
+    def name_scope(self, name):
+        """A context that puts `name/` before the names of what is made in it; None or "" goes back to the root."""
+        if name:
+            name = name.decode() if isinstance(name, bytes) else name
+            if not (_SCOPE_NAME if self._name_stack else _OP_NAME).match(name):
+                raise ValueError(f"'{name}' is not a valid scope name")
+        old = self._name_stack
+        if not name:
+            new = ""
+        elif name[-1] == "/":
+            new = without_slash(name)
+        else:
+            new = self.unique_name(name)
+        self._name_stack = new
+        try:
+            yield new + "/" if new else ""
+        finally:
+            self._name_stack = old
+
+    def device(self, device_name_or_function):
+        """A context whose operations ask for this device (a name, DeviceSpec, function of an op, or None)."""
+        entry = device_name_or_function
+        if entry is not None and not callable(entry):
+            entry = devices.canonical_name(entry)
+        return self._pushed(self._device_stack, entry)
+
+    @contextlib.contextmanager
+    def _pushed(self, stack, item):
+        stack.append(item)
+        depth = len(stack)
+        try:
+            yield
+        finally:
+            if len(stack) != depth:
+                raise RuntimeError("Exiting device scope without proper scope nesting")
+            stack.pop()
+
+    @property
+    def _device_function_stack(self):
+        return self._device_stack
+
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        """A context whose operations go to the device of `op`; None with ignore_existing lifts outer ones."""
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        if op is not None and not isinstance(op, Operation):
+            from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
+
+            op = convert_to_tensor_or_indexed_slices(op, as_ref=True).op
+        # Colocation is stronger than device requests, so those around are not applied inside.
+        saved_devices, self._device_stack = self._device_stack, []
+        saved_stack = self._colocation_stack
+        self._colocation_stack = ([] if ignore_existing else list(saved_stack)) + ([op] if op is not None else [])
+        try:
+            yield
+        finally:
+            self._device_stack, self._colocation_stack = saved_devices, saved_stack
+
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """A context whose stateful operations keep their state in this resource container."""
+        old, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = old
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs):
+        """A context whose operations run after these; None lifts the outer ones."""
+        with self._control.entered(self, control_inputs):
+            yield
+
+    def _current_control_dependencies(self):
+        return self._control.current()
+
+    def _get_control_flow_context(self):
+        return self._control_flow_context
+
+    def _set_control_flow_context(self, ctx):
+        self._control_flow_context = ctx
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map):
+        """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to hide)."""
+        if not isinstance(attr_map, dict):
+            raise TypeError(f"attr_map must be a dictionary mapping strings to Callable objects, got {attr_map!r}")
+        old = self._attr_scope_map
+        self._attr_scope_map = {k: v for k, v in {**old, **attr_map}.items() if v is not None}
+        try:
+            yield
+        finally:
+            self._attr_scope_map = old
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map):
+        """A context whose operations of these types use gradients registered under other names."""
+        _check_string_map(op_type_map, "op_type_map")
+        old = self._gradient_override_map
+        self._gradient_override_map = {**old, **op_type_map}
+        try:
+            yield
+        finally:
+            self._gradient_override_map = old
+
+    @contextlib.contextmanager
+    def _override_gradient_function(self, gradient_function_map):
+        """As `gradient_override_map`, with the functions themselves."""
+        if self._gradient_function_map:
+            raise AssertionError("gradient functions can't be overridden twice")
+        self._gradient_function_map = gradient_function_map
+        try:
+            yield
+        finally:
+            self._gradient_function_map = {}
+
+    @contextlib.contextmanager
+    def _kernel_label_map_scope(self, op_to_kernel_label_map):
+        _check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
+        old = self._kernel_label_map
+        self._kernel_label_map = {**old, **op_to_kernel_label_map}
+        try:
+            yield
+        finally:
+            self._kernel_label_map = old
+
+    @contextlib.contextmanager
+    def _original_op(self, op):
+        old, self._default_original_op = self._default_original_op, op
+        try:
+            yield
+        finally:
+            self._default_original_op = old
+
+    @contextlib.contextmanager
+    def _variable_creator_scope(self, creator, priority=100):
+        """A context in which variables are made by `creator(next_creator, **kwargs)`."""
+        old = self._variable_creators
+        self._variable_creators = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
+        try:
+            yield
+        finally:
+            self._variable_creators = old
+
+    @property
+    def _variable_creator_stack(self):
+        return self._variable_creators
+
+    # --- functions -------------------------------------------------------------------------
+
+    def _is_function(self, name):
+        return name in self._functions
+
+    def _get_function(self, name):
+        return self._functions.get(name.decode() if isinstance(name, bytes) else name)
+
+    def _add_function(self, function):
+        """Let nodes of this graph call a function (an object with `name`, `definition` and `op_definition`)."""
+        self._check_not_finalized()
+        self._functions[function.name] = function
+        self._mutations += 1
+
+    # --- files -----------------------------------------------------------------------------
+
+    def as_graph_def(self, from_version=None, add_shapes=False):
+        """The graph as a GraphDef proto, of the nodes added since `from_version`."""
+        return self._as_graph_def(from_version, add_shapes)[0]
+
+    def _as_graph_def(self, from_version=None, add_shapes=False):
+        graph_def = graph_pb2.GraphDef(versions=self.graph_def_versions)
+        with self._lock:
+            nodes = self._ops[from_version or 0 :]
+            graph_def.node.extend(op.node_def for op in nodes)
+            if add_shapes:
+                for node, op in zip(graph_def.node, nodes):
+                    if op.outputs:
+                        node.attr["_output_shapes"].list.shape.extend(t.shape.as_proto() for t in op.outputs)
+            for function in self._functions.values():
+                graph_def.library.function.append(function.definition)
+                if function.gradient_name:
+                    graph_def.library.gradient.add(function_name=function.name, gradient_func=function.gradient_name)
+            if graph_def.ByteSize() >= 1 << 31:
+                raise ValueError("GraphDef cannot be larger than 2GB.")
+            return graph_def, self.version
+
+
+def _check_string_map(mapping, what):
+    if not isinstance(mapping, dict):
+        raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+    for key, value in mapping.items():
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise TypeError(f"{what} must be a dictionary mapping strings to strings")

@@ -1,0 +1,426 @@
+"""`Operation`, a node of a graph, and `Tensor`, one of its outputs."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+
+from everflow.framework import attributes, devices, op_defs, registry
+from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
+from everflow.framework.shapes import TensorShape, as_shape, unknown_shape
+from everflow.protos import attr_value_pb2, node_def_pb2
+
+_COLOCATION_PREFIX = "loc:@"
+_PACKAGE_ROOT = __file__.rpartition("framework")[0]
+
+
+class Tensor:
+    """A symbolic handle to one output of an Operation: it has no value until a Session computes it."""
+
+    # Makes numpy leave `array + tensor` to the tensor.
+    __array_priority__ = 100
+
+    # Operators that ops/ installs; variables and sparse tensors take them from here.
+    OVERLOADABLE_OPERATORS = {
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__div__", "__rdiv__", "__truediv__",
+        "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__lt__", "__le__", "__gt__", "__ge__",
+        "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__", "__getitem__", "__pow__", "__rpow__",
+        "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__",
+    }  # fmt: skip
+
+    def __init__(self, op, value_index, dtype):
+        self._op = op
+        self._value_index = value_index
+        self._dtype = dtype
+        self._shape = _UNKNOWN
+        self._consumers = []
+        # For resources: [(dtype, shape)] of what the handle refers to.
+        self._handle_data = None
+
+    @property
+    def op(self):
+        """The Operation that makes this tensor."""
+        return self._op
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def graph(self):
+        return self._op.graph
+
+    @property
+    def value_index(self):
+        """Which output of its op this is."""
+        return self._value_index
+
+    @property
+    def name(self):
+        """"op_name:index"."""
+        return f"{self._op.name}:{self._value_index}"
+
+    @property
+    def device(self):
+        return self._op.device
+
+    @property
+    def shape(self):
+        """What is known of the shape before running."""
+        return self._shape
+
+    def get_shape(self):
+        """What is known of the shape before running."""
+        return self._shape
+
+    def set_shape(self, shape):
+        """Add knowledge of the shape; ValueError where it contradicts what is known."""
+        self._shape = self._shape.merge_with(as_shape(shape))
+
+    def _shape_as_list(self):
+        return None if self._shape.rank is None else self._shape.as_list()
+
+    @property
+    def _rank(self):
+        return self._shape.rank
+
+    def _shape_tuple(self):
+        return self._shape.sizes
+
+    def consumers(self):
+        """The operations that take this tensor as an input."""
+        return list(self._consumers)
+
+    def _as_node_def_input(self):
+        return self._op.name if self._value_index == 0 else f"{self._op.name}:{self._value_index}"
+
+    def _as_tf_output(self):
+        return self
+
+    def eval(self, feed_dict=None, session=None):
+        """Compute this tensor in a session (the default one unless given)."""
+        from everflow.framework.scopes import require_session
+
+        return require_session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def experimental_ref(self):
+        """A hashable stand-in that compares by identity."""
+        return _IdentityRef(self)
+
+    def __str__(self):
+        parts = [f'Tensor("{self.name}"']
+        if self._shape.rank is not None:
+            parts.append(f"shape={self._shape}")
+        parts.append(f"dtype={self._dtype.name}")
+        if self.device:
+            parts.append(f"device={self.device}")
+        return ", ".join(parts) + ")"
+
+    def __repr__(self):
+        return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __len__(self):
+        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than `len(x)`.")
+
+    def __iter__(self):
+        raise OperatorNotAllowedInGraphError(
+            f"iterating over `tf.Tensor` is not allowed in Graph execution: {self.name} has no value until it is run."
+            " Use tf.unstack, tf.map_fn or tf.while_loop."
+        )
+
+    def __bool__(self):
+        raise OperatorNotAllowedInGraphError(
+            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution: {self.name} has no value until it is run."
+            " Use `if t is not None:` to test whether a tensor is there, tf.cond to branch on its value."
+        )
+
+    __nonzero__ = __bool__
+
+    def __array__(self, dtype=None, copy=None):
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+
+    def __copy__(self):
+        return self
+
+    @staticmethod
+    def _override_operator(operator, func):
+        """Install `func` as an operator of tensors; each may be installed once."""
+        if getattr(Tensor, operator, None) not in (None, getattr(object, operator, None)):
+            raise ValueError(f"operator {operator} cannot be overwritten again.")
+        if operator not in Tensor.OVERLOADABLE_OPERATORS:
+            raise ValueError(f"Overriding {operator} is disallowed")
+        setattr(Tensor, operator, func)
+
+
+_UNKNOWN = unknown_shape()
+
+
+class _IdentityRef:
+    """Wraps a tensor so that it can be a key, whatever `==` means on tensors."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def deref(self):
+        return self._tensor
+
+    def __eq__(self, other):
+        return isinstance(other, _IdentityRef) and self._tensor is other._tensor
+
+    def __hash__(self):
+        return id(self._tensor)
+
+
+class _Inputs(tuple):
+    """An op's inputs. A tuple that also equals a list of the same tensors, as TensorFlow's list type does."""
+
+    def __eq__(self, other):
+        return len(self) == len(other) and all(a is b for a, b in zip(self, other))
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return tuple.__hash__(self)
+
+    def __getitem__(self, key):
+        return list(tuple.__getitem__(self, key)) if isinstance(key, slice) else tuple.__getitem__(self, key)
+
+    def __add__(self, other):
+        return list(self) + list(other)
+
+    def __radd__(self, other):
+        return list(other) + list(self)
+
+
+class Operation:
+    """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand."""
+
+    def __init__(self, graph, op_type, name, inputs, control_inputs, output_dtypes, attrs, op_def, traceback):
+        self._graph = graph
+        self._type = op_type
+        self._name = name
+        self._inputs = _Inputs(inputs)
+        self._control_inputs = list(control_inputs)
+        self._control_outputs = []
+        self._device = ""
+        self.attrs = attrs
+        self._op_def = op_def
+        self._frames = traceback
+        self._control_flow_context = None
+        self._gradient_function = None
+        self._original_op = None
+        self._id = -1
+        self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_dtypes)]
+
+    def _link(self):
+        """Make the sources of its edges know it; called once it is sure to be part of the graph."""
+        for tensor in self._inputs:
+            tensor._consumers.append(self)
+        for op in self._control_inputs:
+            op._control_outputs.append(self)
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def type(self):
+        """The op type, e.g. "MatMul"."""
+        return self._type
+
+    @property
+    def graph(self):
+        return self._graph
+
+    @property
+    def inputs(self):
+        """The tensors it takes."""
+        return self._inputs
+
+    @property
+    def _id_value(self):
+        return self._id
+
+    @property
+    def control_inputs(self):
+        """The operations that must run before it."""
+        return list(self._control_inputs)
+
+    @property
+    def device(self):
+        """The device asked for, "" where none was."""
+        return self._device
+
+    @property
+    def op_def(self):
+        """The definition of its op type, as an OpDef proto."""
+        from everflow.framework import op_def_protos
+
+        return op_def_protos.to_proto(self._op_def)
+
+    @property
+    def definition(self) -> op_defs.OpDef:
+        """The definition of its op type."""
+        return self._op_def
+
+    @property
+    def _input_types(self):
+        return [t.dtype.base_dtype for t in self._inputs]
+
+    @property
+    def _output_types(self):
+        return [t.dtype.as_datatype_enum for t in self.outputs]
+
+    @property
+    def node_def(self):
+        """The node as a NodeDef proto."""
+        node = node_def_pb2.NodeDef(name=self._name, op=self._type, device=self._device)
+        node.input.extend(t._as_node_def_input() for t in self._inputs)
+        node.input.extend(sorted("^" + op.name for op in self._control_inputs))
+        for key, value in self.attrs.items():
+            node.attr[key].CopyFrom(attributes.to_proto(value))
+        return node
+
+    @property
+    def traceback(self):
+        """Where it was made: (file, line, function, text) of each frame, outermost first."""
+        return [(file, line, function, linecache.getline(file, line).strip()) for file, line, function in reversed(self._frames)]
+
+    @property
+    def traceback_with_start_lines(self):
+        """As `traceback`, with the first line of each function added."""
+        return [(*frame, 0) for frame in self.traceback]
+
+    @property
+    def user_frame(self):
+        """The innermost frame outside this package, or None: the line of the user's that made it."""
+        for file, line, function in self._frames:
+            if not file.startswith(_PACKAGE_ROOT):
+                return file, line, function, linecache.getline(file, line).strip()
+        return None
+
+    def values(self):
+        """The outputs, as a tuple."""
+        return tuple(self.outputs)
+
+    def get_attr(self, name):
+        """The value of an attribute; ValueError where there is none of that name."""
+        if name not in self.attrs:
+            raise ValueError(f"Operation '{self._name}' has no attr named '{name}'.")
+        return attributes.as_user_sees(self.attrs[name])
+
+    def _set_attr(self, attr_name, attr_value):
+        """Set an attribute from an AttrValue proto (or a Python value)."""
+        if isinstance(attr_value, attr_value_pb2.AttrValue):
+            attr_value = attributes.from_proto(attr_value)
+        self.attrs[attr_name] = attr_value
+        self._graph._mutations += 1
+
+    def _clear_attr(self, attr_name):
+        self.attrs.pop(attr_name, None)
+        self._graph._mutations += 1
+
+    def _set_device(self, device):
+        self._set_device_from_string(devices.canonical_name(device) if isinstance(device, devices.DeviceSpec) else device or "")
+
+    def _set_device_from_string(self, device):
+        self._device = device
+        self._graph._mutations += 1
+
+    def colocation_groups(self):
+        """Names of the groups it shares a device with, as bytes "loc:@name"."""
+        default = [f"{_COLOCATION_PREFIX}{self._name}".encode()]
+        groups = [g for g in self.attrs.get("_class", []) if g.startswith(_COLOCATION_PREFIX.encode())]
+        return groups or default
+
+    def _get_control_flow_context(self):
+        return self._control_flow_context
+
+    def _set_control_flow_context(self, ctx):
+        self._control_flow_context = ctx
+
+    def _update_input(self, index, tensor):
+        """Take another tensor as an input; back edges of loops are made with this."""
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensor must be a Tensor: {tensor}")
+        if tensor.graph is not self._graph:
+            raise ValueError(f"{tensor!r} is of another graph than operation {self._name!r}")
+        self._graph._check_not_finalized()
+        inputs = list(self._inputs)
+        if self in inputs[index]._consumers:
+            inputs[index]._consumers.remove(self)
+        inputs[index] = tensor
+        tensor._consumers.append(self)
+        self._inputs = _Inputs(inputs)
+        self._graph._mutations += 1
+
+    def _add_control_inputs(self, ops):
+        for op in ops:
+            if not isinstance(op, Operation):
+                raise TypeError(f"op must be an Operation: {op}")
+            if op.graph is not self._graph:
+                raise ValueError(f"{op!r} must be from the same graph as {self!r}.")
+            if op not in self._control_inputs:
+                self._control_inputs.append(op)
+                op._control_outputs.append(self)
+        self._graph._mutations += 1
+
+    def _add_control_input(self, op):
+        self._add_control_inputs([op])
+
+    def _remove_all_control_inputs(self):
+        for op in self._control_inputs:
+            op._control_outputs.remove(self)
+        self._control_inputs = []
+        self._graph._mutations += 1
+
+    def run(self, feed_dict=None, session=None):
+        """Run this operation in a session (the default one unless given)."""
+        from everflow.framework.scopes import require_session
+
+        require_session(session, self._graph, "execute operation", "run").run(self, feed_dict)
+
+    def __str__(self):
+        return str(self.node_def)
+
+    def __repr__(self):
+        return f"<tf.Operation '{self._name}' type={self._type}>"
+
+
+def infer_shapes(op: Operation) -> None:
+    """Set the static shapes of a new op's outputs by its op type's rule."""
+    rule = registry.find_shape_rule(op.type)
+    if rule is None:
+        return
+    try:
+        shapes = rule(op)
+    except (ValueError, InvalidArgumentError) as e:
+        message = e.message if isinstance(e, InvalidArgumentError) else str(e)
+        inputs = ", ".join(str(t.shape) for t in op.inputs)
+        raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
+    if shapes is None:
+        return
+    if isinstance(shapes, TensorShape) or len(op.outputs) == 1 and not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    if len(shapes) != len(op.outputs):
+        raise AssertionError(f"The shape rule of {op.type} gave {len(shapes)} shapes for {len(op.outputs)} outputs")
+    for tensor, shape in zip(op.outputs, shapes):
+        tensor._shape = as_shape(shape)
+
+
+def capture_frames(skip=1):
+    """(file, line, function) of each frame of the caller, innermost first; cheap, since it reads no source."""
+    frame = sys._getframe(skip)
+    frames = []
+    while frame is not None:
+        code = frame.f_code
+        frames.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return frames

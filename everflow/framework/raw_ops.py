@@ -1,0 +1,60 @@
+"""A function for every op type, made from its definition when first touched: `raw_ops.MatMul(a=x, b=y)`."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+
+from everflow.framework import op_defs
+from everflow.framework.builder import create, structured_outputs
+
+
+def _python_name(name: str) -> str:
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def _parameters(definition):
+    """Names in TensorFlow's order: inputs, attributes to be given, attributes with a default, name."""
+    inferred = definition.inferred_attrs()
+    free = [a for a in definition.attrs if a.name not in inferred]
+    required = [_python_name(a.name) for a in definition.inputs] + [_python_name(a.name) for a in free if not a.has_default]
+    return required, [(_python_name(a.name), a.default) for a in free if a.has_default]
+
+
+def make_function(definition: op_defs.OpDef):
+    """The build function of one op type."""
+    required, optional = _parameters(definition)
+    names = required + [n for n, _ in optional]
+    originals = {_python_name(n): n for n in [a.name for a in definition.inputs] + [a.name for a in definition.attrs]}
+
+    def build(*args, name=None, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(f"{definition.name}() takes at most {len(names)} arguments ({len(args)} given)")
+        keywords = dict(zip(names, args))
+        for key, value in kwargs.items():
+            if key in keywords:
+                raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
+            keywords[key] = value
+        keywords = {originals.get(k, k): v for k, v in keywords.items()}
+        return structured_outputs(definition, create(definition, name, keywords))
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(n, kind) for n in required]
+    parameters += [inspect.Parameter(n, kind, default=d) for n, d in optional]
+    parameters.append(inspect.Parameter("name", kind, default=None))
+    build.__signature__ = inspect.Signature(parameters)
+    build.__name__ = build.__qualname__ = definition.name
+    build.__doc__ = f"Make a `{definition.name}` op."
+    return build
+
+
+def __getattr__(name: str):
+    definition = op_defs.find(name) if not name.startswith("_") else None
+    if definition is None:
+        raise AttributeError(f"There is no op type {name!r}")
+    function = globals()[name] = make_function(definition)
+    return function
+
+
+def __dir__():
+    return sorted(set(globals()) | set(op_defs.names()))

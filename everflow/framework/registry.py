@@ -1,0 +1,99 @@
+"""Rules registered by op type: static shapes and gradients. `docs/adding-ops.md` says how to write one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+_shape_rules: dict[str, Callable] = {}
+_gradients: dict[str, Callable | None] = {}
+_loaded = False
+
+
+def shape_rule(*op_types: str):
+    """Register `rule(op)`, which returns the static shapes of an op's outputs."""
+
+    def register(rule):
+        for op_type in op_types:
+            if op_type in _shape_rules:
+                raise ValueError(f"Op type {op_type!r} has a shape rule already")
+            _shape_rules[op_type] = rule
+        return rule
+
+    return register
+
+
+def gradient(*op_types: str):
+    """Register `fn(op, *grads)`, which returns a gradient for each input of an op."""
+
+    def register(function):
+        for op_type in op_types:
+            _register_gradient(op_type, function)
+        return function
+
+    return register
+
+
+def _register_gradient(op_type, function):
+    if op_type in _gradients:
+        raise KeyError(f"Registering two gradients with name '{op_type}'!")
+    _gradients[op_type] = function
+
+
+class RegisterGradient:
+    """Decorator that registers a gradient function for an op type (or a name for `gradient_override_map`).
+
+    >>> @tf.RegisterGradient("Clipped")
+    ... def clipped(op, grad):
+    ...     return tf.clip_by_value(grad, -1.0, 1.0)
+    """
+
+    def __init__(self, op_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f):
+        _register_gradient(self._op_type, f)
+        return f
+
+
+def not_differentiable(*op_types: str) -> None:
+    """Say that op types have no gradient: nothing flows back through them."""
+    for op_type in op_types:
+        _register_gradient(op_type, None)
+
+
+def NotDifferentiable(op_type):  # noqa: N802  TensorFlow's own name
+    """Say that an op type has no gradient: nothing flows back through it."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register_gradient(op_type, None)
+
+
+def load_all() -> None:
+    """Import every family of ops, so that rules for graphs from files are known."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module("everflow.ops")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"everflow.ops.{module.name}")
+
+
+def find_shape_rule(op_type: str) -> Callable | None:
+    """The shape rule of an op type, or None."""
+    if op_type not in _shape_rules:
+        load_all()
+    return _shape_rules.get(op_type)
+
+
+def find_gradient(op_type: str) -> Callable | None:
+    """The gradient function of an op type, None where it is not differentiable; LookupError where nothing is registered."""
+    if op_type not in _gradients:
+        load_all()
+    if op_type not in _gradients:
+        raise LookupError(f"gradient registry has no entry for: {op_type}")
+    return _gradients[op_type]

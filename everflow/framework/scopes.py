@@ -1,0 +1,272 @@
+"""What is the default now: graph and session stacks of each thread, and the module-level forms of a graph's scopes."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+
+
+class _DefaultStack(threading.local):
+    """Nested defaults of one thread."""
+
+    def __init__(self, enforce_nesting=True):
+        self._stack = []
+        self.enforce_nesting = enforce_nesting
+
+    def get(self):
+        return self._stack[-1] if self._stack else None
+
+    @property
+    def empty(self):
+        return not self._stack
+
+    @contextlib.contextmanager
+    def push(self, item):
+        self._stack.append(item)
+        try:
+            yield item
+        finally:
+            if self._stack:
+                if self._stack[-1] is item:
+                    self._stack.pop()
+                elif self.enforce_nesting:
+                    raise AssertionError(f"Nesting violated for default stack of {type(item)} objects")
+                elif item in self._stack:
+                    self._stack.remove(item)
+
+
+class _DefaultGraphs(_DefaultStack):
+    """The graph stack of a thread; under it lies a graph that is made when first asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self._bottom = None
+
+    def get(self):
+        found = super().get()
+        if found is None:
+            if self._bottom is None:
+                self._bottom = Graph()
+            found = self._bottom
+        return found
+
+    def reset(self):
+        self._bottom = None
+
+
+default_graphs = _DefaultGraphs()
+default_sessions = _DefaultStack()
+
+
+def get_default_graph() -> Graph:
+    """The graph that operations go into now."""
+    return default_graphs.get()
+
+
+def has_default_graph() -> bool:
+    """Whether a graph was entered with `as_default`."""
+    return not default_graphs.empty
+
+
+def reset_default_graph():
+    """Start anew with an empty default graph; not inside `with graph.as_default()`."""
+    if not default_graphs.empty:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the nesting and create a new graph."
+        )
+    default_graphs.reset()
+
+
+def default_session(session):
+    """A context in which `session` is the one that `eval` and `run` use."""
+    return default_sessions.push(session)
+
+
+def get_default_session():
+    """The innermost session entered, or None."""
+    return default_sessions.get()
+
+
+def require_session(session, graph, doing, method):
+    """The session given, or the default one; ValueError where there is none or it is of another graph."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                f"Cannot {doing} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
+                f"or pass an explicit session to `{method}(session=sess)`"
+            )
+        if session.graph is not graph:
+            raise ValueError(
+                f"Cannot use the default session to {doing}: the tensor's graph is different from the session's graph. "
+                f"Pass an explicit session to `{method}(session=sess)`."
+            )
+    elif session.graph is not graph:
+        raise ValueError(f"Cannot use the given session to {doing}: the tensor's graph is different from the session's graph.")
+    return session
+
+
+def graph_from_inputs(inputs, graph=None) -> Graph:
+    """The graph that these inputs are in (the default one where none is a graph element); ValueError where they differ."""
+    if get_default_graph().building_function:
+        return get_default_graph()
+    inputs = list(inputs)
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError("Input graph needs to be a Graph: {}".format(graph))
+    original = None
+    for item in inputs:
+        element = None
+        if isinstance(item, (Operation, Tensor)):
+            element = item
+        elif hasattr(item, "_as_graph_element"):
+            element = item._as_graph_element()
+        elif hasattr(item, "dense_shape") and not isinstance(item, tuple):
+            element = item
+        if element is None:
+            continue
+        if graph is None:
+            original, graph = element, element.graph
+        elif original is not None:
+            if original.graph is not element.graph:
+                raise ValueError(f"{item} must be from the same graph as {original}.")
+        elif element.graph is not graph:
+            raise ValueError(f"{element} is not from the passed-in graph.")
+    return graph or get_default_graph()
+
+
+class name_scope:  # noqa: N801  TensorFlow's own name
+    """A context that puts a name before what is made in it.
+
+    `name` is used as it is; where it is None, `default_name` is made unique. `values` say which graph.
+
+    >>> with tf.name_scope("outer") as scope:
+    ...     print(scope)
+    outer/
+    """
+
+    def __init__(self, name, default_name=None, values=None):
+        self._given = name
+        self._name = default_name if name is None else name
+        self._default_name = default_name
+        self._values = values
+        self._stack = None
+
+    @property
+    def name(self):
+        return self._name
+
+    def __enter__(self):
+        if self._name is None and self._values is not None:
+            raise ValueError(f"At least one of name ({self._given}) and default_name ({self._default_name}) must be provided.")
+        graph = graph_from_inputs(self._values or ())
+        self._stack = contextlib.ExitStack()
+        self._stack.enter_context(graph.as_default())
+        try:
+            return self._stack.enter_context(graph.name_scope(self._name))
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __exit__(self, *exc):
+        self._stack.__exit__(*exc)
+        return False
+
+
+@contextlib.contextmanager
+def op_scope(values, name, default_name=None):
+    """Deprecated form of `name_scope` with the values first."""
+    with name_scope(name, default_name=default_name, values=values) as scope:
+        yield scope
+
+
+def device(device_name_or_function):
+    """A context whose operations ask for a device; see `Graph.device`."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def container(container_name):
+    """A context whose stateful operations keep their state in this resource container."""
+    return get_default_graph().container(container_name)
+
+
+def colocate_with(op, ignore_existing=False):
+    """A context whose operations go to the device of `op`."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def control_dependencies(control_inputs):
+    """A context whose operations run after these; None lifts the outer ones."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def add_to_collection(name, value):
+    """Append a value to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names, value):
+    """Append a value to several collections of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key, scope=None):
+    """A copy of a collection of the default graph."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key):
+    """A collection's own list, of the default graph."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def get_all_collection_keys():
+    """The names of the default graph's collections."""
+    return get_default_graph().get_all_collection_keys()
+
+
+@contextlib.contextmanager
+def init_scope():
+    """A context that lifts what is made in it out of control dependencies, control flow and function bodies."""
+    graph = get_default_graph()
+    scope = graph.get_name_scope()
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    with graph.as_default(), graph.name_scope(scope + "/" if scope else None), graph.control_dependencies(None):
+        yield
+
+
+def executing_eagerly():
+    """Whether operations run at once. Inside a graph they never do."""
+    return False
+
+
+_proto_functions: dict = {}
+
+
+def register_proto_function(collection_name, proto_type=None, to_proto=None, from_proto=None):
+    """Say how the items of a collection are written to and read from protos in a MetaGraphDef."""
+    if to_proto and not callable(to_proto):
+        raise TypeError("to_proto must be callable.")
+    if from_proto and not callable(from_proto):
+        raise TypeError("from_proto must be callable.")
+    if collection_name in _proto_functions:
+        raise KeyError(f"Registering two proto functions with name '{collection_name}'!")
+    _proto_functions[collection_name] = (proto_type, to_proto, from_proto)
+
+
+def get_collection_proto_type(collection_name):
+    """The proto type of a collection's items, or None."""
+    return _proto_functions.get(collection_name, (None, None, None))[0]
+
+
+def get_to_proto_function(collection_name):
+    """The function that turns an item of a collection into a proto, or None."""
+    return _proto_functions.get(collection_name, (None, None, None))[1]
+
+
+def get_from_proto_function(collection_name):
+    """The function that makes an item of a collection from its proto, or None."""
+    return _proto_functions.get(collection_name, (None, None, None))[2]

@@ -1,0 +1,29 @@
+"""The rules by which graph-level and op-level random seeds become the two seeds of an op."""
+
+from __future__ import annotations
+
+DEFAULT_GRAPH_SEED = 87654321
+_MODULUS = 2**31 - 1
+
+
+def get_seed(op_seed):
+    """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one."""
+    from everflow.framework.scopes import get_default_graph
+
+    graph = get_default_graph()
+    if graph.seed is not None:
+        seeds = graph.seed, graph._last_id if op_seed is None else op_seed
+    elif op_seed is not None:
+        seeds = DEFAULT_GRAPH_SEED, op_seed
+    else:
+        return None, None
+    seeds = tuple(seed % _MODULUS for seed in seeds)
+    # Both zero would mean "choose at random".
+    return (0, _MODULUS) if seeds == (0, 0) else seeds
+
+
+def set_random_seed(seed):
+    """Set the graph-level seed of the default graph."""
+    from everflow.framework.scopes import get_default_graph
+
+    get_default_graph().seed = seed

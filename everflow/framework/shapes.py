@@ -1,0 +1,448 @@
+"""Static shapes: `Dimension` and `TensorShape` with TensorFlow 1.x semantics, where anything may be unknown."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+
+from everflow.protos import tensor_shape_pb2
+
+
+class Dimension:
+    """One side of a shape: a size, or unknown (None).
+
+    >>> tf.Dimension(3) + tf.Dimension(None)
+    Dimension(None)
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value):
+        if value is None:
+            self._value = None
+        elif isinstance(value, Dimension):
+            self._value = value._value
+        elif hasattr(value, "enum_name"):  # a DType converts to int, and is never a size
+            raise TypeError(f"Cannot convert {value} to Dimension")
+        else:
+            self._value = int(value)
+            if not isinstance(value, (str, bytes)) and self._value != value:
+                raise ValueError(f"Ambiguous dimension: {value}")
+            if self._value < 0:
+                raise ValueError(f"Dimension {self._value} must be >= 0")
+
+    @property
+    def value(self):
+        return self._value
+
+    def __repr__(self):
+        return f"Dimension({self._value!r})"
+
+    def __str__(self):
+        return "?" if self._value is None else str(self._value)
+
+    def __bool__(self):
+        return bool(self._value)
+
+    __nonzero__ = __bool__
+
+    def __int__(self):
+        return self._value
+
+    def __long__(self):
+        return self._value
+
+    def __index__(self):
+        return self._value
+
+    def __hash__(self):
+        return hash(self._value)
+
+    def __eq__(self, other):
+        return self._compare(other, operator.eq)
+
+    def __ne__(self, other):
+        return self._compare(other, operator.ne)
+
+    def _compare(self, other, test):
+        try:
+            other = as_dimension(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._value is None or other._value is None:
+            return None
+        return test(self._value, other._value)
+
+    def __lt__(self, other):
+        return self._order(other, operator.lt)
+
+    def __le__(self, other):
+        return self._order(other, operator.le)
+
+    def __gt__(self, other):
+        return self._order(other, operator.gt)
+
+    def __ge__(self, other):
+        return self._order(other, operator.ge)
+
+    def _order(self, other, test):
+        other = as_dimension(other)
+        if self._value is None or other._value is None:
+            return None
+        return test(self._value, other._value)
+
+    def _arithmetic(self, other, function):
+        try:
+            other = as_dimension(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._value is None or other._value is None:
+            return Dimension(None)
+        return Dimension(function(self._value, other._value))
+
+    def __add__(self, other):
+        return self._arithmetic(other, operator.add)
+
+    def __radd__(self, other):
+        return self._arithmetic(other, operator.add)
+
+    def __sub__(self, other):
+        return self._arithmetic(other, operator.sub)
+
+    def __rsub__(self, other):
+        return self._arithmetic(other, lambda a, b: b - a)
+
+    def __mul__(self, other):
+        return self._arithmetic(other, operator.mul)
+
+    def __rmul__(self, other):
+        return self._arithmetic(other, operator.mul)
+
+    def __floordiv__(self, other):
+        return self._arithmetic(other, operator.floordiv)
+
+    def __rfloordiv__(self, other):
+        return self._arithmetic(other, lambda a, b: b // a)
+
+    def __div__(self, other):
+        return self // other
+
+    def __truediv__(self, other):
+        raise TypeError(
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead"
+        )
+
+    def __rtruediv__(self, other):
+        raise TypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead"
+        )
+
+    def __mod__(self, other):
+        return self._arithmetic(other, operator.mod)
+
+    def __rmod__(self, other):
+        return self._arithmetic(other, lambda a, b: b % a)
+
+    def __reduce__(self):
+        return Dimension, (self._value,)
+
+    def is_compatible_with(self, other):
+        """Whether the two could be the same size."""
+        other = as_dimension(other)
+        return self._value is None or other._value is None or self._value == other._value
+
+    def assert_is_compatible_with(self, other):
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {other} are not compatible")
+
+    def merge_with(self, other):
+        """What is known of the size from both; ValueError where they contradict."""
+        other = as_dimension(other)
+        self.assert_is_compatible_with(other)
+        return Dimension(other._value if self._value is None else self._value)
+
+
+def as_dimension(value) -> Dimension:
+    """A Dimension from a number, None or a Dimension."""
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+def dimension_value(dimension):
+    """The size as a Python int or None, from a Dimension or a number."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+
+def dimension_at_index(shape, index):
+    """The Dimension at a position of a shape; unknown where the rank is."""
+    return Dimension(None) if shape.rank is None else shape.dims[index]
+
+
+class TensorShape:
+    """A shape of which the rank or single sizes may be unknown.
+
+    >>> tf.TensorShape([None, 3]).merge_with([2, None]).as_list()
+    [2, 3]
+    """
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims):
+        if dims is None:
+            self._dims = None
+        elif isinstance(dims, (bytes, str)):
+            raise TypeError("A string has ambiguous TensorShape, please wrap in a list or convert to an int: {}".format(dims))
+        elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
+            self._dims = None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
+        elif isinstance(dims, TensorShape):
+            self._dims = dims._dims
+        else:
+            try:
+                sizes = iter(dims)
+            except TypeError:
+                self._dims = (as_dimension(dims),)
+            else:
+                self._dims = tuple(as_dimension(d) for d in sizes)
+
+    @property
+    def dims(self):
+        """The list of Dimensions, or None where the rank is unknown."""
+        return None if self._dims is None else list(self._dims)
+
+    @property
+    def sizes(self):
+        """A tuple of ints and Nones, or None where the rank is unknown."""
+        return None if self._dims is None else tuple(d._value for d in self._dims)
+
+    @property
+    def rank(self):
+        return None if self._dims is None else len(self._dims)
+
+    @property
+    def ndims(self):
+        """Deprecated name of `rank`."""
+        return self.rank
+
+    def __repr__(self):
+        return f"TensorShape({list(self._dims) if self._dims is not None else None!r})"
+
+    def __str__(self):
+        if self._dims is None:
+            return "<unknown>"
+        if len(self._dims) == 1:
+            return f"({self._dims[0]},)"
+        return "(" + ", ".join(str(d) for d in self._dims) + ")"
+
+    def __bool__(self):
+        return self._dims is not None
+
+    __nonzero__ = __bool__
+
+    def __len__(self):
+        if self._dims is None:
+            raise ValueError("Cannot take the length of Shape with unknown rank.")
+        return len(self._dims)
+
+    def __iter__(self):
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self._dims)
+
+    def __getitem__(self, key):
+        if self._dims is not None:
+            return TensorShape(self._dims[key]) if isinstance(key, slice) else self._dims[key]
+        if not isinstance(key, slice):
+            return Dimension(None)
+        start = key.start if key.start is not None else 0
+        stop = key.stop
+        if key.step is not None:
+            raise ValueError("Steps are not yet handled")
+        if stop is None or start < 0 or stop < 0:
+            return unknown_shape()
+        return unknown_shape(rank=max(stop - start, 0))
+
+    def num_elements(self):
+        """How many elements there are, or None where that is not known."""
+        if not self.is_fully_defined():
+            return None
+        size = 1
+        for dim in self._dims:
+            size *= dim._value
+        return size
+
+    def merge_with(self, other):
+        """What is known from both; ValueError where they contradict."""
+        other = as_shape(other)
+        if self._dims is None:
+            return other
+        if other._dims is None:
+            return self
+        try:
+            self.assert_same_rank(other)
+            return TensorShape([a.merge_with(b) for a, b in zip(self._dims, other._dims)])
+        except ValueError:
+            raise ValueError(f"Shapes {self} and {other} are not compatible") from None
+
+    def __add__(self, other):
+        try:
+            other = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        return self.concatenate(other)
+
+    def __radd__(self, other):
+        try:
+            other = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        return other.concatenate(self)
+
+    def concatenate(self, other):
+        """This shape's sizes, then the other's."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return unknown_shape()
+        return TensorShape(self._dims + other._dims)
+
+    def assert_same_rank(self, other):
+        other = as_shape(other)
+        if self.rank is not None and other.rank is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_has_rank(self, rank):
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank):
+        """This shape, known to have this rank; ValueError where it has another."""
+        try:
+            return self.merge_with(unknown_shape(rank=rank))
+        except ValueError:
+            raise ValueError(f"Shape {self} must have rank {rank}") from None
+
+    def with_rank_at_least(self, rank):
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank):
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def is_compatible_with(self, other):
+        """Whether one tensor could have both shapes."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return True
+        return len(self._dims) == len(other._dims) and all(a.is_compatible_with(b) for a, b in zip(self._dims, other._dims))
+
+    def assert_is_compatible_with(self, other):
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def most_specific_compatible_shape(self, other):
+        """The tightest shape that both fit in."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or self.rank != other.rank:
+            return unknown_shape()
+        return TensorShape(
+            [a if a._value is not None and a._value == b._value else None for a, b in zip(self._dims, other._dims)]
+        )
+
+    def is_fully_defined(self):
+        return self._dims is not None and all(d._value is not None for d in self._dims)
+
+    def assert_is_fully_defined(self):
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def as_list(self):
+        """A list of ints and Nones; ValueError where the rank is unknown."""
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return [d._value for d in self._dims]
+
+    def as_proto(self):
+        """The shape as a TensorShapeProto."""
+        if self._dims is None:
+            return tensor_shape_pb2.TensorShapeProto(unknown_rank=True)
+        dim = tensor_shape_pb2.TensorShapeProto.Dim
+        return tensor_shape_pb2.TensorShapeProto(dim=[dim(size=-1 if d._value is None else d._value) for d in self._dims])
+
+    def __eq__(self, other):
+        try:
+            other = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        return self.sizes == other.sizes
+
+    def __ne__(self, other):
+        try:
+            other = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        if self._dims is None or other._dims is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        return self.sizes != other.sizes
+
+    def __hash__(self):
+        return hash(self.sizes)
+
+    def __reduce__(self):
+        return TensorShape, (self.sizes,)
+
+
+def as_shape(shape) -> TensorShape:
+    """A TensorShape from a list, number, proto, None or TensorShape."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def unknown_shape(rank=None, **kwargs) -> TensorShape:
+    """A shape of which nothing but perhaps the rank is known."""
+    rank = kwargs.pop("ndims", rank)
+    if kwargs:
+        raise TypeError(f"Unknown argument: {kwargs}")
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def scalar() -> TensorShape:
+    """The shape of a scalar."""
+    return _SCALAR
+
+
+def vector(length) -> TensorShape:
+    """The shape of a vector of this length (None: unknown)."""
+    return TensorShape([length])
+
+
+def matrix(rows, columns) -> TensorShape:
+    """The shape of a matrix; a side may be None."""
+    return TensorShape([rows, columns])
+
+
+_SCALAR = TensorShape([])
+
+
+def broadcast(a: TensorShape, b: TensorShape) -> TensorShape:
+    """The shape two operands of these shapes broadcast to; ValueError where they can't."""
+    if a._dims is None or b._dims is None:
+        return unknown_shape()
+    rank = max(len(a._dims), len(b._dims))
+    sides = []
+    for x, y in zip((1,) * (rank - len(a._dims)) + a.sizes, (1,) * (rank - len(b._dims)) + b.sizes):
+        if x == 1:
+            sides.append(y)
+        elif y == 1 or x == y:
+            sides.append(x)
+        elif x is None or y is None:
+            # A known size above 1 decides; the unknown side must be 1 or that size.
+            sides.append(x if y is None else y)
+        else:
+            raise ValueError(f"Dimensions must be equal, but are {x} and {y}: shapes {a} and {b} do not broadcast")
+    return TensorShape(sides)
+
+
+def is_size(value) -> bool:
+    """Whether a Python value may stand for a size: a whole number, a Dimension or None."""
+    return value is None or isinstance(value, (Dimension, numbers.Integral))

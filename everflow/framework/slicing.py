@@ -1,0 +1,96 @@
+"""What a StridedSlice means: its masks and indices spelled out, one entry for each axis that is read or added.
+
+Both the shape rules and the kernels ask here, so that a static shape and the value at run time can't disagree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+class Axis(NamedTuple):
+    """One step of a slice. `kind`: "range" keeps an input axis, "shrink" picks one index of it, "new" adds an axis.
+
+    `begin` and `size` are None where they can't be known yet.
+    """
+
+    kind: str
+    begin: int | None = 0
+    stride: int = 1
+    size: int | None = 1
+
+
+def resolve(dims, begin, end, strides, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0) -> list[Axis]:
+    """The axes of a slice of a tensor with these dimensions.
+
+    `dims` may hold None; `begin` and `end` may be None or hold None (not known while the graph is built). Raises ValueError
+    for a slice that the tensor can't have.
+    """
+    count = len(strides)
+    if ellipsis_mask & (ellipsis_mask - 1):
+        raise ValueError("Multiple ellipses in slice spec not allowed")
+    entries = _expand_ellipsis(len(dims), count, ellipsis_mask, new_axis_mask)
+    axes, position = [], 0
+    for entry in entries:
+        if entry is None:  # an axis that the ellipsis covers
+            axes.append(Axis("range", 0, 1, dims[position]))
+            position += 1
+            continue
+        bit = 1 << entry
+        if new_axis_mask & bit:
+            axes.append(Axis("new"))
+            continue
+        if position >= len(dims):
+            raise ValueError(f"Index out of range using input dim {position}; input has only {len(dims)} dims")
+        dim, stride = dims[position], strides[entry]
+        first = None if begin is None else begin[entry]
+        last = None if end is None else end[entry]
+        if stride == 0:
+            raise ValueError(f"strides[{entry}] must be non-zero")
+        if shrink_axis_mask & bit:
+            axes.append(_shrink(dim, first, stride, position))
+        else:
+            axes.append(_range(dim, first, last, stride, begin_mask & bit, end_mask & bit))
+        position += 1
+    return axes
+
+
+def _expand_ellipsis(rank, count, ellipsis_mask, new_axis_mask):
+    """The slice's entries in order, with None for each axis that the (maybe implied) ellipsis stands for."""
+    at = ellipsis_mask.bit_length() - 1 if ellipsis_mask and ellipsis_mask.bit_length() <= count else count
+    after = range(at + 1, count)
+    used = sum(not new_axis_mask & (1 << i) for i in (*range(at), *after))
+    return [*range(at), *[None] * max(rank - used, 0), *after]
+
+
+def _shrink(dim, first, stride, position):
+    if stride <= 0:
+        raise ValueError("only stride 1 allowed on non-range indexing.")
+    if first is None or dim is None:
+        return Axis("shrink", first if first is None or first >= 0 else None)
+    index = first + dim if first < 0 else first
+    if not 0 <= index < dim:
+        raise ValueError(f"slice index {first} of dimension {position} out of bounds.")
+    return Axis("shrink", index)
+
+
+def _range(dim, first, last, stride, from_start, to_end):
+    if dim is None:
+        return Axis("range", None, stride, None)
+    low, high = (0, dim) if stride > 0 else (-1, dim - 1)
+
+    def place(index):
+        return None if index is None else min(max(index + dim if index < 0 else index, low), high)
+
+    start = (0 if stride > 0 else dim - 1) if from_start else place(first)
+    stop = (dim if stride > 0 else -1) if to_end else place(last)
+    if start is None or stop is None:
+        return Axis("range", start, stride, None)
+    return Axis("range", start, stride, max(-(-(stop - start) // stride), 0) if stride > 0 else max(-((stop - start) // -stride), 0))
+
+
+def output_dims(axes) -> list[int | None]:
+    """The dimensions of the slice's result."""
+    return [axis.size for axis in axes if axis.kind != "shrink"]

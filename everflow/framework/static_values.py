@@ -1,0 +1,328 @@
+"""Values known before running.
+
+Two strengths, as in TensorFlow: `constant_value` follows a few op types, and decides what build functions make;
+`known_value` and `known_shape` evaluate whole constant subgraphs, and feed shape rules.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes, slicing
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape, unknown_shape
+
+# Subgraphs with larger values than this are not evaluated while building.
+_MAX_ELEMENTS = 1 << 16
+
+
+def is_tensor(x):
+    """Whether x is a tensor, sparse or ragged tensor or variable."""
+    return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
+
+
+def is_tf_type(x):
+    """Another name of `is_tensor`."""
+    return is_tensor(x)
+
+
+def constant_value(tensor, partial=False):
+    """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
+
+    With `partial`, a stack of which some parts are known gives an object array with None for the rest.
+    """
+    if not isinstance(tensor, Tensor):
+        return None
+    function = _CONSTANT.get(tensor.op.type)
+    value = None if function is None else function(tensor, partial) if function is _pack else function(tensor)
+    if value is not None:
+        # The value is used for decisions, so it must not be fed over.
+        tensor.graph.prevent_feeding(tensor)
+    return value
+
+
+def _const(tensor):
+    return tensor.op.attrs["value"].array
+
+
+def _static_shape(tensor):
+    shape = tensor.op.inputs[0].shape
+    return np.array(shape.as_list(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+
+
+def _static_size(tensor):
+    shape = tensor.op.inputs[0].shape
+    return np.array(shape.num_elements(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+
+
+def _static_rank(tensor):
+    rank = tensor.op.inputs[0].shape.rank
+    return None if rank is None else np.array(rank, np.int32)
+
+
+def _inputs_constant(tensor, evaluate):
+    values = [constant_value(t) for t in tensor.op.inputs]
+    return None if any(v is None for v in values) else evaluate(tensor.op, values)
+
+
+def _pack(tensor, partial):
+    op = tensor.op
+    if not op.inputs:
+        return None
+    # Axis is not looked at by TensorFlow here either; only stacks along the first one are followed.
+    if op.attrs["axis"] != 0:
+        return None
+    values = [constant_value(t, partial) for t in op.inputs]
+    if any(v is None for v in values):
+        if not partial or all(v is None for v in values):
+            return None
+        return np.array(values, dtype=object)
+    return np.array(values)
+
+
+def _equal(tensor):
+    """Comparisons of what is known; for partly known vectors, None."""
+    values = [constant_value(t) for t in tensor.op.inputs]
+    if any(v is None for v in values):
+        return None
+    return np.equal(*values) if tensor.op.type == "Equal" else np.not_equal(*values)
+
+
+def _fill(tensor):
+    shape, value = tensor.shape, constant_value(tensor.op.inputs[1])
+    if value is None or not shape.is_fully_defined():
+        return None
+    return np.full(shape.as_list(), value, dtype=value.dtype)
+
+
+def _concat_offset(tensor):
+    values = [constant_value(t) for t in tensor.op.inputs]
+    if any(v is None for v in values):
+        return None
+    axis, offset = int(values[0]), 0
+    for i, shape in enumerate(values[1:]):
+        if i == tensor.value_index:
+            result = np.zeros_like(shape)
+            result[axis] = offset
+            return result
+        offset += shape[axis]
+    return None
+
+
+_CONSTANT = {
+    "Const": _const,
+    "Shape": _static_shape,
+    "Size": _static_size,
+    "Rank": _static_rank,
+    "Pack": _pack,
+    "Fill": _fill,
+    "Equal": _equal,
+    "NotEqual": _equal,
+    "ConcatOffset": _concat_offset,
+    **{
+        name: lambda tensor, name=name: _inputs_constant(tensor, lambda op, values: EVALUATORS[name](op, *values))
+        for name in ("Range", "Cast", "Concat", "ConcatV2")
+    },
+}
+
+
+def constant_value_as_shape(tensor):
+    """The TensorShape that a vector of sizes holds, as far as a short look at the graph shows it."""
+    return _as_shape(tensor, constant_value)
+
+
+def known_shape(tensor):
+    """The TensorShape that a vector of sizes holds, as far as constant subgraphs and shapes of inputs show it."""
+    return _as_shape(tensor, known_value)
+
+
+def _as_shape(tensor, value_of):
+    shape = tensor.shape.with_rank(1) if tensor.shape.rank != 0 else tensor.shape
+    if tensor.shape.rank == 0:
+        value = value_of(tensor)
+        if value is None:
+            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with value '-1' to describe an unknown shape.")
+        if value != -1:
+            raise ValueError(f"Received a scalar value '{value}' as shape; require a statically known scalar with value '-1' to describe an unknown shape.")
+        return unknown_shape()
+    if shape == TensorShape([0]):
+        return TensorShape([])
+    op = tensor.op
+    if op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
+        return _as_shape(op.inputs[0], value_of)
+    if op.type == "Shape":
+        return op.inputs[0].shape
+    if op.type == "Pack" and op.attrs["axis"] == 0 and value_of(tensor) is None:
+        # A -1 among the parts stands for an unknown size.
+        sizes = [value_of(t) for t in op.inputs]
+        return TensorShape([None if s is None or s < 0 else int(s) for s in sizes])
+    if op.type in ("ConcatV2", "Concat") and value_of(tensor) is None:
+        result = TensorShape([])
+        for part in op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]:
+            result = result.concatenate(_as_shape(part, value_of))
+        return result.with_rank(shape[0].value) if shape[0].value is not None else result
+    if op.type == "StridedSlice":
+        found = _sliced_shape(op, value_of)
+        if found is not None:
+            return found
+    value = value_of(tensor)
+    if value is not None:
+        return TensorShape([int(s) if s >= 0 else None for s in value])
+    return unknown_shape(rank=shape[0].value)
+
+
+def _sliced_shape(op, value_of):
+    """The shape that a plain slice of a shape tensor holds, or None where the slice is not a plain one."""
+    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+    if any(v is None or len(v) != 1 for v in (begin, end, strides)):
+        return None
+    attrs = op.attrs
+    if attrs["new_axis_mask"] or attrs["shrink_axis_mask"] or attrs["ellipsis_mask"]:
+        return None
+    start = None if attrs["begin_mask"] & 1 else int(begin[0])
+    stop = None if attrs["end_mask"] & 1 else int(end[0])
+    source = _as_shape(op.inputs[0], value_of)
+    if source.rank is None:
+        return None
+    return TensorShape(source.dims[slice(start, stop, int(strides[0]))])
+
+
+def known_value(tensor):
+    """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
+    if not isinstance(tensor, Tensor):
+        return None
+    return _evaluate(tensor, {}, 0)
+
+
+def _evaluate(tensor, memo, depth):
+    op = tensor.op
+    key = (op._id, tensor.value_index) if op._id >= 0 else id(tensor)
+    if key in memo:
+        return memo[key]
+    memo[key] = None
+    evaluate = EVALUATORS.get(op.type)
+    value = None
+    if op.type == "Const":
+        value = op.attrs["value"].array
+    elif op.type in ("Shape", "Size", "Rank"):
+        value = _CONSTANT[op.type](tensor)
+    elif op.type == "ShapeN":
+        shape = op.inputs[tensor.value_index].shape
+        value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+    elif op.type == "ConcatOffset":
+        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
+        if all(v is not None for v in inputs):
+            axis = int(inputs[0])
+            value = np.zeros_like(inputs[1])
+            value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
+    elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
+        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
+        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+            value = _guarded(evaluate, op, inputs)
+    memo[key] = value
+    return value
+
+
+def _guarded(evaluate, op, inputs):
+    """An evaluator's result; None where running would raise, since that error belongs to the run."""
+    shape = op.outputs[0].shape.num_elements()
+    if shape is not None and shape > _MAX_ELEMENTS:
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            value = np.asarray(evaluate(op, *inputs))
+        except (ValueError, IndexError, ZeroDivisionError, OverflowError):
+            return None
+    dtype = op.outputs[0].dtype.base_dtype
+    return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
+
+
+def _floor_divide(op, x, y):
+    if x.dtype.kind in "iu" and np.any(y == 0):
+        raise ZeroDivisionError
+    return np.floor_divide(x, y)
+
+
+def _floor_mod(op, x, y):
+    if x.dtype.kind in "iu" and np.any(y == 0):
+        raise ZeroDivisionError
+    return np.mod(x, y)
+
+
+def _reduce(function):
+    def evaluate(op, x, axes):
+        axis = tuple(int(a) for a in np.ravel(axes))
+        return function(x, axis=axis, keepdims=op.attrs["keep_dims"])
+
+    return evaluate
+
+
+def _strided_slice(op, x, begin, end, strides):
+    masks = {name: op.attrs[name] for name in slicing.MASKS}
+    index = []
+    for axis in slicing.resolve(x.shape, begin.tolist(), end.tolist(), strides.tolist(), **masks):
+        if axis.kind == "range":
+            index.append([axis.begin + i * axis.stride for i in range(axis.size)])
+        else:
+            index.append(axis.begin if axis.kind == "shrink" else None)
+    # One axis at a time, since numpy would pair up several index lists.
+    position = 0
+    for entry in index:
+        if entry is None:
+            x = np.expand_dims(x, position)
+        else:
+            x = np.take(x, np.array(entry, np.int64), axis=position)
+        position += np.ndim(entry) if entry is not None else 1
+    return x
+
+
+def _squeeze(op, x):
+    dims = tuple(op.attrs["squeeze_dims"])
+    return np.squeeze(x, dims or None)
+
+
+def _binary(function):
+    return lambda op, x, y: function(x, y)
+
+
+def _unary(function):
+    return lambda op, x: function(x)
+
+
+# Numpy forms of the ops that shape arithmetic is made of.
+EVALUATORS = {
+    **{n: _unary(f) for n, f in {"Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs,
+                                  "Floor": np.floor, "Ceil": np.ceil, "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not,
+                                  "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign, "InvertPermutation": np.argsort,
+                                  "ZerosLike": np.zeros_like, "OnesLike": np.ones_like}.items()},
+    **{n: _binary(f) for n, f in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply, "RealDiv": np.true_divide,
+                                   "Maximum": np.maximum, "Minimum": np.minimum, "Less": np.less, "LessEqual": np.less_equal,
+                                   "Greater": np.greater, "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal,
+                                   "LogicalAnd": np.logical_and, "LogicalOr": np.logical_or, "Pow": np.power}.items()},
+    **{n: _reduce(f) for n, f in {"Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any}.items()},
+    "FloorDiv": _floor_divide,
+    "FloorMod": _floor_mod,
+    "Div": lambda op, x, y: _floor_divide(op, x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),
+    "Cast": lambda op, x: x.astype(op.attrs["DstT"].as_numpy_dtype),
+    "Range": lambda op, start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype),
+    "Concat": lambda op, axis, *values: np.concatenate(values, axis=int(axis)),
+    "ConcatV2": lambda op, *values: np.concatenate(values[:-1], axis=int(values[-1])),
+    "Pack": lambda op, *values: np.stack(values, axis=op.attrs["axis"]),
+    "Fill": lambda op, dims, value: np.full(dims, value),
+    "Reshape": lambda op, x, shape: np.reshape(x, shape),
+    "ExpandDims": lambda op, x, axis: np.expand_dims(x, int(np.ravel(axis)[0])),
+    "Squeeze": _squeeze,
+    "Gather": lambda op, x, indices: np.take(x, indices, axis=0),
+    "GatherV2": lambda op, x, indices, axis: np.take(x, indices, axis=int(axis)),
+    "Transpose": lambda op, x, perm: np.transpose(x, perm),
+    "Tile": lambda op, x, multiples: np.tile(x, multiples),
+    "ReverseV2": lambda op, x, axis: np.flip(x, tuple(int(a) for a in axis)),
+    "Select": lambda op, c, x, y: np.where(c, x, y) if c.ndim == x.ndim else np.stack([a if k else b for k, a, b in zip(c, x, y)]),
+    "SelectV2": lambda op, c, x, y: np.where(c, x, y),
+    "Slice": lambda op, x, begin, size: x[tuple(slice(b, None if s == -1 else b + s) for b, s in zip(begin, size))],
+    "StridedSlice": _strided_slice,
+    "BroadcastTo": lambda op, x, shape: np.broadcast_to(x, shape),
+    "BroadcastArgs": lambda op, x, y: np.array(np.broadcast_shapes(tuple(x), tuple(y))),
+    "AddN": lambda op, *values: sum(values[1:], values[0]),
+    "Pad": lambda op, x, paddings: np.pad(x, paddings),
+}  # fmt: skip

@@ -1,0 +1,326 @@
+"""Tensors as plain values: between Python objects, numpy arrays and TensorProtos."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.shapes import Dimension, TensorShape
+from everflow.protos import tensor_pb2
+
+# The field of a TensorProto that holds values one by one, by type.
+_FIELDS = {
+    dtypes.float32: "float_val",
+    dtypes.float64: "double_val",
+    dtypes.string: "string_val",
+    dtypes.int64: "int64_val",
+    dtypes.bool: "bool_val",
+    dtypes.complex64: "scomplex_val",
+    dtypes.complex128: "dcomplex_val",
+    dtypes.float16: "half_val",
+    dtypes.bfloat16: "half_val",
+    dtypes.uint32: "uint32_val",
+    dtypes.uint64: "uint64_val",
+    **dict.fromkeys(
+        [dtypes.int8, dtypes.int16, dtypes.int32, dtypes.uint8, dtypes.uint16, *dtypes.QUANTIZED_DTYPES],
+        "int_val",
+    ),
+}
+# Types whose arrays may stand as raw bytes.
+_RAW_TYPES = frozenset(_FIELDS) - {dtypes.string, dtypes.bfloat16} - dtypes.QUANTIZED_DTYPES
+
+
+class TensorValue:
+    """A tensor-valued attribute, kept as an array or as a proto, each made from the other when asked for."""
+
+    __slots__ = ("_array", "_proto", "dtype", "shape")
+
+    def __init__(self, array=None, proto=None, dtype=None):
+        self._array, self._proto = array, proto
+        if proto is not None:
+            self.dtype = dtypes.as_dtype(proto.dtype)
+            self.shape = TensorShape(proto.tensor_shape)
+        else:
+            self.dtype = dtype or dtypes.as_dtype(array.dtype)
+            self.shape = TensorShape(array.shape)
+
+    @property
+    def array(self) -> np.ndarray:
+        if self._array is None:
+            self._array = make_ndarray(self._proto)
+        return self._array
+
+    @property
+    def proto(self) -> tensor_pb2.TensorProto:
+        if self._proto is None:
+            self._proto = make_tensor_proto(self._array, dtype=self.dtype)
+        return self._proto
+
+
+_ACCEPTED = {
+    dtypes.bool: (bool, np.bool_),
+    dtypes.string: (str, bytes),
+    **dict.fromkeys([dtypes.complex64, dtypes.complex128], (numbers.Complex, np.number)),
+    **dict.fromkeys([dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16], (numbers.Real, np.integer, np.floating, Dimension)),
+    **dict.fromkeys(
+        [dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64]
+        + list(dtypes.QUANTIZED_DTYPES),
+        (numbers.Integral, np.integer, Dimension),
+    ),
+}
+
+
+def _first_misfit(values, accepted):
+    """The first leaf of nested lists that is not of an accepted type, in a 1-tuple; None where all fit."""
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            found = _first_misfit(value, accepted)
+            if found is not None:
+                return found
+        return None
+    if accepted is None:
+        return (values,) if hasattr(values, "value_index") else None
+    if isinstance(values, np.ndarray):
+        return None
+    return None if isinstance(values, accepted) else (values,)
+
+
+def _check_python_value(values, dtype):
+    misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype))
+    if misfit is None:
+        return
+    misfit = misfit[0]
+    if dtype is None:
+        raise TypeError("List of Tensors when single Tensor expected")
+    raise TypeError(f"Expected {dtype.name}, got {misfit!r} of type '{type(misfit).__name__}' instead.")
+
+
+def _dense_shape(values):
+    """The shape nested lists claim to have, judged by first elements only."""
+    if not isinstance(values, (list, tuple)):
+        return list(np.shape(values)) if isinstance(values, (np.ndarray, np.generic)) else []
+    return [len(values)] + (_dense_shape(values[0]) if values else [])
+
+
+def to_array(values, dtype=None, shape=None) -> np.ndarray:
+    """A numpy array from a Python value, by TensorFlow's rules for constants: float32 and int32 where it can choose."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(values, (np.ndarray, np.generic)):
+        array = np.asarray(values)
+        if dtype is not None and dtype.is_numpy_compatible and dtype is not dtypes.string:
+            array = array.astype(dtype.as_numpy_dtype)
+        return array
+    if values is None:
+        raise ValueError("None values not supported.")
+    if callable(getattr(values, "__array__", None)) and not hasattr(values, "value_index"):
+        return np.asarray(values, dtype=dtype.as_numpy_dtype if dtype else None)
+    if shape is not None and int(np.prod(shape, dtype=np.int64)) == 0:
+        return np.empty(shape, dtype.as_numpy_dtype if dtype else np.float32)
+    _check_python_value(values, dtype)
+    array = _build_array(values, dtype)
+    if shape is None and not (dtype and dtype.is_quantized) and list(array.shape) != _dense_shape(values):
+        raise ValueError(
+            f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {_dense_shape(values)}."
+        )
+    if dtype is None:
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        elif array.dtype == np.int64:
+            small = array.astype(np.int32)
+            if np.array_equal(small, array):
+                array = small
+    return array
+
+
+def _build_array(values, dtype):
+    if dtype is dtypes.string or (dtype is None and _is_text(values)):
+        return _string_array(values)
+    numpy_dtype = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
+    if isinstance(values, (list, tuple)) and _has_dimensions(values):
+        values = _without_dimensions(values)
+    try:
+        if numpy_dtype is not None and dtype.is_quantized:
+            return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
+        return np.array(values, dtype=numpy_dtype)
+    except OverflowError:
+        # A number too big for the type wraps, as C does it.
+        try:
+            return np.array(values).astype(numpy_dtype)
+        except OverflowError as e:
+            raise ValueError(f"Python int too large to convert: {values!r}") from e
+    except ValueError as e:
+        raise ValueError(f"Argument must be a dense tensor: {values} - the lists in it have different lengths") from e
+
+
+def _has_dimensions(values):
+    return any(isinstance(v, Dimension) or (isinstance(v, (list, tuple)) and _has_dimensions(v)) for v in values)
+
+
+def _without_dimensions(values):
+    if isinstance(values, (list, tuple)):
+        return [_without_dimensions(v) for v in values]
+    return values.value if isinstance(values, Dimension) else values
+
+
+def _is_text(values):
+    while isinstance(values, (list, tuple)):
+        if not values:
+            return False
+        values = values[0]
+    return isinstance(values, (str, bytes))
+
+
+def _string_array(values):
+    shape = _dense_shape(values)
+    flat = list(_leaves(values))
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    try:
+        return array.reshape(shape)
+    except ValueError as e:
+        raise ValueError(f"Argument must be a dense tensor: {values} - wanted shape {shape}") from e
+
+
+def _leaves(values):
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _leaves(value)
+    elif isinstance(values, np.ndarray):
+        yield from values.ravel().tolist()
+    else:
+        yield values
+
+
+def as_bytes_array(array: np.ndarray) -> np.ndarray:
+    """A string array of any numpy form as an object array of bytes."""
+    flat = [_to_bytes(v) for v in array.ravel().tolist()]
+    result = np.empty(len(flat), dtype=object)
+    result[:] = flat
+    return result.reshape(array.shape)
+
+
+def _to_bytes(value):
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if isinstance(value, bytearray):
+        return bytes(value)
+    raise TypeError(f"Expected binary or unicode string, got {value!r}")
+
+
+def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """(array, dtype, shape) of a constant: the array may be smaller than the shape, then its last value repeats."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if shape is not None:
+        shape = [int(d) for d in (shape.as_list() if isinstance(shape, TensorShape) else np.atleast_1d(shape) if np.ndim(shape) == 0 else shape)]
+    array = to_array(values, dtype, shape)
+    try:
+        found = dtypes.as_dtype(array.dtype)
+    except TypeError:
+        raise TypeError(f"Unrecognized data type: {array.dtype}") from None
+    if dtype is not None and dtype.is_quantized:
+        found = dtype.base_dtype
+    if dtype is not None and dtype.base_dtype != found.base_dtype:
+        raise TypeError(f"Incompatible types: {dtype} vs. {array.dtype}. Value is {values}")
+    if found is dtypes.string:
+        array = as_bytes_array(array)
+    if shape is None:
+        return array, found, tuple(array.shape)
+    wanted = int(np.prod(shape, dtype=np.int64))
+    if allow_broadcast:
+        if array.shape not in ((), (1,)) and array.size != wanted:
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
+    else:
+        if verify_shape and array.shape != tuple(shape):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
+        if array.size > wanted:
+            raise ValueError(f"Too many elements provided. Needed at most {wanted}, but received {array.size}")
+    return array, found, tuple(shape)
+
+
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """A TensorProto from a Python value or numpy array.
+
+    >>> tf.make_tensor_proto([1.0, 2.0]).dtype == tf.float32
+    True
+    """
+    if isinstance(values, tensor_pb2.TensorProto):
+        return values
+    array, found, shape = constant_array(values, dtype, shape, verify_shape, allow_broadcast)
+    proto = tensor_pb2.TensorProto(dtype=found.as_datatype_enum, tensor_shape=TensorShape(shape).as_proto())
+    size = int(np.prod(shape, dtype=np.int64))
+    if array.size == size and size > 1 and found in _RAW_TYPES:
+        if size * array.itemsize >= 1 << 31:
+            raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    else:
+        _put_values(proto, found, array.ravel())
+    return proto
+
+
+def _put_values(proto, dtype, flat):
+    field = getattr(proto, _FIELDS[dtype])
+    if dtype in (dtypes.float16, dtypes.bfloat16):
+        field.extend(flat.view(np.uint16).tolist())
+    elif dtype.is_complex:
+        field.extend(part for value in flat.tolist() for part in (value.real, value.imag))
+    elif dtype.is_quantized:
+        field.extend((flat.view(flat.dtype[0]) if flat.dtype.names else flat).tolist())
+    else:
+        field.extend(flat.tolist())
+
+
+def make_ndarray(tensor) -> np.ndarray:
+    """The numpy array of a TensorProto; a proto with too few values repeats the last one."""
+    dtype = dtypes.as_dtype(tensor.dtype)
+    shape = [d.size for d in tensor.tensor_shape.dim]
+    size = int(np.prod(shape, dtype=np.int64)) if all(s >= 0 for s in shape) else -1
+    if size < 0 or tensor.tensor_shape.unknown_rank:
+        raise ValueError(f"A TensorProto must have a fully known shape, not {shape}")
+    if dtype not in _FIELDS:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    if tensor.tensor_content:
+        if dtype is dtypes.string:
+            raise TypeError("A string tensor can't be held as tensor_content")
+        numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+        if len(tensor.tensor_content) != size * numpy_dtype.itemsize:
+            raise ValueError(f"tensor_content has {len(tensor.tensor_content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}")
+        return np.frombuffer(tensor.tensor_content, numpy_dtype).copy().reshape(shape)
+    values = getattr(tensor, _FIELDS[dtype])
+    if dtype is dtypes.string:
+        if size > max(len(values), 1) and size > 1 << 24:
+            raise ValueError(f"A string tensor of shape {shape} with {len(values)} values is too large")
+        flat = np.empty(len(values), dtype=object)
+        flat[:] = list(values)
+    elif dtype in (dtypes.float16, dtypes.bfloat16):
+        flat = np.array(values, np.uint16).view(dtype.as_numpy_dtype)
+    elif dtype.is_complex:
+        pairs = np.array(values, np.float64).reshape(-1, 2)
+        flat = (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype.as_numpy_dtype)
+    elif dtype.is_quantized:
+        flat = np.array(values, np.dtype(dtype.as_numpy_dtype)[0]).view(dtype.as_numpy_dtype)
+    else:
+        flat = np.array(values).astype(dtype.as_numpy_dtype) if len(values) else np.empty(0, dtype.as_numpy_dtype)
+    if flat.size == size:
+        return flat.reshape(shape)
+    if flat.size > size:
+        raise ValueError(f"A TensorProto of shape {shape} holds {flat.size} values")
+    if flat.size == 0:
+        fill = b"" if dtype is dtypes.string else np.zeros((), dtype.as_numpy_dtype)
+        return np.full(shape, fill, dtype=dtype.as_numpy_dtype)
+    full = np.empty(size, flat.dtype)
+    full[: flat.size] = flat
+    full[flat.size :] = flat[-1]
+    return full.reshape(shape)
+
+
+def ShapeEquals(tensor_proto, shape):  # noqa: N802  TensorFlow's own name
+    """Whether a TensorProto has this shape (a sequence or TensorShapeProto)."""
+    if not isinstance(tensor_proto, tensor_pb2.TensorProto):
+        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+    return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()

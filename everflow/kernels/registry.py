@@ -1,0 +1,103 @@
+"""The table of kernels: what computes an op type, found by the op type's name.
+
+A kernel is a plain function on torch tensors; docs/adding-ops.md says how it gets inputs, attributes and state.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Keyword-only parameters of a kernel that are not attributes.
+CONTEXT_NAMES = ("node", "session", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that computes an op type, and what it wants to be told."""
+
+    function: Callable
+    attribute_names: tuple[str, ...]
+    context_names: tuple[str, ...]
+    once: bool = False
+
+
+_kernels: dict[str, Kernel] = {}
+_specializers: dict[str, Callable] = {}
+_loaded = False
+
+
+def kernel(*op_types: str, once: bool = False):
+    """Register the decorated function as the kernel of these op types.
+
+    `once=True`: it is called when a plan is made, not at each run.
+    """
+
+    def register(function):
+        keywords = _keyword_only(function)
+        entry = Kernel(
+            function,
+            tuple(k for k in keywords if k not in CONTEXT_NAMES),
+            tuple(k for k in keywords if k in CONTEXT_NAMES),
+            once,
+        )
+        for op_type in op_types:
+            if op_type in _kernels:
+                raise ValueError(f"Op type {op_type!r} has a kernel already")
+            _kernels[op_type] = entry
+        return function
+
+    return register
+
+
+def specialize(*op_types: str):
+    """Register `fn(node)`, which may return a faster callable for one node, or None."""
+
+    def register(function):
+        for op_type in op_types:
+            _specializers[op_type] = function
+        return function
+
+    return register
+
+
+def _keyword_only(function) -> list[str]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # torch's built-in functions take tensors only
+        return []
+    if getattr(function, "__module__", "").startswith("torch"):
+        return []
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+
+def load_all() -> None:
+    """Import every family of kernels, once."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = importlib.import_module("everflow.kernels")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"everflow.kernels.{module.name}")
+
+
+def lookup(op_type: str) -> Kernel | None:
+    """The kernel of an op type, or None where there is none."""
+    load_all()
+    return _kernels.get(op_type)
+
+
+def specializer(op_type: str) -> Callable | None:
+    """The function that may choose a faster callable for a node of this op type."""
+    load_all()
+    return _specializers.get(op_type)
+
+
+def names() -> list[str]:
+    """All op types that have a kernel."""
+    load_all()
+    return sorted(_kernels)

@@ -1,0 +1,67 @@
+"""Between DType, numpy arrays and torch tensors: the form in which kernels see values."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+
+# Quantised types are held as the integers they are made of.
+_TORCH = {
+    dtypes.float16: torch.float16,
+    dtypes.float32: torch.float32,
+    dtypes.float64: torch.float64,
+    dtypes.bfloat16: torch.bfloat16,
+    dtypes.complex64: torch.complex64,
+    dtypes.complex128: torch.complex128,
+    dtypes.int8: torch.int8,
+    dtypes.int16: torch.int16,
+    dtypes.int32: torch.int32,
+    dtypes.int64: torch.int64,
+    dtypes.uint8: torch.uint8,
+    dtypes.uint16: torch.uint16,
+    dtypes.uint32: torch.uint32,
+    dtypes.uint64: torch.uint64,
+    dtypes.bool: torch.bool,
+    dtypes.qint8: torch.int8,
+    dtypes.quint8: torch.uint8,
+    dtypes.qint16: torch.int16,
+    dtypes.quint16: torch.uint16,
+    dtypes.qint32: torch.int32,
+}
+_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+def torch_dtype(dtype) -> torch.dtype:
+    """The torch dtype that holds values of a DType."""
+    return _TORCH[dtypes.as_dtype(dtype).base_dtype]
+
+
+def from_numpy(array: np.ndarray):
+    """A torch tensor over a numpy array's memory where that can be; string arrays stay as they are."""
+    if array.dtype.kind in "OSU":
+        return array
+    if array.dtype == _BFLOAT16:
+        return torch.from_numpy(np.ascontiguousarray(array).view(np.int16)).view(torch.bfloat16)
+    if array.dtype.names:  # a quantised type's structured form
+        array = array.view(array.dtype[0])
+    if not array.flags.writeable or any(s < 0 for s in array.strides) or not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
+    return torch.from_numpy(array)
+
+
+def to_numpy(tensor, dtype=None) -> np.ndarray:
+    """The numpy array of a kernel's value, sharing its memory where that can be."""
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    tensor = tensor.detach().cpu()
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(_BFLOAT16)
+    array = tensor.numpy()
+    if dtype is not None and dtype.is_quantized:
+        array = array.view(dtype.as_numpy_dtype)
+    return array

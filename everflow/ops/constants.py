@@ -1,0 +1,157 @@
+"""Constants and placeholders, and how Python values turn into constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
+from everflow.framework.op_defs import get
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.shapes import Dimension, TensorShape
+from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
+
+
+def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    """A tensor with a fixed value. Fewer values than `shape` takes repeat the last one.
+
+    >>> tf.constant([1, 2, 3]).dtype
+    tf.int32
+    """
+    return _constant(value, dtype, shape, name, verify_shape)
+
+
+def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
+    array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
+    if array.shape == shape:
+        held = TensorValue(array=_own(array), dtype=found)
+    else:
+        held = TensorValue(proto=make_tensor_proto(array, found, shape, allow_broadcast=allow_broadcast))
+    graph = get_default_graph()
+    return graph.add_op(get("Const"), [], [found], {"value": held, "dtype": found}, name or "Const").outputs[0]
+
+
+def _own(array):
+    """A copy that nobody else can change, unless it is one already."""
+    return np.array(array, order="C", copy=True)
+
+
+def _from_python_value(value, dtype=None, name=None, as_ref=False):
+    return _constant(value, dtype, name=name or "Const")
+
+
+def _from_shape(value, dtype=None, name=None, as_ref=False):
+    if not value.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
+    sizes = value.as_list()
+    if dtype is not None:
+        if dtype not in (dtypes.int32, dtypes.int64):
+            raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    else:
+        dtype = dtypes.int32
+        if any(s >= 2**31 for s in sizes):
+            dtype = dtypes.int64
+    return _constant(sizes, dtype, name=name or "shape_as_tensor")
+
+
+def _from_dimension(value, dtype=None, name=None, as_ref=False):
+    if value.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
+    if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    return _constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
+
+
+def _holds_tensor(values):
+    """The dtype of the first tensor in nested lists, or None."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found = _holds_tensor(value)
+        else:
+            found = value.dtype if isinstance(value, Tensor) or hasattr(value, "_is_tensor_like") else None
+        if found is not None:
+            return found
+    return None
+
+
+def _autopack(value, dtype=None, name=None, as_ref=False):
+    """A list with tensors in it becomes a stack of them."""
+    if as_ref:
+        return NotImplemented
+    found = _holds_tensor(value)
+    if found is None:
+        return NotImplemented
+    found = found.base_dtype
+    if dtype is not None and dtype != found:
+        return NotImplemented
+    return pack_nested(value, found, name or "packed")
+
+
+def pack_nested(values, dtype, scope):
+    """Stack nested lists of tensors and numbers of one dtype; what is not a tensor becomes a constant."""
+    with name_scope(scope) as scope:
+        converted, must_pack = [], False
+        for i, element in enumerate(values):
+            if isinstance(element, Tensor) or hasattr(element, "_is_tensor_like"):
+                element = internal_convert_to_tensor(element)
+                if not element.dtype.is_compatible_with(dtype) and element.dtype.base_dtype != dtype:
+                    raise TypeError(f"Cannot convert a list containing a tensor of dtype {element.dtype} to {dtype} (Tensor is: {element!r})")
+                converted.append(element)
+                must_pack = True
+            elif isinstance(element, (list, tuple)):
+                packed = pack_nested(element, dtype, str(i))
+                must_pack = must_pack or isinstance(packed, Tensor)
+                converted.append(packed)
+            else:
+                converted.append(element)
+        if not must_pack:
+            return converted
+        parts = [e if isinstance(e, Tensor) else _constant(e, dtype, name=str(i)) for i, e in enumerate(converted)]
+        return raw.Pack(parts, name=scope)
+
+
+register_tensor_conversion_function((list, tuple), _autopack, 99)
+register_tensor_conversion_function((list, tuple), _from_python_value, 100)
+register_tensor_conversion_function(np.ndarray, _from_python_value, 100)
+register_tensor_conversion_function(np.generic, _from_python_value, 100)
+register_tensor_conversion_function(TensorShape, _from_shape, 99)
+register_tensor_conversion_function(Dimension, _from_dimension, 100)
+register_tensor_conversion_function(object, _from_python_value, 200)
+
+
+def placeholder(dtype, shape=None, name=None):
+    """A tensor whose value must be fed.
+
+    >>> x = tf.placeholder(tf.float32, [None, 784])
+    """
+    return raw.Placeholder(dtype=dtype, shape=shape, name=name)
+
+
+def placeholder_with_default(input, shape, name=None):  # noqa: A002  TensorFlow's own name
+    """A tensor that may be fed, and passes `input` on where it is not."""
+    return raw.PlaceholderWithDefault(input=input, shape=shape, name=name)
+
+
+@shape_rule("Const")
+def _const_shape(op):
+    return op.attrs["value"].shape
+
+
+@shape_rule("Placeholder", "PlaceholderV2")
+def _placeholder_shape(op):
+    return op.attrs["shape"]
+
+
+@shape_rule("PlaceholderWithDefault")
+def _placeholder_with_default_shape(op):
+    # What is fed may differ from the default in what the attribute leaves open.
+    shape = op.attrs["shape"]
+    if not shape.is_compatible_with(op.inputs[0].shape):
+        raise ValueError(f"The default's shape {op.inputs[0].shape} does not fit the placeholder's {shape}")
+    return shape
+
+
+not_differentiable("Const", "Placeholder")
