@@ -1,0 +1,444 @@
+"""Kernels that pick or place elements by index: slices, gathers, scatters, masks, partitions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from everflow.framework import slicing
+from everflow.kernels.array import bracketed, dims_of, invalid, is_text, on_bits, signed, wrap_axis
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+# Slices
+
+
+@kernel("Slice")
+def slice_(input, begin, size):
+    starts, sizes = dims_of(begin), dims_of(size)
+    if len(starts) != input.ndim or len(sizes) != input.ndim:
+        raise invalid(
+            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+        )
+    keys = []
+    for i, (start, length, dim) in enumerate(zip(starts, sizes, input.shape, strict=True)):
+        if length == -1:
+            length = dim - start
+        if not 0 <= start <= dim:
+            raise invalid(f"Expected begin[{i}] in [0, {dim}], but got {start}")
+        if not 0 <= length <= dim - start:
+            raise invalid(f"Expected size[{i}] in [0, {dim - start}], but got {length}")
+        keys.append(slice(start, start + length))
+    return input[tuple(keys)]
+
+
+def _resolved(shape, begin, end, strides, masks):
+    if begin.shape != end.shape or begin.shape != strides.shape or begin.ndim != 1:
+        raise invalid("Expected begin, end, and strides to be 1D equal size tensors")
+    try:
+        return slicing.resolve(tuple(shape), begin.tolist(), end.tolist(), strides.tolist(), *masks)
+    except ValueError as e:
+        raise invalid(str(e)) from None
+
+
+def _keys(axes):
+    """The index that torch and numpy both take, and the result's axes to turn around (torch has no negative strides)."""
+    keys, backward, place = [], [], 0
+    for kind, begin, stride, size in axes:
+        if kind == "new":
+            keys.append(None)
+        elif kind == "shrink":
+            keys.append(begin)
+            continue
+        elif stride > 0:
+            keys.append(slice(begin, begin + (size - 1) * stride + 1 if size else begin, stride))
+        else:
+            lowest = begin + (size - 1) * stride if size else 0
+            keys.append(slice(lowest, begin + 1 if size else 0, -stride))
+            backward.append(place)
+        place += 1
+    return tuple(keys), backward
+
+
+def _turn(value, axes):
+    if not axes:
+        return value
+    return np.flip(value, axes) if is_text(value) else value.flip(axes)
+
+
+@kernel("StridedSlice")
+def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
+    if is_text(input):
+        return np.asarray(_turn(input[keys], backward), object)
+    return _turn(input[keys], backward)
+
+
+def assign_slice(target, begin, end, strides, value, masks):
+    """Write `value` into a slice of `target`, in place."""
+    axes = _resolved(target.shape, begin, end, strides, masks)
+    keys, backward = _keys(axes)
+    dims = slicing.output_dims(axes)
+    if tuple(value.shape) != tuple(dims) and math.prod(dims) != 1:
+        try:
+            value = np.broadcast_to(value, dims) if is_text(value) else value.expand(dims)
+        except (RuntimeError, ValueError):
+            raise invalid(f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}") from None
+    if is_text(target):
+        target[keys] = _turn(value.reshape(dims), backward)
+    else:
+        target[keys] = _turn(value.reshape(dims), backward)
+
+
+@kernel("StridedSliceGrad")
+def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    axes = _resolved(dims_of(shape), begin, end, strides, masks)
+    if tuple(slicing.output_dims(axes)) != tuple(dy.shape):
+        raise invalid(f"shape of dy was {list(dy.shape)} instead of {slicing.output_dims(axes)}")
+    out = torch.zeros(dims_of(shape), dtype=dy.dtype, device=dy.device)
+    keys, backward = _keys(axes)
+    out[keys] = _turn(dy, backward)
+    return out
+
+
+@kernel("TensorStridedSliceUpdate")
+def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    out = input.copy() if is_text(input) else input.clone()
+    assign_slice(out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
+    return out
+
+
+# Gathering
+
+
+def check_indices(indices, limit):
+    """Raise for the first index outside [0, limit)."""
+    if not indices.numel():
+        return
+    low, high = torch.aminmax(indices)
+    if low.item() < 0 or high.item() >= limit:
+        where = ((indices < 0) | (indices >= limit)).nonzero()[0].tolist()
+        at = f"[{','.join(map(str, where))}]" if where else ""
+        raise invalid(f"indices{at} = {indices[tuple(where)].item()} is not in [0, {limit})")
+
+
+def take(params, indices, axis):
+    """The elements of an axis at checked indices of any shape."""
+    check_indices(indices, params.shape[axis])
+    if is_text(params):
+        return np.asarray(np.take(params, indices.numpy(), axis), object)
+    if indices.ndim == 0:
+        return params.select(axis, indices.item())
+    if indices.ndim == 1:
+        return params.index_select(axis, indices)
+    picked = params.index_select(axis, indices.reshape(-1))
+    return picked.reshape(params.shape[:axis] + indices.shape + params.shape[axis + 1 :])
+
+
+@kernel("Gather")
+def gather(params, indices):
+    if params.ndim < 1:
+        raise invalid("params must be at least 1 dimensional")
+    return take(params, indices, 0)
+
+
+@kernel("GatherV2")
+def gather_v2(params, indices, axis, *, batch_dims):
+    axis = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
+    if not batch_dims:
+        return take(params, indices, axis)
+    if batch_dims < 0:
+        batch_dims += indices.ndim
+    if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or axis < batch_dims:
+        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({axis})")
+    if params.shape[:batch_dims] != indices.shape[:batch_dims]:
+        raise invalid("params and indices must have the same batch dimensions")
+    check_indices(indices, params.shape[axis])
+    batch = params.shape[:batch_dims]
+    rows = math.prod(batch)
+    flat = params.reshape(rows, *params.shape[batch_dims:])
+    local = indices.reshape(rows, -1)
+    lead = np.arange(rows)[:, None] if is_text(params) else torch.arange(rows, device=indices.device)[:, None]
+    inner = axis - batch_dims
+    moved = np.moveaxis(flat, inner + 1, 1) if is_text(params) else flat.movedim(inner + 1, 1)
+    picked = moved[lead, local.numpy() if is_text(params) else local.long()]  # rows x picks x rest
+    back = np.moveaxis(picked, 1, inner + 1) if is_text(params) else picked.movedim(1, inner + 1)
+    return back.reshape(*batch, *params.shape[batch_dims:axis], *indices.shape[batch_dims:], *params.shape[axis + 1 :])
+
+
+def _nd_keys(indices, shape, depth, what="indices"):
+    """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
+    if not indices.numel() or not depth:
+        return tuple(indices.long().unbind(-1))
+    limits = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
+    bad = (indices < 0) | (indices >= limits)
+    if bad.any():
+        where = bad.any(-1).nonzero()[0].tolist()
+        found = indices[tuple(where)].tolist()
+        at = f"[{','.join(map(str, where))}]" if where else ""
+        raise invalid(f"{what}{at} = [{', '.join(map(str, found))}] does not index into param shape [{','.join(map(str, shape))}]")
+    return tuple(indices.long().unbind(-1))
+
+
+@kernel("GatherNd")
+def gather_nd(params, indices):
+    if params.ndim < 1 or indices.ndim < 1:
+        raise invalid(("params" if params.ndim < 1 else "indices") + " must be at least a vector")
+    depth = indices.shape[-1]
+    if depth > params.ndim:
+        raise invalid(f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}")
+    if depth == 0:
+        dims = tuple(indices.shape[:-1]) + tuple(params.shape)
+        return np.broadcast_to(params, dims) if is_text(params) else params.expand(dims)
+    if math.prod(indices.shape[:-1]) and not math.prod(params.shape):
+        raise invalid("Requested more than 0 entries, but params is empty.")
+    keys = _nd_keys(indices, tuple(params.shape), depth)
+    if is_text(params):
+        return np.asarray(params[tuple(k.numpy() for k in keys)], object)
+    return params[keys]
+
+
+# Scattering
+
+
+def scatter_into(out, indices, updates, combine):
+    """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add or sub."""
+    depth = indices.shape[-1] if indices.ndim else 1
+    if indices.ndim < 1 or updates.ndim < 1:
+        raise invalid("Indices and updates must be at least 1 dimensional")
+    wanted = tuple(indices.shape[:-1]) + tuple(out.shape[depth:])
+    if depth > out.ndim or tuple(updates.shape) != wanted:
+        raise invalid(
+            f"Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: {bracketed(updates.shape)}, "
+            f"indices.shape: {bracketed(indices.shape)}, params_shape: {bracketed(out.shape)}"
+        )
+    if not math.prod(out.shape) and math.prod(indices.shape):
+        raise invalid("Indices and updates specified for empty output tensor")
+    keys = _nd_keys(indices, tuple(out.shape), depth)
+    if is_text(out):
+        out[tuple(k.numpy() for k in keys)] = updates if combine == "update" else out[tuple(k.numpy() for k in keys)] + updates
+        return out
+    if combine == "sub":
+        updates = -signed(updates)
+    if not keys:
+        out.copy_(updates.reshape(-1, *out.shape)[-1] if combine == "update" else out + updates.reshape(-1, *out.shape).sum(0))
+        return out
+    target = signed(out)
+    if out.dtype is torch.bool and combine == "add":
+        target[keys] |= updates
+        return out
+    if combine == "update" and _repeats(keys, out.shape):
+        return _place_in_order(out, keys, updates)
+    target.index_put_(keys, signed(updates), accumulate=combine != "update")
+    return out
+
+
+def _repeats(keys, shape):
+    flat = _flat_positions(keys, shape)
+    return flat.numel() > 1 and torch.unique(flat).numel() != flat.numel()
+
+
+def _flat_positions(keys, shape):
+    flat = torch.zeros_like(keys[0])
+    for key, dim in zip(keys, shape, strict=False):
+        flat = flat * dim + key
+    return flat.reshape(-1)
+
+
+def _place_in_order(out, keys, updates):
+    """With repeated positions the last write stays; torch promises no order, so drop the earlier ones first."""
+    flat = _flat_positions(keys, out.shape)
+    last = torch.full((int(flat.max()) + 1,), -1, dtype=torch.int64, device=flat.device)
+    last.scatter_reduce_(0, flat, torch.arange(flat.numel(), device=flat.device), "amax")
+    chosen = last[last >= 0]
+    rows = updates.reshape(flat.numel(), *out.shape[len(keys) :])
+    signed(out).index_put_(tuple(k.reshape(-1)[chosen] for k in keys), signed(rows)[chosen])
+    return out
+
+
+@kernel("ScatterNd")
+def scatter_nd(indices, updates, shape):
+    dims = dims_of(shape)
+    if any(d < 0 for d in dims):
+        raise invalid(f"Shape {bracketed(dims)} must be non-negative")
+    if is_text(updates):
+        return scatter_into(np.full(dims, b"", object), indices, updates, "add")
+    return scatter_into(torch.zeros(dims, dtype=updates.dtype, device=updates.device), indices, updates, "add")
+
+
+def _on_a_copy(combine):
+    def scatter(tensor, indices, updates):
+        return scatter_into(tensor.copy() if is_text(tensor) else tensor.clone(), indices, updates, combine)
+
+    return scatter
+
+
+for _name, _combine in {
+    "TensorScatterUpdate": "update",
+    "TensorScatterAdd": "add",
+    "TensorScatterSub": "sub",
+    "ScatterNdNonAliasingAdd": "add",
+}.items():
+    kernel(_name)(_on_a_copy(_combine))
+
+
+def _inplace(combine):
+    """Old row updates; despite the name the result is a new tensor, since the input may be used elsewhere."""
+
+    def update(x, i, v):
+        return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
+
+    return update
+
+
+for _name, _combine in {"InplaceUpdate": "update", "InplaceAdd": "add", "InplaceSub": "sub"}.items():
+    kernel(_name)(_inplace(_combine))
+
+
+# Choosing
+
+
+@kernel("Where")
+def where(input):
+    if is_text(input):
+        return torch.from_numpy(np.argwhere(input != b""))
+    return signed(input).nonzero()
+
+
+@kernel("Select")
+def select(condition, t, e):
+    if t.shape != e.shape:
+        raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
+    if condition.shape != t.shape:
+        if condition.ndim > 1 or (condition.ndim == 1 and (t.ndim == 0 or condition.shape[0] != t.shape[0])):
+            raise invalid(f"Inputs to op Select must have the same size and shape.  Input 0: {bracketed(condition.shape)} != input 1: {bracketed(t.shape)}")
+        if condition.ndim == 0:
+            return t if condition.item() else e
+        condition = condition.reshape(-1, *[1] * (t.ndim - 1))  # a vector picks rows
+    return np.where(condition.numpy(), t, e) if is_text(t) else torch.where(condition, t, e)
+
+
+@kernel("SelectV2")
+def select_v2(condition, t, e):
+    try:
+        dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
+    except ValueError:
+        raise invalid(
+            f"condition {bracketed(condition.shape)}, then {bracketed(t.shape)}, and else {bracketed(e.shape)} must be broadcastable"
+        ) from None
+    if is_text(t):
+        return np.broadcast_to(np.where(condition.numpy(), t, e), dims)
+    return torch.where(condition, t, e)
+
+
+@kernel("OneHot")
+def one_hot(indices, depth, on_value, off_value, *, axis):
+    size = int(depth)
+    if size < 0:
+        raise invalid(f"depth must be non-negative, got: {size}")
+    if not -1 <= axis <= indices.ndim:
+        raise invalid(f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}")
+    hot = indices.unsqueeze(axis) == torch.arange(size, dtype=indices.dtype, device=indices.device).reshape(
+        [-1] + [1] * (indices.ndim - axis if axis >= 0 else 0)
+    )
+    if indices.dtype is torch.uint8 and size > 256:
+        hot &= (torch.arange(size) < 256).reshape([-1] + [1] * (indices.ndim - axis if axis >= 0 else 0))
+    return np.where(hot.numpy(), on_value, off_value) if is_text(on_value) else torch.where(hot, on_value, off_value)
+
+
+@kernel("DynamicPartition")
+def dynamic_partition(data, partitions, *, num_partitions):
+    if tuple(data.shape[: partitions.ndim]) != tuple(partitions.shape):
+        raise invalid(f"data.shape must start with partitions.shape, got data.shape = {bracketed(data.shape)}, partitions.shape = {bracketed(partitions.shape)}")
+    flat = partitions.reshape(-1)
+    bad = ((flat < 0) | (flat >= num_partitions)).nonzero()
+    if bad.numel():
+        where = list(map(int, np.unravel_index(bad[0].item(), tuple(partitions.shape))))
+        raise invalid(f"partitions{bracketed(where) if where else ''} = {flat[bad[0]].item()} is not in [0, {num_partitions})")
+    rows = data.reshape(flat.shape[0], *data.shape[partitions.ndim :])
+    masks = [flat == p for p in range(num_partitions)]
+    return [rows[m.numpy()] if is_text(data) else rows[m] for m in masks]
+
+
+@kernel("DynamicStitch", "ParallelDynamicStitch")
+def dynamic_stitch(indices, data):
+    for i, (index, value) in enumerate(zip(indices, data, strict=True)):
+        if tuple(value.shape[: index.ndim]) != tuple(index.shape):
+            raise invalid(
+                f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}"
+            )
+    inner = tuple(data[0].shape[indices[0].ndim :])
+    for i, (index, value) in enumerate(zip(indices, data, strict=True)):
+        if tuple(value.shape[index.ndim :]) != inner:
+            raise invalid(
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{i}].shape[{index.ndim}:], got data[0].shape = {bracketed(data[0].shape)}, "
+                f"data[{i}].shape = {bracketed(value.shape)}, indices[0].shape = {bracketed(indices[0].shape)}, "
+                f"indices[{i}].shape = {bracketed(index.shape)}"
+            )
+    size = max((int(i.max()) + 1 for i in indices if i.numel()), default=0)
+    flat = torch.cat([i.reshape(-1) for i in indices])
+    if flat.numel() and flat.min().item() < 0:
+        raise invalid(f"indices[{flat.argmin().item()}] = {flat.min().item()} is out of range")
+    if is_text(data[0]):
+        out = np.full((size, *inner), b"", object)
+        for index, value in zip(indices, data, strict=True):
+            out[index.reshape(-1).numpy()] = value.reshape(-1, *inner)
+        return out
+    out = torch.zeros((size, *inner), dtype=data[0].dtype, device=data[0].device)
+    rows = torch.cat([v.reshape(i.numel(), *inner) for i, v in zip(indices, data, strict=True)])
+    if not flat.numel():
+        return out
+    keys = (flat.long(),)
+    if _repeats(keys, out.shape):
+        return _place_in_order(out, keys, rows)
+    signed(out).index_put_(keys, signed(rows))
+    return out
+
+
+@kernel("UnravelIndex")
+def unravel_index(indices, dims):
+    shape, flat = dims_of(dims), indices
+    if math.prod(shape) == 0 and flat.numel():
+        raise invalid("index is out of bound as with dims")
+    if flat.numel() and (flat.min().item() < 0 or flat.max().item() >= math.prod(shape)):
+        raise invalid("index is out of bound as with dims")
+    columns = []
+    for dim in reversed(shape):
+        columns.append(flat % dim)
+        flat = flat // dim
+    return torch.stack(columns[::-1])
+
+
+@kernel("LowerBound")
+def lower_bound(sorted_inputs, values, *, out_type):
+    return _search(sorted_inputs, values, out_type, "left")
+
+
+@kernel("UpperBound")
+def upper_bound(sorted_inputs, values, *, out_type):
+    return _search(sorted_inputs, values, out_type, "right")
+
+
+def _search(sorted_inputs, values, out_type, side):
+    if sorted_inputs.shape[0] != values.shape[0]:
+        raise invalid("Leading dim_size of both tensors must match.")
+    if is_text(values):
+        found = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values, strict=True)]
+        return torch.from_numpy(np.stack(found) if found else np.zeros(values.shape, np.int64)).to(torch_dtype(out_type))
+    return torch.searchsorted(sorted_inputs.contiguous(), values.contiguous(), right=side == "right").to(torch_dtype(out_type))
+
+
+@kernel("MatrixBandPart", "BatchMatrixBandPart")
+def matrix_band_part(input, num_lower, num_upper):
+    rows, columns = input.shape[-2:]
+    lower, upper = int(num_lower), int(num_upper)
+    if not lower <= rows:
+        raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}")
+    if not upper <= columns:
+        raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}")
+    keep = on_bits(torch.tril)(input, upper) if upper >= 0 else input
+    return on_bits(torch.triu)(keep, -lower) if lower >= 0 else keep

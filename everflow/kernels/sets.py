@@ -1,0 +1,78 @@
+"""Kernels for sets that are the rows of a last axis: union, intersection, difference and size."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from everflow.kernels.array import bracketed, dims_of, invalid, is_text
+from everflow.kernels.registry import kernel
+from everflow.kernels.sparse import check_order
+
+_OPERATIONS = {
+    "a-b": lambda a, b: a - b,
+    "b-a": lambda a, b: b - a,
+    "intersection": lambda a, b: a & b,
+    "union": lambda a, b: a | b,
+}
+
+
+def _dense_rows(values):
+    """(batch dims, {batch index: set})"""
+    if values.ndim < 2:
+        raise invalid(f"Input rank {values.ndim} is less than 2.")
+    batch = tuple(values.shape[:-1])
+    return batch, {place: set(values[place].tolist()) for place in np.ndindex(*batch)}
+
+
+def _sparse_rows(indices, values, shape, validate):
+    dims = dims_of(shape)
+    if validate:
+        check_order(indices, dims)
+    rows: dict = {}
+    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+        rows.setdefault(tuple(index[:-1]), set()).add(value)
+    return tuple(dims[:-1]), rows
+
+
+def _combine(first, second, like, set_operation):
+    (batch, ours), (other_batch, theirs) = first, second
+    if batch != other_batch:
+        raise invalid(f"Mismatched group shapes {bracketed(batch)} vs. {bracketed(other_batch)}.")
+    operate = _OPERATIONS[set_operation.lower()]
+    indices, values, widest = [], [], 0
+    for place in sorted(ours.keys() | theirs.keys()):
+        found = sorted(operate(ours.get(place, set()), theirs.get(place, set())))
+        indices += [(*place, i) for i in range(len(found))]
+        values += found
+        widest = max(widest, len(found))
+    out_indices = torch.tensor(indices, dtype=torch.int64).reshape(-1, len(batch) + 1)
+    out_values = np.array([*values, None], object)[:-1] if is_text(like) else torch.tensor(values, dtype=like.dtype)
+    return out_indices, out_values, torch.tensor([*batch, widest], dtype=torch.int64)
+
+
+@kernel("DenseToDenseSetOperation")
+def dense_to_dense(set1, set2, *, set_operation):
+    return _combine(_dense_rows(set1), _dense_rows(set2), set1, set_operation)
+
+
+@kernel("DenseToSparseSetOperation")
+def dense_to_sparse(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+    second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
+    return _combine(_dense_rows(set1), second, set1, set_operation)
+
+
+@kernel("SparseToSparseSetOperation")
+def sparse_to_sparse(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+    first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
+    second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
+    return _combine(first, second, set1_values, set_operation)
+
+
+@kernel("SetSize")
+def set_size(set_indices, set_values, set_shape, *, validate_indices):
+    batch, rows = _sparse_rows(set_indices, set_values, set_shape, validate_indices)
+    sizes = torch.zeros(batch, dtype=torch.int32)
+    for place, members in rows.items():
+        sizes[place] = len(members)
+    return sizes

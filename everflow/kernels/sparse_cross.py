@@ -1,0 +1,85 @@
+"""The kernel that crosses features: every combination of a row's values, one from each input, joined or hashed."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.kernels.array import invalid
+from everflow.kernels.hashing import fingerprint64
+from everflow.kernels.registry import kernel
+
+_MASK = (1 << 64) - 1
+_MULTIPLIER = 0xC6A4A7935BD1E995
+
+
+def _mix(x):
+    return x ^ (x >> 47)
+
+
+def combine_fingerprints(first: int, second: int) -> int:
+    """One 64-bit hash of two, which depends on their order."""
+    result = first ^ _MULTIPLIER
+    result ^= _mix(second * _MULTIPLIER & _MASK) * _MULTIPLIER & _MASK
+    result = result * _MULTIPLIER & _MASK
+    return _mix(_mix(result) * _MULTIPLIER & _MASK)
+
+
+def _sparse_rows(indices, values, rows):
+    out = [[] for _ in range(rows)]
+    for (row, *_), value in zip(indices.tolist(), values.tolist(), strict=True):
+        out[row].append(value)
+    return out
+
+
+def _cross(indices, values, shapes, dense, hashed, num_buckets, hash_key, internal_type, out_type):
+    sizes = [int(s[0]) for s in shapes] + [int(d.shape[0]) for d in dense]
+    rows = sizes[0]
+    for i, size in enumerate(sizes):
+        if size != rows:
+            raise invalid(f"Expected batch size {rows} got {size} at position {i}")
+    columns = [_sparse_rows(i, v, rows) for i, v in zip(indices, values, strict=True)] + [d.tolist() for d in dense]
+    as_text = internal_type is dtypes.string
+    for column in columns:
+        for row in column:
+            row[:] = [_text(v) if as_text else _number(v) for v in row]
+    out_indices, out_values, widest = [], [], 0
+    for row in range(rows):
+        crossed = 0
+        for combination in itertools.product(*(column[row] for column in columns)):
+            out_indices.append((row, crossed))
+            out_values.append(_hash(combination, num_buckets, hash_key, as_text) if hashed else b"_X_".join(combination))
+            crossed += 1
+        widest = max(widest, crossed)
+    found = np.array([*out_values, None], object)[:-1] if out_type is dtypes.string else torch.tensor(out_values, dtype=torch.int64)
+    return torch.tensor(out_indices, dtype=torch.int64).reshape(-1, 2), found, torch.tensor([rows, widest], dtype=torch.int64)
+
+
+def _text(value):
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _number(value):
+    return fingerprint64(value) if isinstance(value, bytes) else value & _MASK
+
+
+def _hash(combination, num_buckets, hash_key, as_text):
+    """The bucket of a combination; without a key (old form) its first value's hash starts the chain."""
+    hashes = [fingerprint64(v) if as_text else v for v in combination]
+    state, rest = (hashes[0], hashes[1:]) if hash_key is None else (hash_key & _MASK, hashes)
+    for value in rest:
+        state = combine_fingerprints(state, value)
+    return state % num_buckets if num_buckets > 0 else state % (2**63 - 1)
+
+
+@kernel("SparseCross")
+def sparse_cross(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
+    return _cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, internal_type, out_type)
+
+
+@kernel("SparseFeatureCrossV2")
+def sparse_feature_cross_v2(indices, values, shapes, dense, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
+    return _cross(indices, values, shapes, dense, hashed_output, num_buckets, hash_key, internal_type, out_type)
