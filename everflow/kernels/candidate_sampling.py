@@ -1,0 +1,256 @@
+"""Candidate samplers: a few classes drawn from many, with the counts to expect of each; and hits of true classes among them.
+
+They draw word by word from their op's stream, as TensorFlow's do, so that the same seeds give the same candidates.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.philox import Philox
+from everflow.kernels.random import doubles, stream_of
+from everflow.kernels.registry import kernel
+
+# What a run sets aside of its stream for each candidate, in 32-bit words.
+_RESERVED_WORDS = 2048
+_BLOCKS_AT_ONCE = 16
+_FLOAT_MAX = float(np.finfo(np.float32).max)
+
+
+class _Words:
+    """Single values drawn one after another from a place in a stream."""
+
+    def __init__(self, place: Philox):
+        self._place, self._start, self._left = place, 0, []
+
+    def word(self) -> int:
+        if not self._left:
+            words = self._place.words(_BLOCKS_AT_ONCE, self._start)
+            self._start += _BLOCKS_AT_ONCE
+            self._left = words.ravel()[::-1].tolist()
+        return self._left.pop()
+
+    def long_word(self) -> int:
+        low = self.word()
+        return low | self.word() << 32
+
+    def below(self, limit: int) -> int:
+        """An integer in [0, limit) from one word; values that would favour small ones are drawn again."""
+        return self._unbiased(self.word, 32, limit)
+
+    def below_long(self, limit: int) -> int:
+        return self._unbiased(self.long_word, 64, limit)
+
+    @staticmethod
+    def _unbiased(draw, bits: int, limit: int) -> int:
+        accepted = (1 << bits) - (1 << bits) % limit
+        while True:
+            value = draw()
+            if value < accepted:
+                return value % limit
+
+    def fraction(self) -> float:
+        return (self.word() & 0x7FFFFF) * 2.0**-23
+
+    def double(self) -> float:
+        return float(doubles(np.array([self.word(), self.word()], np.uint32))[0])
+
+
+class _Uniform:
+    """Every class alike."""
+
+    def __init__(self, size: int):
+        self.size = size
+
+    def draw(self, words: _Words) -> int:
+        return words.below_long(self.size)
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        return np.full(classes.shape, 1.0 / self.size)
+
+
+class _LogUniform:
+    """Zipf's law: class k with log((k + 2) / (k + 1))."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self._log_range = math.log1p(size)
+
+    def draw(self, words: _Words) -> int:
+        return (int(math.exp(words.double() * self._log_range)) - 1) % self.size
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        return np.log((classes + 2.0) / (classes + 1.0)) / self._log_range
+
+
+class _Fixed:
+    """Given weights, drawn by Walker's alias method: a cell, then its class or the other one that shares the cell."""
+
+    def __init__(self, weights: np.ndarray):
+        self.size = len(weights)
+        self._shares = weights / weights.sum()
+        self._cells = self._share(weights * self.size / weights.sum())
+
+    @staticmethod
+    def _share(heights: np.ndarray) -> list[tuple[float, int]]:
+        low = [i for i, height in enumerate(heights) if height < 1]
+        high = [i for i, height in enumerate(heights) if height >= 1]
+        cells = [(1.0, i) for i in range(len(heights))]
+        while low and high:
+            short, tall = low.pop(), high[-1]
+            cells[short] = (float(heights[short]), tall)
+            heights[tall] -= 1 - heights[short]
+            if heights[tall] < 1:
+                low.append(high.pop())
+        return cells
+
+    def draw(self, words: _Words) -> int:
+        fraction = words.fraction()
+        cell = words.below(self.size)
+        height, other = self._cells[cell]
+        return cell if fraction < height else other
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        inside = (classes >= 0) & (classes < self.size)
+        return np.where(inside, self._shares[np.where(inside, classes, 0)], 0.0)
+
+
+class _Learned:
+    """Weights that start at one and grow with each true class seen."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self._weights = np.ones(size, np.int64)
+
+    def draw(self, words: _Words) -> int:
+        return int(np.searchsorted(self._weights.cumsum(), words.below(int(self._weights.sum())), side="right"))
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        inside = (classes >= 0) & (classes < self.size)
+        return np.where(inside, self._weights[np.where(inside, classes, 0)] / self._weights.sum(), 0.0)
+
+    def learn(self, classes: np.ndarray) -> None:
+        np.add.at(self._weights, classes[(classes >= 0) & (classes < self.size)], 1)
+
+
+def _check_true(true_classes, num_true: int) -> None:
+    if true_classes.dim() != 2:
+        raise InvalidArgumentError(None, None, "true_classes must be a matrix")
+    if true_classes.shape[1] != num_true:
+        raise InvalidArgumentError(None, None, f"true_classes must have num_true columns, expected: {num_true} was: {true_classes.shape[1]}")
+
+
+def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Tensor:
+    """How often a class is expected in the sample; with rejected repeats, how probable it is that it is there."""
+    if tries == num_sampled:
+        counts = probability * num_sampled
+    else:
+        with np.errstate(divide="ignore"):
+            counts = -np.expm1(tries * np.log1p(-probability))
+    return torch.from_numpy(np.asarray(counts, np.float32))
+
+
+def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool, node, session):
+    _check_true(true_classes, num_true)
+    if unique and num_sampled > sampler.size:
+        raise InvalidArgumentError(None, None, "Sampler's range is too small.")
+    words = _Words(stream_of(node, session).reserve(-(-_RESERVED_WORDS * num_sampled // 4)))
+    chosen: list[int] = []
+    seen: set[int] = set()
+    tries = 0
+    while len(chosen) < num_sampled:
+        tries += 1
+        candidate = sampler.draw(words)
+        if not unique or candidate not in seen:
+            seen.add(candidate)
+            chosen.append(candidate)
+    true = true_classes.numpy()
+    sampled = np.array(chosen, np.int64)
+    results = (
+        torch.from_numpy(sampled),
+        _expected(sampler.probability(true), tries, num_sampled),
+        _expected(sampler.probability(sampled), tries, num_sampled),
+    )
+    if isinstance(sampler, _Learned):
+        sampler.learn(true)
+    return results
+
+
+def _kept(node, session, factory):
+    """The sampler of a node, which a session keeps from run to run."""
+    return session.resources.lookup_or_create("", "candidate_sampler", node.name, factory)
+
+
+def _register(op_type: str, make) -> None:
+    @kernel(op_type)
+    def draw(true_classes, *, num_true, num_sampled, unique, range_max, node, session):
+        sampler = _kept(node, session, lambda: make(range_max))
+        return _sample(sampler, true_classes, num_true, num_sampled, unique, node, session)
+
+
+for _op_type, _make in {
+    "UniformCandidateSampler": _Uniform,
+    "LogUniformCandidateSampler": _LogUniform,
+    "LearnedUnigramCandidateSampler": _Learned,
+    "ThreadUnsafeUnigramCandidateSampler": _Learned,
+}.items():
+    _register(_op_type, _make)
+
+
+def _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard) -> np.ndarray:
+    """Weights of the classes of one shard: reserved ones that are never drawn, then those given, or the last fields of a file's lines."""
+    if vocab_file:
+        with open(vocab_file, encoding="utf-8") as file:
+            unigrams = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
+    weights = np.array([0.0] * num_reserved_ids + [float(np.float32(w)) ** distortion for w in unigrams])
+    return weights.astype(np.float32).astype(np.float64)[shard::num_shards]
+
+
+@kernel("FixedUnigramCandidateSampler")
+def fixed_unigram_candidate_sampler(
+    true_classes,
+    *,
+    num_true,
+    num_sampled,
+    unique,
+    range_max,
+    vocab_file,
+    distortion,
+    num_reserved_ids,
+    num_shards,
+    shard,
+    unigrams,
+    node,
+    session,
+):
+    def make():
+        if bool(vocab_file) == bool(unigrams):
+            raise InvalidArgumentError(None, None, "Must provide exactly one of vocab_file and unigrams")
+        weights = _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard)
+        if len(weights) != range_max:
+            raise InvalidArgumentError(None, None, f"range_max is {range_max} but there are {len(weights)} weights")
+        return _Fixed(weights)
+
+    return _sample(_kept(node, session, make), true_classes, num_true, num_sampled, unique, node, session)
+
+
+@kernel("AllCandidateSampler")
+def all_candidate_sampler(true_classes, *, num_true, num_sampled):
+    _check_true(true_classes, num_true)
+    return torch.arange(num_sampled), torch.ones(true_classes.shape), torch.ones(num_sampled)
+
+
+@kernel("ComputeAccidentalHits")
+def compute_accidental_hits(true_classes, sampled_candidates, *, num_true):
+    _check_true(true_classes, num_true)
+    if sampled_candidates.dim() != 1:
+        raise InvalidArgumentError(None, None, "sampled_candidates must be a vector, which is typically an output from CandidateSampler")
+    place = {candidate: index for index, candidate in enumerate(sampled_candidates.tolist())}
+    hits = [(row, place[true]) for row, trues in enumerate(true_classes.tolist()) for true in trues if true in place]
+    rows = torch.tensor([row for row, _ in hits], dtype=torch.int32)
+    ids = torch.tensor([index for _, index in hits], dtype=torch.int64)
+    return rows, ids, torch.full((len(hits),), -_FLOAT_MAX)

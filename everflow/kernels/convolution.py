@@ -1,0 +1,313 @@
+"""Convolutions and their gradients on ATen: any number of spatial dimensions, both data formats, all paddings.
+
+A tensor with its channels last is handed on as a channels-first view of the same memory (ATen's channels_last), so nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.windows import Format, parse_format, slide
+from everflow.kernels.registry import kernel
+
+_CONV = {1: torch.conv1d, 2: torch.conv2d, 3: torch.conv3d}
+_backward = torch.ops.aten.convolution_backward.default
+# Half precision runs faster, and not less exactly, through float32 on a CPU.
+_NARROW = (torch.float16, torch.bfloat16)
+
+
+class Geometry(NamedTuple):
+    """How a filter slides over an image: what ATen pads on both sides, and what has to be added first."""
+
+    output: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    padding: tuple[int, ...]
+    # For torch's pad: (before, after) of each spatial dimension, the last dimension first. Empty where both sides are alike.
+    extra: tuple[int, ...]
+
+
+def geometry(sizes, window, strides, padding, dilations, explicit: Sequence[int] = ()) -> Geometry:
+    """The Geometry of one convolution; `explicit` holds (before, after) of each spatial dimension."""
+    output, both, extra = [], [], []
+    for axis, (size, extent, stride, dilation) in enumerate(zip(sizes, window, strides, dilations, strict=True)):
+        try:
+            fit = slide(size, extent, stride, padding, dilation, explicit[2 * axis : 2 * axis + 2] or (0, 0))
+        except ValueError as error:
+            raise InvalidArgumentError(None, None, str(error)) from error
+        shared = min(fit.before, fit.after)
+        output.append(fit.output)
+        both.append(shared)
+        extra = [fit.before - shared, fit.after - shared, *extra]
+    return Geometry(tuple(output), tuple(strides), tuple(dilations), tuple(both), tuple(extra) if any(extra) else ())
+
+
+def channels_first(x: torch.Tensor, form: Format) -> torch.Tensor:
+    """A view with the channels second."""
+    return x.movedim(-1, 1) if form.channels_last else x
+
+
+def as_format(x: torch.Tensor, form: Format) -> torch.Tensor:
+    """The inverse of `channels_first`, contiguous."""
+    return (x.movedim(1, -1) if form.channels_last else x).contiguous()
+
+
+def _spatial_explicit(explicit_paddings, form: Format) -> list[int]:
+    return [explicit_paddings[2 * axis + side] for axis in form.spatial_axes for side in (0, 1)] if explicit_paddings else []
+
+
+def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
+    if tensor.dim() != form.spatial + 2:
+        raise InvalidArgumentError(None, None, f"{name} must be {form.spatial + 2}-dimensional: {list(tensor.shape)}")
+
+
+def _setup(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
+    """The geometry and the number of groups for an image and a filter shape."""
+    channels, filter_channels = input_shape[form.channel_axis], filter_shape[-2]
+    if filter_channels == 0 or channels % filter_channels:
+        raise InvalidArgumentError(
+            None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}"
+        )
+    for value in (strides[0], strides[form.channel_axis]):
+        if value != 1:
+            raise InvalidArgumentError(None, None, "Current implementation does not yet support strides in the batch and depth dimensions.")
+    fit = geometry(
+        form.spatial_of(input_shape),
+        filter_shape[:-2],
+        form.spatial_of(strides),
+        padding,
+        form.spatial_of(dilations),
+        _spatial_explicit(explicit_paddings, form),
+    )
+    return fit, channels // filter_channels
+
+
+def _convolve(x, w, fit: Geometry, groups: int):
+    """x: [N, C, ...], w: [O, C / groups, ...]."""
+    if 0 in fit.output or x.numel() == 0 or w.numel() == 0:
+        return x.new_zeros((x.shape[0], w.shape[0], *fit.output))
+    if fit.extra:
+        x = F.pad(x, fit.extra)
+    if x.dtype in _NARROW:
+        return _CONV[len(fit.stride)](x.float(), w.float(), None, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
+    return _CONV[len(fit.stride)](x, w, None, fit.stride, fit.padding, fit.dilation, groups)
+
+
+def _call_backward(grad, x, w, fit: Geometry, groups: int, mask):
+    dtype = grad.dtype
+    if dtype in _NARROW:
+        grad, x, w = grad.float(), x.float(), w.float()
+    zeros = (0,) * len(fit.stride)
+    results = _backward(grad, x, w, None, fit.stride, fit.padding, fit.dilation, False, zeros, groups, mask)
+    return results[0 if mask[0] else 1].to(dtype)
+
+
+def _input_gradient(grad, shape, w, fit: Geometry, groups: int):
+    """The gradient with respect to an image of `shape` ([N, C, ...])."""
+    if grad.numel() == 0 or w.numel() == 0:
+        return grad.new_zeros(shape)
+    padded = list(shape)
+    for axis in range(len(fit.extra) // 2):
+        padded[-1 - axis] += fit.extra[2 * axis] + fit.extra[2 * axis + 1]
+    # Only the shape and the memory layout of the image matter here.
+    image = grad.new_empty([padded[0], *padded[2:], padded[1]]).movedim(-1, 1)
+    result = _call_backward(grad, image, w, fit, groups, (True, False, False))
+    if fit.extra:
+        for axis in range(len(fit.extra) // 2):
+            result = result.narrow(-1 - axis, fit.extra[2 * axis], shape[-1 - axis])
+    return result
+
+
+def _filter_gradient(grad, x, shape, fit: Geometry, groups: int):
+    """The gradient with respect to a filter of `shape` ([O, C / groups, ...])."""
+    if grad.numel() == 0 or x.numel() == 0:
+        return grad.new_zeros(shape)
+    if fit.extra:
+        x = F.pad(x, fit.extra)
+    return _call_backward(grad, x, grad.new_empty(shape), fit, groups, (False, True, False))
+
+
+def _filter_first(w):
+    """[..., in, out] as a view [out, in, ...]."""
+    return w.movedim(-1, 0).movedim(-1, 1)
+
+
+def _filter_last(w):
+    """[out, in, ...] as [..., in, out]."""
+    return w.movedim(1, -1).movedim(0, -1).contiguous()
+
+
+def _check_gradient(grad, fit: Geometry, batch: int, channels: int, form: Format) -> None:
+    expected = form.arrange(batch, fit.output, channels)
+    if list(grad.shape) != expected:
+        raise InvalidArgumentError(None, None, f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {expected}")
+
+
+def _sizes(tensor) -> list[int]:
+    if tensor.dim() != 1:
+        raise InvalidArgumentError(None, None, f"sizes must be a vector of integers, not of rank {tensor.dim()}")
+    return tensor.tolist()
+
+
+def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format):
+    form = parse_format(data_format)
+    _check_rank("input", x, form)
+    _check_rank("filter", w, form)
+    fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
+    return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups), form)
+
+
+def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_paddings, data_format):
+    form = parse_format(data_format)
+    _check_rank("filter", w, form)
+    _check_rank("out_backprop", grad, form)
+    input_shape = list(input_shape)
+    if len(input_shape) == form.spatial:  # the newer form gives the spatial sizes only
+        input_shape = form.arrange(grad.shape[0], input_shape, w.shape[-2])
+    if len(input_shape) != form.spatial + 2:
+        raise InvalidArgumentError(None, None, f"input_sizes must have {form.spatial + 2} elements, not {len(input_shape)}")
+    fit, groups = _setup(input_shape, w.shape, strides, padding, dilations, explicit_paddings, form)
+    _check_gradient(grad, fit, input_shape[0], w.shape[-1], form)
+    shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
+    return as_format(_input_gradient(channels_first(grad, form), shape, _filter_first(w), fit, groups), form)
+
+
+def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explicit_paddings, data_format):
+    form = parse_format(data_format)
+    _check_rank("input", x, form)
+    _check_rank("out_backprop", grad, form)
+    filter_shape = list(filter_shape)
+    if len(filter_shape) != form.spatial + 2:
+        raise InvalidArgumentError(None, None, f"filter_sizes must have {form.spatial + 2} elements, not {len(filter_shape)}")
+    fit, groups = _setup(x.shape, filter_shape, strides, padding, dilations, explicit_paddings, form)
+    _check_gradient(grad, fit, x.shape[0], filter_shape[-1], form)
+    shape = [filter_shape[-1], filter_shape[-2], *filter_shape[:-2]]
+    return _filter_last(_filter_gradient(channels_first(grad, form), channels_first(x, form), shape, fit, groups))
+
+
+@kernel("Conv2D")
+def conv2d(x, w, *, strides, padding, explicit_paddings, data_format, dilations):
+    return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
+
+
+@kernel("Conv2DBackpropInput")
+def conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, explicit_paddings, data_format, dilations):
+    return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, explicit_paddings, data_format)
+
+
+@kernel("Conv2DBackpropFilter")
+def conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, explicit_paddings, data_format, dilations):
+    return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, explicit_paddings, data_format)
+
+
+@kernel("Conv3D")
+def conv3d(x, w, *, strides, padding, data_format, dilations):
+    return _forward(x, w, strides, padding, dilations, (), data_format)
+
+
+@kernel("Conv3DBackpropInputV2")
+def conv3d_backprop_input_v2(input_sizes, w, grad, *, strides, padding, data_format, dilations):
+    return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, (), data_format)
+
+
+@kernel("Conv3DBackpropFilterV2")
+def conv3d_backprop_filter_v2(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
+    return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, (), data_format)
+
+
+# The first forms of the 3-D gradients take a tensor of the wanted shape in place of that shape.
+@kernel("Conv3DBackpropInput")
+def conv3d_backprop_input(x, w, grad, *, strides, padding, dilations):
+    return _backprop_input(x.shape, w, grad, strides, padding, dilations, (), "NDHWC")
+
+
+@kernel("Conv3DBackpropFilter")
+def conv3d_backprop_filter(x, w, grad, *, strides, padding, dilations):
+    return _backprop_filter(x, w.shape, grad, strides, padding, dilations, (), "NDHWC")
+
+
+def _depthwise_setup(input_shape, filter_shape, strides, padding, dilations, form: Format):
+    channels = input_shape[form.channel_axis]
+    if channels != filter_shape[2]:
+        raise InvalidArgumentError(None, None, f"input and filter must have the same depth: {channels} vs {filter_shape[2]}")
+    return geometry(form.spatial_of(input_shape), filter_shape[:2], form.spatial_of(strides), padding, form.spatial_of(dilations))
+
+
+def _depthwise_filter(w):
+    """[h, w, channels, multiplier] as [channels * multiplier, 1, h, w]: a filter of as many groups as channels."""
+    return w.permute(2, 3, 0, 1).reshape(-1, 1, w.shape[0], w.shape[1])
+
+
+@kernel("DepthwiseConv2dNative")
+def depthwise_conv2d(x, w, *, strides, padding, data_format, dilations):
+    form = parse_format(data_format)
+    _check_rank("input", x, form)
+    _check_rank("filter", w, form)
+    fit = _depthwise_setup(x.shape, w.shape, strides, padding, dilations, form)
+    return as_format(_convolve(channels_first(x, form), _depthwise_filter(w), fit, w.shape[2]), form)
+
+
+@kernel("DepthwiseConv2dNativeBackpropInput")
+def depthwise_conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, data_format, dilations):
+    form = parse_format(data_format)
+    input_shape = _sizes(input_sizes)
+    fit = _depthwise_setup(input_shape, w.shape, strides, padding, dilations, form)
+    _check_gradient(grad, fit, input_shape[0], w.shape[2] * w.shape[3], form)
+    shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
+    return as_format(_input_gradient(channels_first(grad, form), shape, _depthwise_filter(w), fit, w.shape[2]), form)
+
+
+@kernel("DepthwiseConv2dNativeBackpropFilter")
+def depthwise_conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
+    form = parse_format(data_format)
+    rows, columns, channels, multiplier = filter_shape = _sizes(filter_sizes)
+    fit = _depthwise_setup(x.shape, filter_shape, strides, padding, dilations, form)
+    _check_gradient(grad, fit, x.shape[0], channels * multiplier, form)
+    shape = [channels * multiplier, 1, rows, columns]
+    result = _filter_gradient(channels_first(grad, form), channels_first(x, form), shape, fit, channels)
+    return result.reshape(channels, multiplier, rows, columns).permute(2, 3, 0, 1).contiguous()
+
+
+def _mirror(x, paddings, mode: str):
+    """Pad by mirroring: REFLECT leaves the border out, SYMMETRIC repeats it."""
+    border = 1 if mode == "REFLECT" else 0
+    for axis, (before, after) in enumerate(paddings.tolist()):
+        size = x.shape[axis]
+        if not 0 <= before <= size - border or not 0 <= after <= size - border:
+            raise InvalidArgumentError(None, None, f"paddings ({before}, {after}) must be no greater than the dimension size: {size}")
+        if before or after:
+            index = [*range(before - 1 + border, border - 1, -1), *range(size), *range(size - 1 - border, size - 1 - border - after, -1)]
+            x = x.index_select(axis, torch.tensor(index, dtype=torch.int64, device=x.device))
+    return x
+
+
+def _bilinear(x, height: int, width: int, align_corners: bool):
+    """Resize [N, H, W, C] between neighbouring pixels, sampling from the upper left corner as the older resizers do."""
+    for axis, size in ((1, height), (2, width)):
+        length = x.shape[axis]
+        scale = (length - 1) / (size - 1) if align_corners and size > 1 else length / size
+        where = torch.arange(size, dtype=torch.float32, device=x.device) * scale
+        low = where.floor().long().clamp_(max=length - 1)
+        high = (low + 1).clamp_(max=length - 1)
+        shape = [-1 if a == axis else 1 for a in range(4)]
+        weight = (where - low).to(x.dtype).reshape(shape)
+        start = x.index_select(axis, low)
+        x = start + (x.index_select(axis, high) - start) * weight
+    return x
+
+
+@kernel("FusedPadConv2D")
+def fused_pad_conv2d(x, paddings, w, *, mode, strides, padding):
+    return _forward(_mirror(x, paddings, mode), w, strides, padding, (1, 1, 1, 1), (), "NHWC")
+
+
+@kernel("FusedResizeAndPadConv2D")
+def fused_resize_and_pad_conv2d(x, size, paddings, w, *, resize_align_corners, mode, strides, padding):
+    height, width = size.tolist()
+    resized = _bilinear(x, height, width, resize_align_corners)
+    return _forward(_mirror(resized, paddings, mode), w, strides, padding, (1, 1, 1, 1), (), "NHWC")

@@ -1,0 +1,211 @@
+"""Connectionist temporal classification: the loss with its gradient, and the two decoders. The last class is the blank."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+
+def _check_lengths(inputs, lengths) -> None:
+    if inputs.dim() != 3:
+        raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
+    time, batch, _ = inputs.shape
+    if lengths.dim() != 1 or lengths.shape[0] != batch:
+        raise InvalidArgumentError(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}")
+    for row, length in enumerate(lengths.tolist()):
+        if length > time:
+            raise InvalidArgumentError(None, None, f"sequence_length({row}) <= {time}")
+
+
+def _rows_of_labels(indices, values, batch: int) -> list[list[int]]:
+    """The labels of each sequence, from their sparse form, which must be in order."""
+    rows: list[list[int]] = [[] for _ in range(batch)]
+    last = (-1, -1)
+    for place, ((row, column), value) in enumerate(zip(indices.tolist(), values.tolist(), strict=True)):
+        if not 0 <= row < batch:
+            raise InvalidArgumentError(None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of bounds")
+        if (row, column) <= last:
+            raise InvalidArgumentError(None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of order")
+        last = (row, column)
+        if value < 0:
+            raise InvalidArgumentError(None, None, f"All labels must be nonnegative integers, batch: {row} labels: {value}")
+        rows[row].append(value)
+    return rows
+
+
+def _collapse(labels: list[int]) -> list[int]:
+    return [label for place, label in enumerate(labels) if place == 0 or label != labels[place - 1]]
+
+
+def _paths(logs, skip, stay):
+    """log p of reaching each place of the spelled-out labels at each time, over all paths from the start.
+
+    logs: [time, batch, places], the log probability of each place's label.
+    """
+    time, batch, places = logs.shape
+    reached = np.full((time, batch, places), -np.inf)
+    if time == 0:
+        return reached
+    reached[0, :, :2] = logs[0, :, :2]
+    for t in range(1, time):
+        before = reached[t - 1]
+        total = np.where(stay, before, -np.inf)
+        total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
+        total[:, 2:] = np.logaddexp(total[:, 2:], np.where(skip[:, 2:], before[:, :-2], -np.inf))
+        reached[t] = total + logs[t]
+    return reached
+
+
+def _remaining(logs, ends, lengths, skip, stay):
+    """log p of finishing from each place, the labels of later times only."""
+    time, batch, places = logs.shape
+    remaining = np.full((time, batch, places), -np.inf)
+    start = np.full((batch, places), -np.inf)
+    rows = np.arange(batch)
+    start[rows, ends - 1] = 0.0
+    start[rows, np.maximum(ends - 2, 0)] = 0.0
+    after = np.full((batch, places), -np.inf)
+    for t in range(time - 1, -1, -1):
+        total = np.where(stay, after, -np.inf)
+        total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
+        total[:, :-2] = np.logaddexp(total[:, :-2], np.where(skip[:, 2:], after[:, 2:], -np.inf))
+        remaining[t] = np.where((lengths == t + 1)[:, None], start, total)
+        after = remaining[t] + logs[t]
+    return remaining
+
+
+@kernel("CTCLoss")
+def ctc_loss(
+    inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs
+):
+    _check_lengths(inputs, lengths)
+    time, batch, classes = inputs.shape
+    if classes == 0:
+        raise InvalidArgumentError(None, None, "CTC needs at least one class")
+    rows = _rows_of_labels(indices, values, batch)
+    steps = lengths.numpy().astype(np.int64)
+    blank = classes - 1
+    used = np.ones(batch, bool)
+    for row, labels in enumerate(rows):
+        if not labels:
+            raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
+        if max(labels) > blank:
+            raise InvalidArgumentError(None, None, f"Saw a label of {max(labels)} where there are {classes} classes, batch: {row}")
+        if preprocess_collapse_repeated:
+            rows[row] = labels = _collapse(labels)
+        if len(labels) > steps[row]:
+            if not ignore_longer_outputs_than_inputs:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Not enough time for target transition sequence (required: {len(labels)}, available: {steps[row]}){row}",
+                )
+            used[row] = False
+    if batch == 0:
+        return inputs.new_zeros((0,)), torch.zeros_like(inputs)
+
+    # Labels spelled out with blanks around each: places 1, 3, 5, ... are labels.
+    ends = np.array([2 * len(labels) + 1 for labels in rows])
+    spelled = np.full((batch, ends.max()), blank)
+    for row, labels in enumerate(rows):
+        spelled[row, 1 : 2 * len(labels) : 2] = labels
+    is_label = np.arange(spelled.shape[1])[None] % 2 == 1
+    skip = np.zeros(spelled.shape, bool)
+    skip[:, 2:] = is_label[:, 2:] & (True if not ctc_merge_repeated else spelled[:, 2:] != spelled[:, :-2])
+    stay = np.broadcast_to(~is_label, spelled.shape) if not ctc_merge_repeated else np.ones(spelled.shape, bool)
+
+    log_y = torch.log_softmax(inputs.double(), 2).numpy()
+    logs = np.take_along_axis(log_y, np.broadcast_to(spelled, (time, *spelled.shape)), 2)
+    inside = np.arange(spelled.shape[1])[None] < ends[:, None]
+    logs = np.where(inside[None], logs, -np.inf)
+    both = _paths(logs, skip, stay) + _remaining(logs, ends, steps, skip, stay)
+    log_p = np.logaddexp.reduce(both[0], axis=1) if time else np.zeros(batch)
+
+    found = np.isfinite(log_p)
+    share = np.exp(both - np.where(found, log_p, 0.0)[None, :, None])
+    posterior = np.zeros((time, batch, classes))
+    np.add.at(posterior, (slice(None), np.arange(batch)[:, None], spelled), share)
+    gradient = np.exp(log_y) - posterior
+    gradient[np.arange(time)[:, None] >= steps[None]] = 0.0
+    gradient[:, ~used] = 0.0
+    loss = np.where(used, -log_p, 0.0)
+    return torch.from_numpy(loss).to(inputs.dtype), torch.from_numpy(gradient).to(inputs.dtype)
+
+
+def _sparse(sequences: list[list[int]]):
+    """Sequences, one a row, as indices, values and shape."""
+    indices = [[row, column] for row, sequence in enumerate(sequences) for column in range(len(sequence))]
+    values = [value for sequence in sequences for value in sequence]
+    width = max(map(len, sequences), default=0)
+    return (
+        torch.tensor(indices, dtype=torch.int64).reshape(-1, 2),
+        torch.tensor(values, dtype=torch.int64),
+        torch.tensor([len(sequences), width], dtype=torch.int64),
+    )
+
+
+@kernel("CTCGreedyDecoder")
+def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
+    _check_lengths(inputs, lengths)
+    blank = inputs.shape[2] - 1
+    best, where = inputs.max(2)
+    sequences, scores = [], []
+    for row, length in enumerate(lengths.tolist()):
+        path = where[:length, row].tolist()
+        if merge_repeated:
+            path = _collapse(path)
+        sequences.append([label for label in path if label != blank])
+        scores.append(-best[:length, row].sum())
+    score = torch.stack(scores).unsqueeze(1) if scores else inputs.new_zeros((0, 1))
+    return (*_sparse(sequences), score)
+
+
+def _beam_search(logs: np.ndarray, width: int) -> list[tuple[tuple[int, ...], float]]:
+    """The `width` most probable prefixes and their log probabilities for log probabilities [time, classes], best first."""
+    blank = logs.shape[1] - 1
+    # prefix: (log p of its paths that end in a blank, log p of those that end in its last label)
+    beams = {(): (0.0, -np.inf)}
+    for row in logs:
+        totals = {prefix: np.logaddexp(*ending) for prefix, ending in beams.items()}
+        grown = {}
+        for prefix, (_, in_label) in beams.items():
+            if prefix:
+                parent, last = prefix[:-1], prefix[-1]
+                if parent in beams:  # a repeated label needs a blank between
+                    in_label = np.logaddexp(in_label, beams[parent][0] if parent[-1:] == (last,) else totals[parent])
+                in_label = in_label + row[last]
+            grown[prefix] = (totals[prefix] + row[blank], in_label)
+        scored = [(np.logaddexp(*ending), prefix, ending) for prefix, ending in grown.items()]
+        for prefix, (in_blank, _) in beams.items():
+            children = totals[prefix] + row[:blank]
+            if prefix:
+                children[prefix[-1]] = in_blank + row[prefix[-1]]
+            for label in np.argsort(-children, kind="stable")[: width + len(beams)]:
+                child = (*prefix, int(label))
+                if child not in beams and children[label] > -np.inf:
+                    scored.append((children[label], child, (-np.inf, children[label])))
+        scored.sort(key=lambda entry: -entry[0])
+        beams = {prefix: ending for _, prefix, ending in scored[:width]}
+    return sorted(((prefix, float(np.logaddexp(*ending))) for prefix, ending in beams.items()), key=lambda entry: -entry[1])
+
+
+@kernel("CTCBeamSearchDecoder")
+def ctc_beam_search_decoder(inputs, lengths, *, beam_width, top_paths, merge_repeated):
+    _check_lengths(inputs, lengths)
+    if top_paths > beam_width:
+        raise InvalidArgumentError(None, None, "Can't have more paths than beams: top_paths must be <= beam_width")
+    logs = torch.log_softmax(inputs.double(), 2).numpy()
+    paths: list[list[list[int]]] = [[] for _ in range(top_paths)]
+    scores = np.zeros((inputs.shape[1], top_paths))
+    for row, length in enumerate(lengths.tolist()):
+        found = _beam_search(logs[:length, row], beam_width)
+        if len(found) < top_paths:
+            raise InvalidArgumentError(None, None, "Less leaves in the beam search than requested.")
+        for rank, (prefix, score) in enumerate(found[:top_paths]):
+            paths[rank].append(_collapse(list(prefix)) if merge_repeated else list(prefix))
+            scores[row, rank] = score
+    indices, values, shapes = zip(*(_sparse(sequences) for sequences in paths), strict=True)
+    return list(indices), list(values), list(shapes), torch.from_numpy(scores).to(inputs.dtype)

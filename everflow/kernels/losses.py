@@ -1,0 +1,64 @@
+"""Losses that are one op: cross entropies with their gradients, and half the sum of squares."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+
+@kernel("SoftmaxCrossEntropyWithLogits")
+def softmax_cross_entropy_with_logits(features, labels):
+    if features.shape != labels.shape:
+        try:
+            features, labels = torch.broadcast_tensors(features, labels)
+        except RuntimeError as error:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"logits and labels must be broadcastable: logits_size={list(features.shape)} labels_size={list(labels.shape)}",
+            ) from error
+    if features.dim() != 2:
+        raise InvalidArgumentError(None, None, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional")
+    logs = torch.log_softmax(features, 1)
+    return (logs * labels).sum(1).neg_(), logs.exp().sub_(labels)
+
+
+@kernel("SparseSoftmaxCrossEntropyWithLogits")
+def sparse_softmax_cross_entropy_with_logits(features, labels):
+    if features.dim() != 2:
+        raise InvalidArgumentError(None, None, f"logits must be 2-D, but got shape {list(features.shape)}")
+    if labels.dim() != 1:
+        raise InvalidArgumentError(None, None, f"labels must be 1-D, but got shape {list(labels.shape)}")
+    if features.shape[0] != labels.shape[0]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            "logits and labels must have the same first dimension, "
+            f"got logits shape {list(features.shape)} and labels shape {list(labels.shape)}",
+        )
+    classes = features.shape[1]
+    if classes == 0:
+        raise InvalidArgumentError(None, None, f"Must have at least one class, but got logits shape {list(features.shape)}")
+    if labels.numel() == 0:
+        return features.new_zeros((0,)), torch.empty_like(features)
+    low, high = torch.aminmax(labels)
+    if low < 0 or high >= classes:
+        wrong = int(low if low < 0 else high)
+        shown = " ".join(map(str, labels[:100].tolist()))
+        raise InvalidArgumentError(
+            None, None, f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  Label values: {shown}"
+        )
+    column = labels.long().unsqueeze(1)
+    logs = torch.log_softmax(features, 1)
+    loss = logs.gather(1, column).squeeze(1).neg_()
+    backprop = logs.exp()
+    backprop.scatter_add_(1, column, backprop.new_full((), -1).expand(column.shape))
+    return loss, backprop
+
+
+@kernel("L2Loss")
+def l2_loss(x):
+    flat = x.reshape(-1)
+    return torch.dot(flat, flat) / 2

@@ -1,0 +1,221 @@
+"""Activations and their gradients, biases, and the largest entries of rows."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel, specialize
+
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+# ATen has few functions for the unsigned types; these hold the same values.
+_SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.float64}
+
+
+@kernel("Relu")
+def relu(x):
+    return x if x.dtype in _SIGNED or x.dtype is torch.uint8 else torch.relu(x)
+
+
+@specialize("Relu")
+def _relu_of(node):
+    return torch.relu if node.input_dtypes[0].is_floating else None
+
+
+@kernel("Relu6")
+def relu6(x):
+    if x.dtype in _SIGNED:
+        return x.to(_SIGNED[x.dtype]).clamp(0, 6).to(x.dtype)
+    return x.clamp(0, 6)
+
+
+@kernel("ReluGrad")
+def relu_grad(grad, x):
+    if grad.is_floating_point():
+        return torch.ops.aten.threshold_backward(grad, x, 0)
+    return grad * (x > 0).to(grad.dtype)
+
+
+@kernel("Relu6Grad")
+def relu6_grad(grad, x):
+    return grad * ((x > 0) & (x < 6)).to(grad.dtype)
+
+
+@kernel("LeakyRelu")
+def leaky_relu(x, *, alpha):
+    # Its definition is max(x, alpha * x), which differs from F.leaky_relu for an alpha over 1.
+    return F.leaky_relu(x, alpha) if alpha <= 1 else torch.maximum(x, alpha * x)
+
+
+@kernel("LeakyReluGrad")
+def leaky_relu_grad(grad, x, *, alpha):
+    return torch.ops.aten.leaky_relu_backward(grad, x, alpha, False)
+
+
+@kernel("EluGrad")
+def elu_grad(grad, y):
+    return torch.where(y < 0, (y + 1) * grad, grad)
+
+
+@kernel("SeluGrad")
+def selu_grad(grad, y):
+    return torch.where(y < 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
+
+
+@kernel("Softplus")
+def softplus(x):
+    # Over this bound log(1 + exp(x)) is x in the type's precision.
+    return F.softplus(x, threshold=-math.log(torch.finfo(x.dtype).eps) - 2)
+
+
+@kernel("SoftplusGrad")
+def softplus_grad(grad, x):
+    return grad * torch.sigmoid(x)
+
+
+@kernel("Softsign")
+def softsign(x):
+    return x / (x.abs() + 1)
+
+
+@kernel("SoftsignGrad")
+def softsign_grad(grad, x):
+    return grad / (x.abs() + 1).square()
+
+
+for _name, _function in {"Elu": F.elu, "Selu": torch.selu}.items():
+    kernel(_name)(_function)
+
+
+def _rows_softmax(function):
+    def softmax(logits):
+        if logits.dim() < 1:
+            raise InvalidArgumentError(None, None, f"logits must have >= 1 dimension, got {list(logits.shape)}")
+        return function(logits, -1)
+
+    return softmax
+
+
+for _name, _function in {"Softmax": torch.softmax, "LogSoftmax": torch.log_softmax}.items():
+    kernel(_name)(_rows_softmax(_function))
+
+
+def _check_bias(value, bias, axis: int) -> None:
+    if value.dim() < 2:
+        raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(value.shape)}")
+    if bias.dim() != 1:
+        raise InvalidArgumentError(None, None, f"Biases must be 1D: {list(bias.shape)}")
+    if bias.shape[0] != value.shape[axis]:
+        raise InvalidArgumentError(
+            None, None, f"Must provide as many biases as the channels of the input tensor: {list(bias.shape)} vs. {list(value.shape)}"
+        )
+
+
+@kernel("BiasAddV1")
+def bias_add_last(value, bias):
+    _check_bias(value, bias, -1)
+    return value + bias
+
+
+@kernel("BiasAdd")
+def bias_add(value, bias, *, data_format):
+    if data_format != "NCHW":
+        return bias_add_last(value, bias)
+    _check_bias(value, bias, 1)
+    return value + bias.view(-1, *[1] * (value.dim() - 2))
+
+
+@kernel("BiasAddGrad")
+def bias_add_grad(grad, *, data_format):
+    if grad.dim() < 2:
+        raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(grad.shape)}")
+    if data_format == "NCHW":
+        return grad.sum([d for d in range(grad.dim()) if d != 1], dtype=grad.dtype)
+    return grad.reshape(-1, grad.shape[-1]).sum(0, dtype=grad.dtype)
+
+
+def _sorted_top(x, k: int):
+    """The k largest of each row, equal ones in the order of their indices."""
+    if k == 0:
+        return x[..., :0], x.new_zeros((*x.shape[:-1], 0), dtype=torch.int64)
+    if k == 1:
+        values, indices = x.max(-1, keepdim=True)
+        return values, indices
+    if x.shape[-1] > 256:
+        # A partial sort doesn't keep the order of equal values: take it where the k + 1 largest differ.
+        values, indices = x.topk(min(k + 1, x.shape[-1]), dim=-1)
+        if not (values[..., 1:] == values[..., :-1]).any():
+            return values[..., :k].contiguous(), indices[..., :k].contiguous()
+    values, indices = x.sort(dim=-1, descending=True, stable=True)
+    return values[..., :k].contiguous(), indices[..., :k].contiguous()
+
+
+def _top_k(x, k: int, ordered: bool):
+    if x.dim() < 1:
+        raise InvalidArgumentError(None, None, f"input must be >= 1-D, got shape {list(x.shape)}")
+    if k < 0:
+        raise InvalidArgumentError(None, None, f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise InvalidArgumentError(None, None, f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    values, indices = _sorted_top(x.to(_SIGNED.get(x.dtype, x.dtype)), k)
+    if not ordered and 1 < k < x.shape[-1]:  # the order in which TensorFlow's heap of a few entries gives them
+        values, indices = values.flip(-1), indices.flip(-1)
+    return values.to(x.dtype), indices.to(torch.int32)
+
+
+@kernel("TopK")
+def top_k(x, *, k, sorted):  # noqa: A002  the attribute's name
+    return _top_k(x, k, sorted)
+
+
+@kernel("TopKV2")
+def top_k_v2(x, k, *, sorted):  # noqa: A002
+    if k.dim():
+        raise InvalidArgumentError(None, None, f"k must be scalar, got shape {list(k.shape)}")
+    return _top_k(x, int(k), sorted)
+
+
+@kernel("NthElement")
+def nth_element(x, n, *, reverse):
+    if n.dim():
+        raise InvalidArgumentError(None, None, f"N must be scalar but has rank {n.dim()}")
+    n = int(n)
+    if n < 0:
+        raise InvalidArgumentError(None, None, f"n must be non-negative but is {n}")
+    if x.dim() < 1 or x.shape[-1] <= n:
+        raise InvalidArgumentError(None, None, "Input must have at least n+1 columns")
+    place = x.shape[-1] - n if reverse else n + 1
+    wide = x.to(_SIGNED.get(x.dtype, x.dtype))
+    return wide.kthvalue(place, dim=-1).values.to(x.dtype)
+
+
+def _in_top_k(predictions, targets, k: int):
+    if predictions.dim() != 2:
+        raise InvalidArgumentError(None, None, "predictions must be 2-dimensional")
+    if targets.dim() != 1:
+        raise InvalidArgumentError(None, None, "targets must be 1-dimensional")
+    if predictions.shape[0] != targets.shape[0]:
+        raise InvalidArgumentError(
+            None, None, f"First dimension of predictions {predictions.shape[0]} must match length of targets {targets.shape[0]}"
+        )
+    classes = predictions.shape[1]
+    inside = (targets >= 0) & (targets < classes)
+    own = predictions.gather(1, torch.where(inside, targets, 0).long().unsqueeze(1))
+    finite = predictions.isfinite()
+    # A row can't be judged where its target isn't finite, or another prediction that isn't comes before k larger ones.
+    judged = inside & finite.all(1)
+    return judged & ((predictions > own).sum(1) < k)
+
+
+@kernel("InTopK")
+def in_top_k(predictions, targets, *, k):
+    return _in_top_k(predictions, targets, k)
+
+
+@kernel("InTopKV2")
+def in_top_k_v2(predictions, targets, k):
+    return _in_top_k(predictions, targets, int(k))

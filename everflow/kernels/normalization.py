@@ -1,0 +1,130 @@
+"""Batch normalization in its fused forms, and normalization over neighbouring channels."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.windows import parse_format
+from everflow.kernels.convolution import as_format, channels_first
+from everflow.kernels.registry import kernel
+
+
+def _check_vectors(x, channels: int, **vectors) -> None:
+    if x.dim() != 4:
+        raise InvalidArgumentError(None, None, f"input must be 4-dimensional{list(x.shape)}")
+    for name, vector in vectors.items():
+        if vector.dim() != 1 or (vector.shape[0] and vector.shape[0] != channels):
+            raise InvalidArgumentError(None, None, f"{name} must have one entry for each of {channels} channels, not {list(vector.shape)}")
+
+
+def _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training):
+    """y, mean and variance for moving averages, mean and variance for the gradient."""
+    form = parse_format(data_format)
+    _check_vectors(x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
+    image = channels_first(x, form)
+    if not is_training:
+        y = torch.native_batch_norm(image, scale, offset, mean, variance, False, 0.0, epsilon)[0]
+        return as_format(y, form), mean, variance, mean, variance
+    if mean.numel() or variance.numel():
+        raise InvalidArgumentError(None, None, f"estimated_mean must be empty for training{list(mean.shape)}")
+    count = image.numel() // image.shape[1] if image.shape[1] else 0
+    if count == 0:
+        missing = torch.full_like(scale, float("nan"))
+        return torch.empty_like(x), missing, missing, missing, missing
+    # ATen's own moving averages, with momentum 1, are the batch's mean and unbiased variance.
+    mean, unbiased = torch.zeros_like(scale), torch.zeros_like(scale)
+    y, saved_mean, _ = torch.native_batch_norm(image, scale, offset, mean, unbiased, True, 1.0, epsilon)
+    if count == 1:
+        unbiased = biased = torch.zeros_like(scale)
+    else:
+        biased = unbiased * ((count - 1) / count)
+    return as_format(y, form), saved_mean, unbiased, saved_mean, biased
+
+
+@kernel("FusedBatchNorm", "FusedBatchNormV2")
+def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
+    return _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
+
+
+@kernel("FusedBatchNormV3")
+def fused_batch_norm_v3(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
+    results = _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
+    return (*results, scale.new_zeros(()))
+
+
+def _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training):
+    form = parse_format(data_format)
+    _check_vectors(x, x.shape[form.channel_axis], scale=scale, reserve_space_1=mean, reserve_space_2=variance)
+    if grad.shape != x.shape:
+        raise InvalidArgumentError(None, None, f"y_backprop of shape {list(grad.shape)} doesn't fit x of shape {list(x.shape)}")
+    if x.numel() == 0:
+        return (torch.empty_like(x), torch.zeros_like(scale), torch.zeros_like(scale))
+    invstd = torch.rsqrt(variance + epsilon)
+    dx, dscale, doffset = torch.ops.aten.native_batch_norm_backward(
+        channels_first(grad, form), channels_first(x, form), scale, mean, variance, mean, invstd, is_training, epsilon, (True, True, True)
+    )
+    return as_format(dx, form), dscale, doffset
+
+
+@kernel("FusedBatchNormGrad", "FusedBatchNormGradV2")
+def fused_batch_norm_grad(grad, x, scale, mean, variance, *, epsilon, data_format, is_training):
+    results = _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training)
+    return (*results, scale.new_zeros(()), scale.new_zeros(()))
+
+
+@kernel("FusedBatchNormGradV3")
+def fused_batch_norm_grad_v3(grad, x, scale, mean, variance, _reserve, *, epsilon, data_format, is_training):
+    return fused_batch_norm_grad(grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training)
+
+
+@kernel("BatchNormWithGlobalNormalization")
+def batch_norm_with_global_normalization(x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization):
+    _check_vectors(x, x.shape[-1], m=mean, v=variance, beta=beta, gamma=gamma)
+    factor = torch.rsqrt(variance + variance_epsilon)
+    if scale_after_normalization:
+        factor = factor * gamma
+    return (x - mean) * factor + beta
+
+
+@kernel("BatchNormWithGlobalNormalizationGrad")
+def batch_norm_with_global_normalization_grad(x, mean, variance, gamma, grad, *, variance_epsilon, scale_after_normalization):
+    _check_vectors(x, x.shape[-1], m=mean, v=variance, gamma=gamma)
+    axes = (0, 1, 2)
+    inverse = torch.rsqrt(variance + variance_epsilon)
+    dbeta = grad.sum(axes)
+    centered = (grad * (x - mean)).sum(axes)
+    scale = inverse * gamma if scale_after_normalization else inverse
+    dgamma = centered * inverse if scale_after_normalization else torch.zeros_like(gamma)
+    dvariance = centered * scale * inverse * inverse * -0.5
+    return grad * scale, -dbeta * scale, dvariance, dbeta, dgamma
+
+
+def _neighbours(x, radius: int):
+    """The sum over each channel (the last axis) and the `radius` channels on either side."""
+    width = 2 * radius + 1
+    rows = x.reshape(-1, 1, x.shape[-1])
+    return (F.avg_pool1d(rows, width, 1, radius) * width).view(x.shape)
+
+
+def _check_image(x) -> None:
+    if x.dim() != 4:
+        raise InvalidArgumentError(None, None, "in must be 4-dimensional")
+
+
+@kernel("LRN")
+def lrn(x, *, depth_radius, bias, alpha, beta):
+    _check_image(x)
+    if x.numel() == 0:
+        return x
+    return x * (bias + alpha * _neighbours(x * x, depth_radius)).pow(-beta)
+
+
+@kernel("LRNGrad")
+def lrn_grad(grad, x, y, *, depth_radius, bias, alpha, beta):
+    _check_image(x)
+    if x.numel() == 0:
+        return grad
+    norm = bias + alpha * _neighbours(x * x, depth_radius)
+    return grad * norm.pow(-beta) - (2 * alpha * beta) * x * _neighbours(grad * y / norm, depth_radius)
