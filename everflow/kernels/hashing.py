@@ -1,0 +1,161 @@
+"""Hashes of byte strings whose values models depend on: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash, SipHash-2-4."""
+
+from __future__ import annotations
+
+import struct
+
+_M = (1 << 64) - 1
+_K0 = 0xC3A5C85C97CB3127
+_K1 = 0xB492B66FBE98F273
+_K2 = 0x9AE16A3B2F90404F
+_MURMUR_SEED = 0xDECAFCAFFE
+_MURMUR = 0xC6A4A7935BD1E995
+
+
+def _u64(s: bytes, at: int) -> int:
+    return int.from_bytes(s[at : at + 8], "little")
+
+
+def _u32(s: bytes, at: int) -> int:
+    return int.from_bytes(s[at : at + 4], "little")
+
+
+def _rotate(x: int, right: int) -> int:
+    x &= _M
+    return x >> right | x << 64 - right & _M
+
+
+def _shift_mix(x: int) -> int:
+    x &= _M
+    return x ^ x >> 47
+
+
+def _pair(u: int, v: int, multiplier: int) -> int:
+    a = _shift_mix((u ^ v) * multiplier)
+    return _shift_mix((v ^ a) * multiplier) * multiplier & _M
+
+
+def _up_to_16(s: bytes) -> int:
+    n = len(s)
+    if n >= 8:
+        m = _K2 + n * 2
+        a, b = _u64(s, 0) + _K2 & _M, _u64(s, n - 8)
+        return _pair(_rotate(b, 37) * m + a & _M, (_rotate(a, 25) + b) * m & _M, m)
+    if n >= 4:
+        return _pair(n + (_u32(s, 0) << 3), _u32(s, n - 4), _K2 + n * 2)
+    if n:
+        y = s[0] + (s[n >> 1] << 8)
+        z = n + (s[n - 1] << 2)
+        return _shift_mix(y * _K2 & _M ^ z * _K0 & _M) * _K2 & _M
+    return _K2
+
+
+def _up_to_32(s: bytes) -> int:
+    n = len(s)
+    m = _K2 + n * 2
+    a, b, c, d = _u64(s, 0) * _K1 & _M, _u64(s, 8), _u64(s, n - 8) * m & _M, _u64(s, n - 16) * _K2 & _M
+    return _pair(_rotate(a + b, 43) + _rotate(c, 30) + d & _M, a + _rotate(b + _K2, 18) + c & _M, m)
+
+
+def _up_to_64(s: bytes) -> int:
+    n = len(s)
+    m = _K2 + n * 2
+    a, b, c, d = _u64(s, 0) * _K2 & _M, _u64(s, 8), _u64(s, n - 8) * m & _M, _u64(s, n - 16) * _K2 & _M
+    y = _rotate(a + b, 43) + _rotate(c, 30) + d & _M
+    z = _pair(y, a + _rotate(b + _K2, 18) + c & _M, m)
+    e, f = _u64(s, 16) * m & _M, _u64(s, 24)
+    g, h = (y + _u64(s, n - 32)) * m & _M, (z + _u64(s, n - 24)) * m & _M
+    return _pair(_rotate(e + f, 43) + _rotate(g, 30) + h & _M, e + _rotate(f + a, 18) + g & _M, m)
+
+
+def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+    w, x, y, z = struct.unpack_from("<4Q", s, at)
+    a += w
+    b = _rotate(b + a + z, 21)
+    c = a
+    a += x + y
+    b += _rotate(a, 44)
+    return a + z & _M, b + c & _M
+
+
+def fingerprint64(s: bytes) -> int:
+    """FarmHash's 64-bit fingerprint, which never changes."""
+    n = len(s)
+    if n <= 16:
+        return _up_to_16(s)
+    if n <= 32:
+        return _up_to_32(s)
+    if n <= 64:
+        return _up_to_64(s)
+    seed = 81
+    x, y = seed, seed * _K1 + 113 & _M
+    z = _shift_mix(y * _K2 + 113) * _K2 & _M
+    v, w = (0, 0), (0, 0)
+    x = x * _K2 + _u64(s, 0) & _M
+    end = (n - 1) // 64 * 64
+
+    def step(at, k, nine):
+        nonlocal x, y, z, v, w
+        x = _rotate(x + y + v[0] + _u64(s, at + 8), 37) * k & _M
+        y = _rotate(y + v[1] + _u64(s, at + 48), 42) * k & _M
+        x ^= w[1] * nine & _M
+        y = y + v[0] * nine + _u64(s, at + 40) & _M
+        z = _rotate(z + w[0], 33) * k & _M
+        v = _weak(s, at, v[1] * k, x + w[0])
+        w = _weak(s, at + 32, z + w[1], y + _u64(s, at + 16))
+        z, x = x, z
+
+    for at in range(0, end, 64):
+        step(at, _K1, 1)
+    m = _K1 + ((z & 0xFF) << 1)
+    w = (w[0] + (n - 1 & 63), w[1])
+    v = (v[0] + w[0], v[1])
+    w = (w[0] + v[0] & _M, w[1])
+    v = (v[0] & _M, v[1])
+    step(n - 64, m, 9)
+    return _pair(_pair(v[0], w[0], m) + _shift_mix(y) * _K0 + z & _M, _pair(v[1], w[1], m) + x & _M, m)
+
+
+def murmur64(s: bytes) -> int:
+    """The hash of the oldest bucketing op: MurmurHash64A with a fixed seed."""
+    n = len(s)
+    h = _MURMUR_SEED ^ n * _MURMUR & _M
+    whole = n // 8 * 8
+    for (k,) in struct.iter_unpack("<Q", s[:whole]):
+        k = k * _MURMUR & _M
+        k = (k ^ k >> 47) * _MURMUR & _M
+        h = (h ^ k) * _MURMUR & _M
+    if whole < n:
+        h = (h ^ int.from_bytes(s[whole:], "little")) * _MURMUR & _M
+    h = _shift_mix(h) * _MURMUR
+    return _shift_mix(h)
+
+
+def siphash(s: bytes, key: tuple[int, int]) -> int:
+    """SipHash-2-4 under a 128-bit key."""
+    k0, k1 = (k & _M for k in key)
+    v0, v1, v2, v3 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
+
+    def rounds(count):
+        nonlocal v0, v1, v2, v3
+        for _ in range(count):
+            v0 = v0 + v1 & _M
+            v1 = _rotate(v1, 51) ^ v0
+            v0 = _rotate(v0, 32)
+            v2 = v2 + v3 & _M
+            v3 = _rotate(v3, 48) ^ v2
+            v0 = v0 + v3 & _M
+            v3 = _rotate(v3, 43) ^ v0
+            v2 = v2 + v1 & _M
+            v1 = _rotate(v1, 47) ^ v2
+            v2 = _rotate(v2, 32)
+
+    whole = len(s) // 8 * 8
+    last = int.from_bytes(s[whole:], "little") | (len(s) & 0xFF) << 56
+    for k in [word for (word,) in struct.iter_unpack("<Q", s[:whole])] + [last]:
+        v3 ^= k
+        rounds(2)
+        v0 ^= k
+    v2 ^= 0xFF
+    rounds(4)
+    return v0 ^ v1 ^ v2 ^ v3

@@ -1,0 +1,185 @@
+"""Kernels between numbers and text: AsString, StringToNumber, StringFormat."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+from everflow.kernels.strings import measured, strings, text_bytes
+from everflow.kernels.tensors import torch_dtype
+
+# --- numbers to text --------------------------------------------------------------------------
+
+
+def _text(value) -> bytes:
+    return value.encode()
+
+
+def _as_c(template: str, value) -> str:
+    """C's printf for one number; Python's agrees but for padding what is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        template = template.replace("%0", "%", 1)
+    return template % value
+
+
+@kernel("AsString")
+def as_string(input, *, precision, scientific, shortest, width, fill, node):
+    dtype = node.input_dtypes[0].base_dtype
+    fractional = dtype.is_floating or dtype.is_complex
+    if scientific and shortest:
+        raise InvalidArgumentError(None, None, "Cannot select both scientific and shortest notation")
+    if precision >= 0 and not fractional:
+        raise InvalidArgumentError(None, None, f"precision not supported for datatype {dtype.name}")
+    if (scientific or shortest) and not fractional:
+        raise InvalidArgumentError(None, None, f"scientific and shortest format not supported for datatype {dtype.name}")
+    if len(fill) > 1:
+        raise InvalidArgumentError(None, None, "Fill string must be one or fewer characters")
+    if fill not in ("", " ", "+", "-", "0", "#"):
+        raise InvalidArgumentError(None, None, f'Fill argument not supported: "{fill}"')
+    if dtype is dtypes.bool:
+        return strings((b"true" if v else b"false" for v in input.reshape(-1).tolist()), input.shape)
+    template = "%" + (f"{fill}{width}" if width > -1 else "")
+    if fractional:
+        template += (f".{precision}" if precision > -1 else "") + ("g" if shortest else "e" if scientific else "f")
+    else:
+        template += "d"
+    values = input.reshape(-1).tolist()
+    if dtype.is_complex:
+        texts = (f"({_as_c(template, v.real)},{_as_c(template, v.imag)})" for v in values)
+    else:
+        texts = (_as_c(template, v) for v in values)
+    return strings(map(_text, texts), input.shape)
+
+
+# --- text to numbers --------------------------------------------------------------------------
+
+_NUMBER = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|nan))[ \t\n\v\f\r]*", re.IGNORECASE)
+_HEX_NUMBER = re.compile(rb"[ \t\n\v\f\r]*([+-]?0[xX][0-9a-fA-F]+)[ \t\n\v\f\r]*")
+_INTEGER = re.compile(rb"[ \t\n\v\f\r]*(-?\d+)[ \t\n\v\f\r]*")
+
+
+def parse_float(s: bytes, dtype) -> float | None:
+    """The number that text spells, or None."""
+    match = _NUMBER.fullmatch(s)
+    if match:
+        value = float(match[1])
+        if dtype is dtypes.float32 and math.isfinite(value):
+            return ctypes.c_float(value).value
+        return value
+    match = _HEX_NUMBER.fullmatch(s)
+    return float(int(match[1], 16)) if match else None
+
+
+def parse_integer(s: bytes, dtype) -> int | None:
+    """The whole number that text spells, or None where it doesn't or doesn't fit."""
+    match = _INTEGER.fullmatch(s)
+    if not match:
+        return None
+    value = int(match[1])
+    return value if dtype.min <= value <= dtype.max else None
+
+
+def parse_number(s: bytes, dtype):
+    """The number of this dtype that text spells, or None."""
+    return (parse_float if dtype.is_floating else parse_integer)(s, dtype)
+
+
+@kernel("StringToNumber")
+def string_to_number(string_tensor, *, out_type):
+    def parsed(s):
+        value = parse_number(s, out_type)
+        if value is None:
+            raise InvalidArgumentError(
+                None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}"
+            )
+        return value
+
+    return measured(parsed, string_tensor, torch_dtype(out_type))
+
+
+@kernel("ReinterpretStringToFloat")
+def reinterpret_string_to_float(input_data):
+    """Any string as a number, so that forests can split on it."""
+    from everflow.kernels.hashing import fingerprint64
+
+    def number(s):
+        match = parse_float(s, dtypes.float32)
+        return match if match is not None else float(fingerprint64(s) % (1 << 24))
+
+    return measured(number, input_data, torch.float32)
+
+
+# --- tensors as text --------------------------------------------------------------------------
+
+_ESCAPES = {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
+
+
+def escaped(s: bytes) -> str:
+    """Text with C's escapes for what can't be printed."""
+    return "".join(_ESCAPES.get(b) or (chr(b) if 0x20 <= b < 0x7F else f"\\{b:03o}") for b in s)
+
+
+def number_text(value, dtype) -> str:
+    """A number as TensorFlow's messages and formatted strings show it: the shorter of two fixed precisions that reads back the same."""
+    if dtype.is_complex:
+        return "?"
+    if not dtype.is_floating:
+        return str(int(value))
+    if math.isnan(value):
+        return "nan"
+    if dtype is dtypes.float64:
+        short = f"{value:.15g}"
+        return short if float(short) == value else f"{value:.17g}"
+    short = f"{value:.6g}"
+    return short if np.float32(short) == np.float32(value) else f"{value:.9g}"
+
+
+def summarized(value, dtype, edge_items: int) -> str:
+    """A tensor's text with only so many items at each end of every dimension; all of them for -1."""
+    array = value if isinstance(value, np.ndarray) else value.to(torch.float64).numpy() if value.dtype is torch.bfloat16 else value.numpy()
+    edge_items = array.size if edge_items < 0 else edge_items
+    if dtype is dtypes.string:
+        shown = lambda v: f'"{escaped(v)}"'  # noqa: E731
+    elif dtype is dtypes.bool:
+        shown = lambda v: str(int(v))  # noqa: E731
+    else:
+        shown = lambda v: number_text(v, dtype)  # noqa: E731
+    if array.ndim == 0:
+        return shown(array.item() if dtype is not dtypes.complex64 else 0)
+
+    def rows(part, depth):
+        last = part.ndim == 1
+        count = len(part)
+        separator = " " if last else "\n" * (part.ndim - 1) + " " * depth
+        if not part.size and not last and count:
+            return "[" + separator + "...]"
+        make = shown if last else lambda p: rows(p, depth + 1)
+        if count <= 2 * edge_items:
+            pieces = [make(p) for p in part]
+        else:
+            pieces = [make(p) for p in part[:edge_items]] + ["..."] + [make(p) for p in part[count - edge_items :]]
+            if not last and pieces:
+                # Between rows an omission stands on one line of its own.
+                head, tail = pieces[:edge_items], pieces[edge_items + 1 :]
+                single = "\n" + " " * depth
+                return "[" + separator.join(head) + (single if head else "") + "..." + (single if tail else "") + separator.join(tail) + "]"
+        return "[" + separator.join(pieces) + "]"
+
+    return rows(array, 1)
+
+
+@kernel("StringFormat")
+def string_format(inputs, *, template, placeholder, summarize, node):
+    pieces = text_bytes(template).split(text_bytes(placeholder))
+    texts = [summarized(v, t.base_dtype, summarize).encode() for v, t in zip(inputs, node.input_dtypes)]
+    if len(pieces) - 1 != len(texts):
+        raise InvalidArgumentError(None, None, f"The template has {len(pieces) - 1} placeholders for {len(texts)} inputs")
+    filled = pieces[0] + b"".join(text + piece for text, piece in zip(texts, pieces[1:]))
+    return strings([filled], ())
