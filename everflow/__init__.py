@@ -74,6 +74,8 @@ from everflow.framework.dtypes import (
 # --- graph: Graph, Operation, Tensor, scopes, collections, seeds, devices
 
 # --- session
+from everflow.framework.scopes import get_default_session
+from everflow.runtime.session import InteractiveSession, Session
 
 # --- gradients
 

@@ -122,11 +122,6 @@ def _filled_dims(tensor, dims):
     return dims
 
 
-@kernel("QuantizedReshape")
-def quantized_reshape(tensor, shape, input_min, input_max):
-    return reshape(tensor, shape), input_min, input_max
-
-
 @kernel("ExpandDims")
 def expand_dims(input, dim):
     axis = int(dim.reshape(()))
@@ -299,25 +294,6 @@ def concat_offset(concat_dim, shape):
         offsets.append(torch.tensor([at if j == axis else 0 for j in range(rank)], dtype=torch.int32))
         at += d[axis]
     return offsets
-
-
-@kernel("QuantizedConcat")
-def quantized_concat(concat_dim, values, input_mins, input_maxes, *, node):
-    """Join quantised tensors after requantising each to the range that holds all of them."""
-    low = min(0.0, *(m.item() for m in input_mins))
-    high = max(0.0, *(m.item() for m in input_maxes))
-    info = torch.iinfo(values[0].dtype)
-    steps = 2.0 ** (info.bits if info.bits < 32 else 31)
-    scale = (steps - 1) / (high - low)
-    parts = []
-    for value, least, most in zip(values, input_mins, input_maxes, strict=True):
-        if (least.item(), most.item()) == (low, high):
-            parts.append(value)
-            continue
-        real = (value.to(torch.float64) - info.min) * ((most.double() - least.double()) / (steps - 1)) + least.double()
-        quantised = torch.round(real * scale) - round(low * scale) + info.min
-        parts.append(quantised.clamp(info.min, info.max).to(value.dtype))
-    return join(parts, int(concat_dim)), torch.tensor(low, dtype=torch.float32), torch.tensor(high, dtype=torch.float32)
 
 
 @kernel("Pack")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
-from everflow.kernels.math_dtypes import shape_text, widened
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.math_dtypes import shape_text
 from everflow.kernels.registry import kernel, specialize
 
 
@@ -79,19 +79,3 @@ def sparse_matmul(a, b, *, transpose_a, transpose_b):
 @kernel("Einsum")
 def einsum(inputs, *, equation):
     return torch.einsum(equation, *inputs)
-
-
-@kernel("Cross")
-def cross(a, b):
-    if a.shape != b.shape:
-        raise InvalidArgumentError(None, None, f"Both inputs must be of same shape: {shape_text(a)} vs. {shape_text(b)}")
-    if not a.dim() or a.shape[-1] != 3:
-        raise FailedPreconditionError(None, None, "Cross-products are only defined for 3-element vectors.")
-    return _cross(a, b)
-
-
-@widened
-def _cross(a, b):
-    ax, ay, az = a.unbind(-1)
-    bx, by, bz = b.unbind(-1)
-    return torch.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], -1)

@@ -1,0 +1,208 @@
+"""Runs a graph in this process: places it, keeps its plans and its state. `Session` talks to one of these."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from everflow.framework import errors
+from everflow.framework.operation import Operation, Tensor
+from everflow.protos import config_pb2
+from everflow.runtime import devices, tracing
+from everflow.runtime.feeds import Feeder
+from everflow.runtime.state import SessionState, Step
+
+_thread_lock = threading.Lock()
+
+
+class Prepared:
+    """A plan with the converters of its feeds: `call(values)` is one run."""
+
+    __slots__ = ("plan", "feeders", "call")
+
+    def __init__(self, plan, feeders, timeout_in_ms: int):
+        self.plan = plan
+        self.feeders = feeders
+        self.call = _caller(plan, feeders, timeout_in_ms)
+
+
+def _caller(plan, feeders, timeout_in_ms: int):
+    """The function of a steady run: as little as there can be between the caller's values and the kernels."""
+    converters = [f.feed for f in feeders]
+    if plan.fed_fetches:
+        return lambda values: _run_with_fed_fetches(plan, feeders, list(values), timeout_in_ms)
+    if timeout_in_ms > 0:
+        return lambda values: plan([f(v) for f, v in zip(converters, values)], Step(plan.session, timeout_in_ms))
+    if not converters:
+        return lambda values: plan(())
+    if len(converters) == 1:
+        convert = converters[0]
+        return lambda values: plan([convert(v) for v in values])
+    return lambda values: plan([f(v) for f, v in zip(converters, values)])
+
+
+def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
+    """A run that fetches what it is fed: the caller gets the array that was fed."""
+    arrays = [f.array(v) for f, v in zip(feeders, values)]
+    results = plan([f.feed(a) for f, a in zip(feeders, arrays)], Step(plan.session, timeout_in_ms))
+    for fetch, feed in plan.fed_fetches:
+        results[fetch] = arrays[feed]
+    return results
+
+
+class LocalExecutor:
+    """The engine behind a local session."""
+
+    def __init__(self, graph, config=None):
+        self.graph = graph
+        self.config = config if config is not None else config_pb2.ConfigProto()
+        self.state = SessionState(graph, function_caller=self._function)
+        self._lock = threading.RLock()
+        self._plans: dict = {}
+        self._feeders: dict[Tensor, Feeder] = {}
+        self._functions: dict = {}
+        self._device_names: list[str] | None = None
+        self._placer = None
+        self._rules = None
+        self._partial_runs: dict = {}
+        self.extended_to = -1
+        self._set_threads()
+
+    def _set_threads(self) -> None:
+        count = self.config.intra_op_parallelism_threads
+        if count > 0:
+            import torch
+
+            with _thread_lock:
+                if torch.get_num_threads() != count:
+                    torch.set_num_threads(count)
+
+    @property
+    def device_names(self) -> list[str]:
+        if self._device_names is None:
+            self._device_names = devices.device_names(self.config)
+        return self._device_names
+
+    def list_devices(self) -> list[devices.DeviceAttributes]:
+        return devices.attributes_of(self.device_names)
+
+    def extend(self) -> None:
+        """Take in what was added to the graph since the last run, and place it."""
+        version = self.graph.version
+        if version == self.extended_to:
+            return
+        with self._lock:
+            self._ready_to_plan()
+            if not self.config.graph_options.place_pruned_graph:
+                self._placer.place(self.graph.get_operations()[max(self.extended_to, 0) :])
+            self.extended_to = version
+
+    def _ready_to_plan(self) -> None:
+        if self._placer is None:
+            from everflow.runtime.plan.place import Placer
+            from everflow.runtime.plan.rewrite import rules_for
+
+            self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
+            self._rules = rules_for(self.config)
+
+    def feeder(self, tensor: Tensor) -> Feeder:
+        found = self._feeders.get(tensor)
+        if found is None:
+            found = self._feeders[tensor] = Feeder(tensor)
+        return found
+
+    def prepare(self, fetches: list, feeds: list[Tensor]) -> Prepared:
+        """The plan for these fetches and feeds, made when first asked for."""
+        key = (tuple(fetches), tuple(feeds))
+        found = self._plans.get(key)
+        if found is None:
+            with self._lock:
+                found = self._plans.get(key)
+                if found is None:
+                    plan = self.compile(fetches, feeds)
+                    found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], self.config.operation_timeout_in_ms)
+        return found
+
+    def compile(self, fetches: list, feeds: list[Tensor], **options):
+        """A new plan, not kept."""
+        from everflow.runtime.plan.compile import compile_plan
+
+        with self._lock:
+            self._ready_to_plan()
+            if self.config.graph_options.place_pruned_graph:
+                self._placer.place(_closure(fetches, feeds))
+            return compile_plan(fetches, feeds, self.state, self._placer, self._rules, **options)
+
+    def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
+        """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
+        tensors = list(feeds)
+        prepared = self.prepare(fetches, tensors)
+        plan = prepared.plan
+        trace = None
+        if options is not None and options.trace_level > 0 and run_metadata is not None:
+            trace = tracing.StepTrace()
+            plan = self.compile(fetches, tensors, recorder=trace.record)
+        timeout = options.timeout_in_ms if options is not None else 0
+        start = time.time()
+        results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout or self.config.operation_timeout_in_ms)
+        if run_metadata is not None:
+            if trace is not None:
+                trace.write(run_metadata.step_stats, start)
+                if self.config.graph_options.build_cost_model > 0:
+                    tracing.write_cost_graph(run_metadata, plan, trace)
+            if options is not None and options.output_partition_graphs:
+                run_metadata.partition_graphs.extend(plan.partitions.graph_defs())
+        return results
+
+    def _function(self, name: str):
+        """A graph function as a callable on kernel values."""
+        with self._lock:
+            found = self._functions.get(name)
+            if found is None:
+                from everflow.runtime.plan.functions import compile_function
+
+                self._ready_to_plan()
+                found = self._functions[name] = compile_function(name, self.graph, self.state, self._placer, self._rules)
+            return found
+
+    # --- partial runs ----------------------------------------------------------------------
+
+    def partial_run_setup(self, fetches: list, feeds: list[Tensor]) -> str:
+        from everflow.runtime.partial import PartialRun
+
+        self.extend()
+        with self._lock:
+            handle = f"->{len(self._partial_runs)}/{id(self)}"
+            self._partial_runs[handle] = PartialRun(self, fetches, feeds)
+            return handle
+
+    def partial_run(self, handle: str, fetches: list, feeds: dict) -> list:
+        found = self._partial_runs.get(handle)
+        if found is None:
+            raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+        return found.run(fetches, feeds)
+
+    def reset(self, containers: list[str]) -> None:
+        """Forget the objects of these resource containers; plans that hold them are made anew."""
+        with self._lock:
+            for container in containers:
+                self.state.resources.clear_container(container)
+            self._plans.clear()
+            self.extended_to = -1
+
+    def close(self) -> None:
+        self.state.close()
+
+
+def _closure(fetches, feeds) -> list[Operation]:
+    """The operations that fetches need, in creation order."""
+    fed = set(feeds)
+    found: set = set()
+    stack = [getattr(f, "op", f) for f in fetches if f not in fed]
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack += [t.op for t in op.inputs if t not in fed]
+            stack += op.control_inputs
+    return sorted(found | {t.op for t in feeds}, key=lambda op: op._id)

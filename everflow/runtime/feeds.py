@@ -1,0 +1,191 @@
+"""What was fed to a run: keys resolved to tensors, values checked and turned into what kernels take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from everflow.framework import dtypes, errors
+from everflow.framework.operation import Tensor
+from everflow.runtime import fetches
+
+# Python's own kinds of values: numpy makes a new array from them, which torch may take over as it is.
+_PLAIN = frozenset([float, int, bool, list, tuple])
+
+
+def resolve_key(graph, key) -> Tensor:
+    """The tensor that a key of feed_dict stands for."""
+    try:
+        tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
+    except Exception as e:
+        raise TypeError(f"Cannot interpret feed_dict key as Tensor: {e.args[0] if e.args else e}") from None
+    if not graph.is_feedable(tensor):
+        raise ValueError(f"Tensor {tensor.name} may not be fed.")
+    return tensor
+
+
+def flatten(graph, feed_dict) -> dict[Tensor, object]:
+    """Tensor → value for everything a feed_dict holds: tuple keys, composites and registered classes taken apart."""
+    if not isinstance(feed_dict, dict) and not hasattr(feed_dict, "items"):
+        raise TypeError("input must be a dictionary")
+    found: dict[Tensor, object] = {}
+    for key, value in feed_dict.items():
+        for part, part_value in _pairs(key, value):
+            for single, single_value in _parts(part, part_value):
+                found[resolve_key(graph, single)] = single_value
+    return found
+
+
+def _pairs(key, value):
+    """Nested keys with equally nested values, one by one."""
+    if not isinstance(key, tuple) or fetches.composite_parts(key) is not None:
+        yield key, value
+        return
+    keys, values = _flat(key), _flat_like(value)
+    if len(keys) != len(values):
+        raise ValueError(
+            f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. Key: {keys}, value: {values}."
+        )
+    yield from zip(keys, values)
+
+
+def _flat(structure):
+    if isinstance(structure, (list, tuple)):
+        return [leaf for part in structure for leaf in _flat(part)]
+    return [structure]
+
+
+def _flat_like(value):
+    return _flat(value)
+
+
+def _parts(key, value):
+    """A composite key's tensors with the parts of its value."""
+    tensors = fetches.composite_parts(key)
+    if tensors is not None:
+        values = _value_parts(value)
+        return list(zip(tensors, values, strict=False)) if len(values) >= len(tensors) else _short(tensors, values)
+    entry = fetches.conversion_of(key)
+    if entry is not None and entry[2] is not None:
+        return entry[2](key, value)
+    return [(key, value)]
+
+
+def _value_parts(value):
+    if isinstance(value, fetches.IndexedSlicesValue):
+        return [value.values, value.indices] + ([] if value.dense_shape is None else [value.dense_shape])
+    return list(value)
+
+
+def _short(tensors, values):
+    raise ValueError(f"A value with {len(tensors)} parts is needed to feed {tensors[0].name!r} and its companions, not {len(values)}")
+
+
+def check_list(graph, feeds) -> list[Tensor]:
+    """The tensors of a list of feeds, for `make_callable` and `partial_run_setup`."""
+    result = []
+    for feed in feeds:
+        parts = fetches.composite_parts(feed)
+        entry = fetches.conversion_of(feed) if parts is None else None
+        if entry is not None and entry[3] is not None:
+            parts = entry[3](feed)
+        for part in parts if parts is not None else [feed]:
+            result.append(resolve_key(graph, part))
+    return result
+
+
+class Feeder:
+    """Converts the values for one tensor: `array(value)` for numpy, `feed(value)` for the kernel's form."""
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+        self.array, self.feed = _converters(tensor)
+
+
+def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
+    from everflow.kernels import tensors as kernel_tensors
+
+    dtype = tensor.dtype.base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return _keep, _keep
+    numpy_type = dtype.as_numpy_dtype
+    is_integer = dtype.is_integer
+    is_compatible = _shape_test(tensor)
+    asarray = np.asarray
+
+    def array(value):
+        if isinstance(value, Tensor):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, numpy ndarrays, "
+                f"or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with key {tensor}."
+            )
+        if is_integer and isinstance(value, int):
+            _check_int(value, numpy_type, tensor)
+        try:
+            result = asarray(value, numpy_type)
+        except OverflowError:  # numpy 1 wrapped silently
+            result = asarray(value).astype(numpy_type)
+        if not is_compatible(result.shape):
+            raise ValueError(f"Cannot feed value of shape {result.shape!r} for Tensor {tensor.name!r}, which has shape {str(tensor.shape)!r}")
+        return result
+
+    if dtype is dtypes.string:
+        return array, lambda value: text_values(array(value))
+    import torch
+
+    from_numpy = torch.from_numpy
+    general = kernel_tensors.from_numpy
+    if dtype is dtypes.bfloat16 or dtype.is_quantized:
+        return array, lambda value: general(array(value))
+
+    def feed(value):
+        made = array(value)
+        return from_numpy(made) if value.__class__ in _PLAIN else general(made)
+
+    return array, feed
+
+
+def _keep(value):
+    return value
+
+
+def _check_int(value, numpy_type, tensor):
+    try:
+        fits = int(numpy_type(value)) == value
+    except OverflowError:
+        fits = False
+    if not fits:
+        raise TypeError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {numpy_type}. "
+            f"Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+        )
+
+
+def _shape_test(tensor: Tensor) -> Callable[[tuple], bool]:
+    """Whether an array's shape fits the tensor's static one, as quick as can be; looked up anew since `set_shape` may add to it."""
+    sizes = tensor.shape.as_list() if tensor.shape.ndims is not None else None
+    if sizes is None:
+        return lambda shape: True
+    rank = len(sizes)
+    known = [(i, size) for i, size in enumerate(sizes) if size is not None]
+    if len(known) == rank:
+        exact = tuple(sizes)
+        return lambda shape: shape == exact
+    if not known:
+        return lambda shape: len(shape) == rank
+    return lambda shape: len(shape) == rank and all(shape[i] == size for i, size in known)
+
+
+def text_values(array: np.ndarray) -> np.ndarray:
+    """An object array with text as UTF-8 bytes."""
+    result = np.empty(array.shape, object)
+    flat, source = result.reshape(-1), array.reshape(-1)
+    for i, item in enumerate(source):
+        if isinstance(item, str):
+            flat[i] = item.encode("utf-8")
+        elif isinstance(item, bytes):
+            flat[i] = bytes(item)
+        else:
+            raise errors.InternalError(None, None, f"Unsupported object type {type(item).__name__}")
+    return result

@@ -1,0 +1,131 @@
+"""What was asked of a run: any structure of tensors, operations and names, flattened for the plan and put together again after."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+
+from everflow.framework.composites import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from everflow.framework.operation import Operation, Tensor
+
+# (type, fetch → (parts, rebuild), feed → [(key, value)], feed for partial runs → keys)
+_conversions: list[tuple[type, Callable, Callable | None, Callable | None]] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None
+):
+    """Teach `Session.run` a class of your own.
+
+    `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x, value)` gives
+    [(tensor, value)]; `feed_function_for_partial_run(x)` the list of tensors.
+    """
+    for known, *_ in _conversions:
+        if issubclass(tensor_type, known):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _conversions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+
+
+def conversion_of(value):
+    """The registered conversion for an object's class, or None."""
+    for entry in _conversions:
+        if isinstance(value, entry[0]):
+            return entry
+    return None
+
+
+def _slices_parts(slices):
+    return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
+
+
+# The composites that TensorFlow itself knows: their parts, and the value class to put results in.
+_COMPOSITES = [
+    (SparseTensor, lambda s: [s.indices, s.values, s.dense_shape], lambda parts: SparseTensorValue(*parts)),
+    (IndexedSlices, _slices_parts, lambda parts: IndexedSlicesValue(parts[0], parts[1], parts[2] if len(parts) > 2 else None)),
+]
+
+
+def composite_parts(value):
+    """The tensors a composite is made of, or None where it is no composite."""
+    for kind, parts, _ in _COMPOSITES:
+        if isinstance(value, kind):
+            return parts(value)
+    return None
+
+
+class FetchPlan:
+    """A flattened fetch argument: `elements` are distinct Tensors and Operations; `build(values)` gives the asked structure."""
+
+    __slots__ = ("elements", "build")
+
+    def __init__(self, graph, fetches):
+        self.elements: list = []
+        positions: dict = {}
+
+        def position(element):
+            if element not in positions:
+                positions[element] = len(self.elements)
+                self.elements.append(element)
+            return positions[element]
+
+        self.build = _builder(graph, fetches, position)
+
+
+def _builder(graph, fetch, position):
+    """A function from the list of values to the value of one fetch."""
+    if fetch.__class__ is Tensor or isinstance(fetch, (str, bytes, Operation)):
+        return _single(graph, fetch, position)
+    if fetch is None:
+        raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
+    if isinstance(fetch, (list, tuple)):
+        parts = [_builder(graph, f, position) for f in fetch]
+        make = _sequence_maker(fetch)
+        return lambda values: make([part(values) for part in parts])
+    if isinstance(fetch, Mapping):
+        keys = list(fetch)
+        parts = [_builder(graph, fetch[key], position) for key in keys]
+        kind = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
+        return lambda values: _as_mapping(kind, [(key, part(values)) for key, part in zip(keys, parts)])
+    if hasattr(type(fetch), "__attrs_attrs__"):
+        names = [a.name for a in type(fetch).__attrs_attrs__]
+        parts = [_builder(graph, getattr(fetch, name), position) for name in names]
+        return lambda values: type(fetch)(*[part(values) for part in parts])
+    for kind, split, join in _COMPOSITES:
+        if isinstance(fetch, kind):
+            parts = [_single(graph, t, position) for t in split(fetch)]
+            return lambda values: join([part(values) for part in parts])
+    entry = conversion_of(fetch)
+    if entry is not None:
+        tensors, join = entry[1](fetch)
+        parts = [_single(graph, t, position) for t in tensors]
+        return lambda values: join([part(values) for part in parts])
+    return _single(graph, fetch, position)
+
+
+def _sequence_maker(fetch):
+    if isinstance(fetch, tuple):
+        return type(fetch)._make if hasattr(fetch, "_fields") else type(fetch) if type(fetch) is not tuple else tuple
+    return list
+
+
+def _as_mapping(kind, items):
+    return kind(items)
+
+
+def _single(graph, fetch, position):
+    try:
+        element = graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
+    except TypeError as e:
+        raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. ({e})") from None
+    except (ValueError, KeyError) as e:
+        raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({e})") from None
+    if not graph.is_fetchable(element):
+        _refuse(element)
+    index = position(element)
+    return lambda values: values[index]
+
+
+def _refuse(element):
+    from everflow.framework.errors import InaccessibleTensorError
+
+    raise InaccessibleTensorError(f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function.")

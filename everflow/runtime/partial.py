@@ -1,0 +1,74 @@
+"""A run in parts: nodes run once, when a part needs them, and their values wait for the parts to come."""
+
+from __future__ import annotations
+
+from everflow.framework import errors
+
+# They are the session's, not the run's, so every part looks them up anew.
+_VARIABLES = frozenset(["Variable", "VariableV2"])
+
+
+class PartialRun:
+    """The state of one `partial_run_setup`."""
+
+    def __init__(self, executor, fetches: list, feeds: list):
+        self._executor = executor
+        self._fetches = set(fetches)
+        self._feeds = set(feeds)
+        self._values: dict = {}  # Tensor → kernel value of what was fed or computed
+        self._arrays: dict = {}  # Tensor → what the caller fed
+        self._done: set = set()  # operations that ran
+
+    def run(self, fetches: list, feeds: dict) -> list:
+        """Feed more and fetch more."""
+        for tensor, value in feeds.items():
+            if tensor not in self._feeds:
+                raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} was not specified in partial_run_setup.")
+            if tensor in self._arrays:
+                raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} has already been fed.")
+            feeder = self._executor.feeder(tensor)
+            self._arrays[tensor] = feeder.array(value)
+            self._values[tensor] = feeder.feed(value)
+        for fetch in fetches:
+            if fetch not in self._fetches:
+                raise errors.InvalidArgumentError(None, None, f"The fetch {fetch.name} was not specified in partial_run_setup or was fetched already.")
+        self._compute(fetches)
+        self._fetches -= set(fetches)
+        return [self._result(fetch) for fetch in fetches]
+
+    def _compute(self, fetches) -> None:
+        """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives everything it computes."""
+        needed = self._pending(fetches)
+        if not needed:
+            return
+        tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in _VARIABLES]
+        plan = self._executor.compile(tensors + needed, list(self._values), to_numpy=False, done=self._done)
+        results = plan(list(self._values.values()))
+        self._values.update(zip(tensors, results))
+        self._done.update(op for op in needed if op.type not in _VARIABLES)
+
+    def _pending(self, fetches) -> list:
+        found: set = set()
+        stack = [f.op if hasattr(f, "op") else f for f in fetches if f not in self._values]
+        while stack:
+            op = stack.pop()
+            if op in found or op in self._done:
+                continue
+            missing = [t for t in op.outputs if t in self._feeds and t not in self._values]
+            if missing:
+                raise errors.InvalidArgumentError(None, None, f"{missing[0].name} is needed here and must be fed first")
+            found.add(op)
+            stack += [t.op for t in op.inputs if t not in self._values]
+            stack += op.control_inputs
+        return sorted(found, key=lambda op: op._id)
+
+    def _result(self, fetch):
+        from everflow.runtime.plan.emit import fetcher
+
+        if not hasattr(fetch, "op"):
+            return None
+        if fetch in self._arrays:
+            return self._arrays[fetch]
+        if fetch.op.type in _VARIABLES:
+            return self._executor.prepare([fetch], []).call(())[0]
+        return fetcher(fetch.dtype.base_dtype, True)(self._values[fetch])

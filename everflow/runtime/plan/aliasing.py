@@ -1,0 +1,102 @@
+"""Which op types give fresh memory, and so whose buffer a value may share: what may be handed out, and what must be copied."""
+
+from __future__ import annotations
+
+from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref
+
+# Results of these are always new memory that nobody else holds. Types not named here may give back an input or a view of one.
+FRESH = frozenset(
+    """
+    Abs Acos Acosh Add AddN AddV2 AccumulateNV2 All Any ApproximateEqual ArgMax ArgMin Asin Asinh Atan Atan2 Atanh AvgPool AvgPool3D
+    AvgPoolGrad BatchMatMul BatchMatMulV2 BiasAdd BiasAddGrad Ceil ConcatV2 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
+    Conv3D Cos Cosh Cross Cumprod Cumsum DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput
+    Div DivNoNan Elu EluGrad Equal Erf Erfc Exp Expm1 Floor FloorDiv FloorMod FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3
+    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 Gather GatherNd GatherV2 Greater GreaterEqual Inv InvGrad IsFinite IsInf
+    IsNan L2Loss LRN LeakyRelu LeakyReluGrad Less LessEqual Lgamma LinSpace Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr
+    MatMul Max MaxPool MaxPoolGrad Maximum Mean Min Minimum Mod Mul MulNoNan Multinomial Neg NotEqual OneHot Pad PadV2 MirrorPad Pow
+    Prod RandomStandardNormal RandomUniform RandomUniformInt Rank Reciprocal ReciprocalGrad Relu Relu6 Relu6Grad ReluGrad ResourceGather
+    Rint Round Rsqrt RsqrtGrad SegmentSum Select SelectV2 Selu SeluGrad Shape ShapeN Sigmoid SigmoidGrad Sign Sin Sinh Size Softmax
+    SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits Sqrt SqrtGrad Square
+    SquaredDifference Sub Sum Tan Tanh TanhGrad Tile TopKV2 TruncateDiv TruncateMod TruncatedNormal UnsortedSegmentSum Where Xdivy Xlogy
+    """.split()
+)
+# Kernels of these take a handle and write into what it stands for, or may.
+READ_TYPES = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"])
+
+
+def roots(program: Program) -> dict[tuple[Node, int], frozenset]:
+    """Edge → the edges whose memory it may share (itself alone for a fresh result)."""
+    found: dict[tuple[Node, int], frozenset] = {}
+    for node in program.nodes:
+        if node.type in FRESH or node.type in (FEED, VALUE) or not node.inputs:
+            for i in range(len(node.output_dtypes)):
+                found[node, i] = frozenset([(node, i)])
+            continue
+        shared = frozenset().union(*(found.get(e, frozenset([e])) for e in node.inputs))
+        for i in range(len(node.output_dtypes)):
+            found[node, i] = shared | {(node, i)}
+    return found
+
+
+def fetches_to_copy(program: Program) -> list[bool]:
+    """For each fetch, whether its value must be copied before the caller may own it."""
+    shared = roots(program)
+    seen: set = set()
+    result = []
+    for fetch in program.fetches:
+        if not isinstance(fetch, tuple) or fetch[0].type == FEED:
+            result.append(False)
+            continue
+        mine = shared[fetch]
+        owned = fetch[0].type in FRESH and not is_ref(*fetch) and not (mine & seen)
+        if not owned:
+            # Views of fresh results are ours too, unless another fetch looks at the same memory.
+            owned = not (mine & seen) and all(n.type in FRESH or n.type in VIEWS for n, _ in mine)
+        seen |= mine
+        result.append(not owned)
+    return result
+
+
+# Results of these are an input or a view of one, and nothing else.
+VIEWS = frozenset(
+    "Identity Reshape Squeeze ExpandDims Transpose StopGradient PreventGradient Snapshot Slice StridedSlice Split SplitV Unpack "
+    "Cast BroadcastTo".split()
+)
+
+
+def variable_of(node: Node, position: int = 0):
+    """The node that made the variable behind a ref or resource input, followed through ops that pass it on."""
+    source, output = node.inputs[position]
+    while source.inputs and (is_ref(source, output) or source.output_dtypes[output].name == "resource"):
+        source, output = source.inputs[0]
+    return source
+
+
+def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, list[Node]]) -> set[Node]:
+    """The reads of resource variables that must be copied, since a write comes before the last use of what they gave.
+
+    `writers`: variable node → the nodes that write it.
+    """
+    if not any(n.type == "ReadVariableOp" for n in order):
+        return set()
+    place = {node: i for i, node in enumerate(order)}
+    shared = roots(program)
+    last_use: dict[tuple[Node, int], int] = {}
+    for node in order:
+        for edge in node.inputs:
+            for root in shared.get(edge, ()):
+                if root[0].type == "ReadVariableOp":
+                    last_use[root] = max(last_use.get(root, -1), place[node])
+    for fetch in program.fetches:
+        if isinstance(fetch, tuple):
+            for root in shared[fetch]:
+                last_use[root] = len(order)
+    result = set()
+    for node in order:
+        if node.type == "ReadVariableOp":
+            last = last_use.get((node, 0), -1)
+            for writer in writers.get(variable_of(node), ()):
+                in_loop = writer.frame is not None or node.frame is not None
+                if in_loop or place[node] < place[writer] < last:
+                    result.add(node)
+    return result

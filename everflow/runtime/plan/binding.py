@@ -1,0 +1,113 @@
+"""From a node to what computes it: the kernel's function with its attributes and the session's state at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from everflow.framework import errors
+from everflow.kernels import registry, tensors
+from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
+
+# Their result is their (first) input, whatever it is: plans give it another name instead of calling anything.
+RENAMES = frozenset(["Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "RefIdentity"])
+PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
+NOTHING = frozenset(["NoOp", "ControlTrigger"])
+
+
+@dataclass(slots=True)
+class Binding:
+    """How to call a node's kernel: `function(*arguments, **keywords)`, with `step=` where `takes_step`."""
+
+    function: Any
+    keywords: dict[str, Any] = field(default_factory=dict)
+    takes_step: bool = False
+
+
+def bind(node: Node, session) -> Binding | None:
+    """The binding of a node; None where no kernel knows its op type."""
+    if session is not None and session.graph is not None and _is_function(node, session):
+        return _bind_function(node, session)
+    entry = registry.lookup(node.type)
+    if entry is None:
+        return None
+    specializer = registry.specializer(node.type)
+    if specializer is not None:
+        special = specializer(node)
+        if special is not None:
+            return Binding(special)
+    keywords = {name: node.attribute(name) for name in entry.attribute_names}
+    if "node" in entry.context_names:
+        keywords["node"] = node
+    if "session" in entry.context_names:
+        keywords["session"] = session
+    return Binding(entry.function, keywords, "step" in entry.context_names)
+
+
+def _is_function(node: Node, session) -> bool:
+    return node.type in session.graph._functions and registry.lookup(node.type) is None
+
+
+def _bind_function(node: Node, session) -> Binding:
+    """A node whose op type is a function of the graph: its call takes all inputs and gives one result or a tuple."""
+    call = session.function(node.type)
+    count = len(node.output_dtypes)
+
+    def function(*values, step):
+        results = call(*values, step=step)
+        return results[0] if count == 1 else tuple(results) if count else None
+
+    return Binding(function, {}, True)
+
+
+def is_once(node: Node) -> bool:
+    """Whether a node is computed when the plan is made: variables and handles."""
+    entry = registry.lookup(node.type)
+    return entry is not None and entry.once and not node.inputs
+
+
+def once_value(node: Node, session):
+    """What a `once` kernel gives: the session's variable or resource."""
+    binding = bind(node, session)
+    return binding.function(**binding.keywords)
+
+
+def constant_value(node: Node, session):
+    """The kernel value of a Const node; plans of a session share it."""
+    if node.type == VALUE:
+        return node.value
+    cache = session.constants if session is not None else {}
+    key = node.op._id
+    if key not in cache or cache[key][0] is not node.op:
+        array = node.attribute("value")
+        cache[key] = (node.op, tensors.from_numpy(array))
+    return cache[key][1]
+
+
+def call_arguments(node: Node, values: list) -> list:
+    """Input values grouped by the definition's arguments: a list for a list-valued one."""
+    if node.definition is None:
+        return values
+    arguments, offset = [], 0
+    for argument, count in input_counts(node):
+        arguments.append(values[offset : offset + count] if argument.is_list else values[offset])
+        offset += count
+    return arguments
+
+
+def flat_results(node: Node, result) -> list:
+    """What a kernel returned, as a list with one value for each output."""
+    counts = output_counts(node)
+    if not counts:
+        return []
+    if len(counts) == 1:
+        return list(result) if counts[0][0].is_list else [result]
+    flat = []
+    for (argument, _), value in zip(counts, result, strict=True):
+        flat += list(value) if argument.is_list else [value]
+    return flat
+
+
+def missing_kernel(node: Node) -> errors.OpError:
+    """The error for an op type that nothing computes."""
+    return errors.UnimplementedError(None, None, f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run")

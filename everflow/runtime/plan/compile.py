@@ -1,0 +1,53 @@
+"""The stages of planning in a row, and the `Plan` that comes out."""
+
+from __future__ import annotations
+
+from everflow.runtime.plan.emit import Emitted, emit
+from everflow.runtime.plan.failures import translated
+from everflow.runtime.plan.partition import Partitions, partition
+from everflow.runtime.plan.place import Placer, place
+from everflow.runtime.plan.program import FEED, Program
+from everflow.runtime.plan.prune import prune
+from everflow.runtime.plan.rewrite import rewrite
+from everflow.runtime.plan.schedule import Schedule, schedule
+from everflow.runtime.plan.structure import structure
+from everflow.runtime.state import Step
+
+
+class Plan:
+    """A compiled run. It holds no values of its own, so any number of threads may call it at once."""
+
+    def __init__(self, program: Program, changes: dict[str, int], partitions: Partitions, order: Schedule, emitted: Emitted, session):
+        self.program = program
+        self.changes = changes
+        self.partitions = partitions
+        self.schedule = order
+        self.emitted = emitted
+        self.session = session
+        self.function = emitted.function
+        self.takes_step = emitted.takes_step
+        # Fetches that are fed: position of the fetch → position of the feed.
+        self.fed_fetches = [(i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED]
+
+    def __call__(self, feeds, step: Step | None = None) -> list:
+        """One run: kernel values in, one value for each fetch out."""
+        if step is None and self.takes_step:
+            step = Step(self.session)
+        try:
+            return self.function(step, *feeds)
+        except Exception as e:
+            error = translated(e, self.emitted)
+        if error.__cause__ is None:
+            error.__suppress_context__ = True
+        raise error
+
+
+def compile_plan(fetches: list, feeds: list, session, placer: Placer, rules: list, *, recorder=None, to_numpy: bool = True, done=frozenset()) -> Plan:
+    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors)."""
+    program = prune(fetches, feeds, done)
+    changes = rewrite(program, rules, session)
+    place(program, placer)
+    partitions = partition(program)
+    order = schedule(program)
+    emitted = emit(program, order, structure(order.order), session, recorder=recorder, to_numpy=to_numpy)
+    return Plan(program, changes, partitions, order, emitted, session)

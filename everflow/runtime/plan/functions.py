@@ -1,0 +1,22 @@
+"""Bodies of graph functions as plans: what `PartitionedCall`, a function used as an op, and datasets' functions call."""
+
+from __future__ import annotations
+
+from everflow.framework import errors
+from everflow.runtime.state import Step
+
+
+def compile_function(name: str, graph, session, placer, rules):
+    """A callable on kernel values for a function of the graph: `call(*values, step=step)` returns the list of results."""
+    from everflow.runtime.plan.compile import compile_plan
+
+    function = graph._functions.get(name)
+    if function is None:
+        raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
+    inputs, outputs = function.body_tensors()
+    plan = compile_plan(list(outputs), list(inputs), session, placer, rules, to_numpy=False)
+
+    def call(*values, step: Step | None = None) -> list:
+        return plan(values, step)
+
+    return call

@@ -1,0 +1,145 @@
+"""Third stage: a device for every node.
+
+A session places its whole graph, also what no run needs, so that a node that fits nowhere fails every run, as in TensorFlow 1.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from everflow.framework import dtypes, errors
+from everflow.framework.devices import DeviceSpec
+
+_COLOCATION = b"loc:@"
+
+
+class Placer:
+    """Gives operations of a graph a device of the session's; goes on where it stopped when the graph has grown."""
+
+    def __init__(self, devices: list[str], *, soft: bool = False, log: bool = False):
+        self._devices = devices
+        self._specs = [DeviceSpec.from_string(name) for name in devices]
+        self._soft = soft
+        self._log = log
+        self._placed: dict = {}  # Operation → device name
+
+    def device_of(self, op) -> str:
+        """The device of an operation that was placed; the first CPU for one that was not."""
+        return self._placed.get(op, self._devices[0])
+
+    def place(self, ops) -> None:
+        """Place these operations, given that those they depend on are among them or placed."""
+        new = [op for op in ops if op not in self._placed]
+        groups = _Groups(new)
+        chosen: dict = {}
+        for group in groups.members():
+            device = self._choose_for(group)
+            for op in group:
+                chosen[op] = device
+        self._placed.update(chosen)
+        if self._log:
+            for op in new:
+                print(f"{op.name}: ({op.type}): {chosen[op]}", file=sys.stderr)
+
+    def _choose_for(self, group) -> str:
+        asked = DeviceSpec()
+        for op in group:
+            if op.device:
+                wanted = DeviceSpec.from_string(op.device)
+                if len(group) > 1 and _conflict(asked, wanted):
+                    if self._soft:
+                        continue
+                    raise errors.InvalidArgumentError(
+                        op.node_def,
+                        op,
+                        f"Cannot colocate nodes {_node_text(op)} and {_node_text(group[0])} because no device satisfies both "
+                        f"'{op.device}' and '{asked.to_string()}'.",
+                    )
+                asked.merge_from(wanted)
+        already = [self._placed[op] for op in group if op in self._placed]
+        if already:
+            return already[0]
+        found = self._matching(asked)
+        if not found and self._soft:
+            found = self._matching(DeviceSpec(job=asked.job, replica=asked.replica, task=asked.task))
+        if not found:
+            op = next(o for o in group if o.device)
+            text = f"Cannot assign a device for operation {op.name}: {_node_text(op)} was explicitly assigned to {op.device}"
+            text += f" but available devices are [ {', '.join(self._devices)} ]. Make sure the device specification refers to a valid device."
+            if asked.device_type == "GPU":
+                text += " torch sees no such GPU on this machine."
+            raise errors.InvalidArgumentError(op.node_def, op, text)
+        if not asked.device_type and any(_host_only(op) for op in group):
+            return self._devices[0]
+        return found[0] if asked.device_type else max(found, key=lambda name: ":GPU:" in name)
+
+    def _matching(self, asked) -> list[str]:
+        return [name for name, spec in zip(self._devices, self._specs) if not _conflict(asked, spec)]
+
+
+def _host_only(op) -> bool:
+    """Text, handles and small integers (shapes, indices) stay with the CPU unless a device was asked for."""
+    return any(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in op.outputs) or not op.outputs
+
+
+def _conflict(one: DeviceSpec, other: DeviceSpec) -> bool:
+    return any(a is not None and b is not None and a != b for a, b in zip(one._parts(), other._parts()))
+
+
+def _node_text(op) -> str:
+    frame = op.user_frame
+    return f"node {op.name} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {op.name}"
+
+
+class _Groups:
+    """Operations that must share a device: by `_class` attributes and by edges that carry references."""
+
+    def __init__(self, ops):
+        self._ops = ops
+        self._parent: dict = {}
+        by_name = None
+        for op in ops:
+            for group in op.attrs.get("_class", ()):
+                if group.startswith(_COLOCATION):
+                    if by_name is None:
+                        by_name = {o.name: o for o in ops}
+                    other = by_name.get(group[len(_COLOCATION) :].decode()) or self._outside(op, group)
+                    if other is not None:
+                        self._join(op, other)
+            for tensor in op.inputs:
+                if tensor.dtype._is_ref_dtype and any(t.dtype._is_ref_dtype for t in op.outputs):
+                    self._join(op, tensor.op)
+                elif tensor.dtype is dtypes.resource:
+                    self._join(op, tensor.op)
+
+    @staticmethod
+    def _outside(op, group):
+        try:
+            return op.graph.get_operation_by_name(group[len(_COLOCATION) :].decode())
+        except KeyError:
+            raise errors.InvalidArgumentError(
+                op.node_def, op, f"Node '{op.name}' is to be colocated with {group.decode()[5:]!r}, which is not in the graph"
+            ) from None
+
+    def _root(self, op):
+        while op in self._parent:
+            op = self._parent[op]
+        return op
+
+    def _join(self, a, b):
+        a, b = self._root(a), self._root(b)
+        if a is not b:
+            self._parent[a] = b
+
+    def members(self) -> list[list]:
+        found: dict = {}
+        for op in self._ops:
+            root = self._root(op)
+            found.setdefault(root, [root]).append(op)
+        return [list(dict.fromkeys(group)) for group in found.values()]
+
+
+def place(program, placer: Placer) -> None:
+    """Write the devices into a program's nodes."""
+    for node in program.nodes:
+        node.device = placer.device_of(node.op)

@@ -1,0 +1,318 @@
+"""`Session` and `InteractiveSession`: what a user holds to run a graph."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+
+from everflow.framework import errors, scopes
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+from everflow.protos import config_pb2
+from everflow.runtime import feeds as feeding
+from everflow.runtime.executor import LocalExecutor
+from everflow.runtime.fetches import FetchPlan
+
+# How targets other than this process are reached: prefix → factory(target, graph, config). `distributed` adds to it.
+_targets: dict[str, Callable] = {}
+_open_sessions: weakref.WeakSet = weakref.WeakSet()
+_NO_FEEDS: dict = {}
+
+
+def register_target(prefix: str, factory: Callable) -> None:
+    """Let targets that begin with `prefix` be served by `factory(target, graph, config)`, an executor."""
+    _targets[prefix] = factory
+
+
+def _make_executor(target: str, graph, config):
+    if not target or target == "local":
+        return LocalExecutor(graph, config)
+    for prefix, factory in _targets.items():
+        if target.startswith(prefix):
+            return factory(target, graph, config)
+    raise errors.NotFoundError(None, None, f"No session factory registered for the given session options: {{target: \"{target}\"}}")
+
+
+class BaseSession:
+    """What all sessions share: running, callables, partial runs."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if graph is None:
+            self._graph = scopes.get_default_graph()
+        else:
+            if not isinstance(graph, Graph):
+                raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+            self._graph = graph
+        if target is not None and not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        target = target.decode() if isinstance(target, bytes) else target or ""
+        if config is not None and not isinstance(config, config_pb2.ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._target = target.encode()
+        self._config = config
+        self._add_shapes = bool(config is not None and config.graph_options.infer_shapes)
+        self._closed = False
+        self._calls: dict = {}  # (kind of fetches, fetches, feed keys) → steady-state call
+        self._executor = _make_executor(target, self._graph, config)
+        _open_sessions.add(self)
+
+    @property
+    def graph(self):
+        """The graph this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self):
+        """The graph as a GraphDef."""
+        return self._graph.as_graph_def(add_shapes=self._add_shapes)
+
+    @property
+    def sess_str(self):
+        """The target, as bytes."""
+        return self._target
+
+    def list_devices(self):
+        """The devices there are: objects with `name`, `device_type`, `memory_limit_bytes`."""
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+        return self._executor.list_devices()
+
+    def close(self):
+        """Give up what the session holds. Running it afterwards is a RuntimeError."""
+        if not self._closed:
+            self._closed = True
+            self._calls = {}
+            _open_sessions.discard(self)
+            self._executor.close()
+
+    def as_default(self):
+        """A context in which `Tensor.eval` and `Operation.run` use this session; it is not closed at the end."""
+        return scopes.default_session(self)
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Run what is needed for `fetches` and give their values, in the structure that was asked for.
+
+        >>> sess.run({"sum": a + b, "both": [a, b]}, feed_dict={a: 1.0, b: 2.0})
+        {'sum': 3.0, 'both': [1.0, 2.0]}
+        """
+        if options is None and run_metadata is None:
+            # The steady state: one look-up by what was asked and fed, then the plan.
+            kind = fetches.__class__
+            feed_dict = feed_dict or _NO_FEEDS
+            try:
+                key = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
+                call = self._calls.get(key)
+            except TypeError:  # nested or unhashable: taken apart at each run
+                key = call = None
+            if call is not None and self._executor.extended_to == self._graph.version:
+                return call(feed_dict.values())
+            return self._first_run(key, fetches, feed_dict)
+        return self._run_with_options(fetches, feed_dict, options, run_metadata)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if self._graph.version == 0:
+            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+
+    def _first_run(self, key, fetches, feed_dict):
+        self._check_open()
+        fed = feeding.flatten(self._graph, feed_dict) if feed_dict is not _NO_FEEDS else {}
+        wanted = FetchPlan(self._graph, fetches)
+        self._executor.extend()
+        prepared = self._executor.prepare(wanted.elements, list(fed))
+        run, build = prepared.call, wanted.build
+        if key is not None and _is_steady(fetches, feed_dict):
+            single = isinstance(fetches, Tensor)
+            self._calls[key] = (lambda values: run(values)[0]) if single else (lambda values: build(run(values)))
+        return build(run(fed.values()))
+
+    def _run_with_options(self, fetches, feed_dict, options, run_metadata):
+        if options is not None and not isinstance(options, config_pb2.RunOptions):
+            raise TypeError(f"options must be a RunOptions, but got {type(options)}")
+        if run_metadata is not None and not isinstance(run_metadata, config_pb2.RunMetadata):
+            raise TypeError(f"run_metadata must be a RunMetadata, but got {type(run_metadata)}")
+        self._check_open()
+        fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
+        wanted = FetchPlan(self._graph, fetches)
+        self._executor.extend()
+        return wanted.build(self._executor.run_with_options(wanted.elements, fed, options, run_metadata))
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that runs `fetches`, with the values of `feed_list` as positional arguments."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
+        self._executor.extend()
+        wanted = FetchPlan(self._graph, fetches)
+        if accept_options:
+            return lambda *args, options=None, run_metadata=None: self.run(
+                fetches, dict(zip(feed_list or (), args)), options=options, run_metadata=run_metadata
+            )
+        tensors = feeding.check_list(self._graph, feed_list or [])
+        if feed_list:
+            return self._callable_with_feeds(fetches, wanted, feed_list, tensors)
+        run, build = self._executor.prepare(wanted.elements, []).call, wanted.build
+
+        def call():
+            if self._closed:
+                raise errors.CancelledError(None, None, "Session has been closed.")
+            return build(run(()))
+
+        return call
+
+    def _callable_with_feeds(self, fetches, wanted, feed_list, tensors):
+        simple = len(tensors) == len(feed_list)
+        run, build, count = self._executor.prepare(wanted.elements, tensors).call, wanted.build, len(feed_list)
+
+        def call(*values):
+            if not simple or len(values) != count or self._closed:
+                return self.run(fetches, dict(zip(feed_list, values)))
+            return build(run(values))
+
+        return call
+
+    def _make_callable_from_options(self, callable_options):
+        """A function from a CallableOptions proto: `call(*feeds)` returns the list of fetched values."""
+        named = [self._graph.get_tensor_by_name(name) for name in callable_options.feed]
+        wanted = [self._graph.as_graph_element(name) for name in callable_options.fetch]
+        targets = [self._graph.get_operation_by_name(name) for name in callable_options.target]
+        self._executor.extend()
+        options = callable_options.run_options if callable_options.HasField("run_options") else None
+
+        def call(*args, run_metadata=None):
+            self._check_open()
+            if len(args) != len(named):
+                raise errors.InvalidArgumentError(None, None, f"This callable takes {len(named)} values, not {len(args)}")
+            if options is None and run_metadata is None:
+                results = self._executor.prepare(wanted + targets, named).call(args)
+            else:
+                results = self._executor.run_with_options(wanted + targets, dict(zip(named, args)), options, run_metadata)
+            return results[: len(wanted)]
+
+        return call
+
+    def partial_run_setup(self, fetches, feeds=None):
+        """Begin a run that goes on in parts; gives the handle for `partial_run`. All fetches and feeds to come must be named here."""
+        self._check_open()
+        wanted = FetchPlan(self._graph, fetches)
+        return self._executor.partial_run_setup(wanted.elements, feeding.check_list(self._graph, feeds or []))
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """Go on with a run: feed more, fetch more."""
+        self._check_open()
+        fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
+        wanted = FetchPlan(self._graph, fetches)
+        return wanted.build(self._executor.partial_run(handle, wanted.elements, fed))
+
+    def explain(self, fetches, feed_list=()) -> str:
+        """What each stage of planning made of a run, as text; see docs/runtime.md."""
+        from everflow.runtime.plan.explain import explain
+
+        self._check_open()
+        self._executor.extend()
+        wanted = FetchPlan(self._graph, fetches)
+        return explain(self._executor.compile(wanted.elements, feeding.check_list(self._graph, list(feed_list))))
+
+
+def _is_steady(fetches, feed_dict) -> bool:
+    """Whether equal fetches and feed keys mean the same run every time: graph elements and names only, no objects with a will of their own."""
+    flat = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+    return all(_is_element(item) for item in flat) and all(_is_element(item) for item in feed_dict)
+
+
+def _is_element(item) -> bool:
+    return isinstance(item, (Tensor, Operation, str)) or hasattr(item, "_as_graph_element")
+
+
+class Session(BaseSession):
+    """Runs the operations of a graph and holds its variables.
+
+    >>> with tf.Session() as sess:
+    ...     print(sess.run(tf.constant(2.0) * 3.0))
+    6.0
+    """
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config=config)
+        self._entered = None
+
+    def __enter__(self):
+        if self._entered is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a session multiple times."
+            )
+        graph_context = self._graph.as_default()
+        session_context = self.as_default()
+        graph_context.__enter__()
+        session_context.__enter__()
+        self._entered = graph_context, session_context
+        return self
+
+    def __exit__(self, exc_type, exc_value, exc_traceback):
+        if exc_type is errors.OpError:
+            warnings.warn("Session closing due to error", stacklevel=2)
+        if self._entered is not None:
+            graph_context, session_context = self._entered
+            self._entered = None
+            try:
+                session_context.__exit__(exc_type, exc_value, exc_traceback)
+            finally:
+                graph_context.__exit__(exc_type, exc_value, exc_traceback)
+        self.close()
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Forget what is kept in resource containers (the default one unless named) at a target."""
+        if target is not None and not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        target = target.decode() if isinstance(target, bytes) else target or ""
+        if containers is not None and (not isinstance(containers, (list, tuple)) or not all(isinstance(c, str) for c in containers)):
+            raise TypeError("containers must be a list of strings")
+        if target:
+            executor = _make_executor(target, Graph(), config)
+            executor.reset(list(containers or [""]))
+            return
+        for session in list(_open_sessions):
+            session._executor.reset(list(containers or [""]))
+
+
+_interactive_lock = threading.Lock()
+_interactive_count = 0
+
+
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default when created, for shells and notebooks."""
+
+    def __init__(self, target="", graph=None, config=None):
+        global _interactive_count
+        super().__init__(target, graph, config)
+        with _interactive_lock:
+            if _interactive_count > 0:
+                warnings.warn(
+                    "An interactive session is already active. This can cause out-of-memory errors in some cases. You must explicitly call "
+                    "`InteractiveSession.close()` to release resources held by the other session(s).",
+                    stacklevel=2,
+                )
+            _interactive_count += 1
+        self._explicit_graph = graph
+        scopes.default_sessions.enforce_nesting = False
+        self._contexts = [self.as_default()]
+        if graph is not None:
+            scopes.default_graphs.enforce_nesting = False
+            self._contexts.append(graph.as_default())
+        for context in self._contexts:
+            context.__enter__()
+
+    def close(self):
+        """Close it, and take it from the default stacks."""
+        global _interactive_count
+        if not self._closed:
+            with _interactive_lock:
+                _interactive_count -= 1
+            for context in reversed(self._contexts):
+                context.__exit__(None, None, None)
+        super().close()

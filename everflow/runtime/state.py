@@ -1,0 +1,139 @@
+"""What a session keeps between runs (variables, queues, random streams) and what one run keeps while it goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from everflow.framework import errors
+
+DEFAULT_CONTAINER = "localhost"
+
+
+class ResourceStore:
+    """Objects that live longer than a run: `(container, kind, name)` → object. An empty container is the default one."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self._containers: dict[str, dict[tuple[str, str], Any]] = {}
+
+    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]):
+        """The object of that name, made by `factory()` the first time."""
+        with self._lock:
+            objects = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            key = (kind, name)
+            if key not in objects:
+                objects[key] = factory()
+            return objects[key]
+
+    def lookup(self, container: str, kind: str, name: str):
+        """The object of that name, or None."""
+        with self._lock:
+            return self._containers.get(container or DEFAULT_CONTAINER, {}).get((kind, name))
+
+    def delete(self, container: str, kind: str, name: str) -> bool:
+        """Forget an object; whether there was one."""
+        with self._lock:
+            return self._containers.get(container or DEFAULT_CONTAINER, {}).pop((kind, name), None) is not None
+
+    def remove(self, value) -> bool:
+        """Forget an object wherever it is kept; whether it was there."""
+        with self._lock:
+            for objects in self._containers.values():
+                for key, held in objects.items():
+                    if held is value:
+                        del objects[key]
+                        return True
+        return False
+
+    def clear_container(self, container: str = "") -> None:
+        """Forget all objects of a container."""
+        with self._lock:
+            self._containers.pop(container or DEFAULT_CONTAINER, None)
+
+    def all_of_kind(self, kind: str) -> dict[str, Any]:
+        """Name → object over all containers, e.g. to close every queue."""
+        with self._lock:
+            return {name: value for objects in self._containers.values() for (k, name), value in objects.items() if k == kind}
+
+
+class RandomStreams:
+    """The generators of random ops, one for each node: a stream goes on from run to run and starts anew in a new session.
+
+    They are found by the node's name, so that growing the graph disturbs none.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._streams: dict[str, Any] = {}
+
+    def stream(self, node_name: str, factory: Callable[[], Any]):
+        """The generator of a node, made by `factory()` the first time."""
+        with self._lock:
+            if node_name not in self._streams:
+                self._streams[node_name] = factory()
+            return self._streams[node_name]
+
+
+class SessionState:
+    """All that kernels get as `session`."""
+
+    def __init__(self, graph=None, resources: ResourceStore | None = None, function_caller: Callable | None = None):
+        self.graph = graph
+        self.resources = resources or ResourceStore()
+        self.random = RandomStreams()
+        self.closed = threading.Event()
+        self.constants: dict[int, Any] = {}  # op id → kernel value; plans share them
+        self._function_caller = function_caller
+        self._close_actions: list[Callable[[], None]] = []
+
+    def function(self, name_or_attr) -> Callable:
+        """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results."""
+        return self._function_caller(getattr(name_or_attr, "name", name_or_attr))
+
+    def on_close(self, action: Callable[[], None]) -> None:
+        """Have `action()` called when the session closes."""
+        self._close_actions.append(action)
+
+    def close(self) -> None:
+        self.closed.set()
+        for action in self._close_actions:
+            action()
+        self._close_actions.clear()
+
+
+class Step:
+    """All that kernels get as `step`: one run, its objects and whether it should stop."""
+
+    __slots__ = ("container", "deadline", "session", "_cancelled")
+
+    def __init__(self, session: SessionState, timeout_in_ms: int = 0):
+        self.container: dict = {}
+        self.session = session
+        self.deadline = time.monotonic() + timeout_in_ms / 1000.0 if timeout_in_ms > 0 else None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled or self.session.closed.is_set()
+
+    def check(self) -> None:
+        """Raise when this run should stop."""
+        if self.cancelled:
+            raise errors.CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise errors.DeadlineExceededError(None, None, "Timed out waiting for notification")
+
+    def wait_for(self, condition: threading.Condition, predicate: Callable[[], bool]) -> None:
+        """Wait on a held condition until the predicate holds; raise when the run is cancelled or too late."""
+        while not predicate():
+            self.check()
+            wait = 0.1
+            if self.deadline is not None:
+                wait = max(0.0, min(wait, self.deadline - time.monotonic()))
+            condition.wait(wait)

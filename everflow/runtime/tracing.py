@@ -1,0 +1,90 @@
+"""What a traced run leaves behind: the times of its nodes as StepStats, and a cost graph."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+
+class StepTrace:
+    """Collects one record for each node that a traced plan runs."""
+
+    def __init__(self):
+        self.records: list[tuple] = []
+
+    def record(self, node, start: int, end: int, values: list) -> None:
+        """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs in use."""
+        described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes)]
+        self.records.append((node, start, end, described))
+
+    def write(self, step_stats, started: float) -> None:
+        """Fill a StepStats proto: a DeviceStepStats for each device, its nodes in the order they ran."""
+        by_device: dict = {}
+        thread = threading.get_ident() & 0x7FFFFFFF
+        for node, start, end, outputs in self.records:
+            if node.device not in by_device:
+                by_device[node.device] = step_stats.dev_stats.add(device=node.device)
+            stats = by_device[node.device].node_stats.add(
+                node_name=node.name,
+                all_start_micros=start // 1000,
+                op_start_rel_micros=0,
+                op_end_rel_micros=max(1, (end - start) // 1000),
+                all_end_rel_micros=max(1, (end - start) // 1000),
+                all_start_nanos=start,
+                op_end_rel_nanos=end - start,
+                all_end_rel_nanos=end - start,
+                scheduled_micros=int(started * 1e6),
+                thread_id=thread,
+                timeline_label=_label(node),
+            )
+            for slot, (dtype, sizes, size_in_bytes, pointer) in enumerate(outputs):
+                output = stats.output.add(slot=slot)
+                description = output.tensor_description
+                description.dtype = dtype
+                for size in sizes:
+                    description.shape.dim.add(size=size)
+                description.allocation_description.requested_bytes = size_in_bytes
+                description.allocation_description.allocated_bytes = size_in_bytes
+                description.allocation_description.allocator_name = "cpu"
+                description.allocation_description.ptr = pointer
+
+
+def _describe(value, dtype):
+    """(dtype number, sizes, bytes, address) of a kernel's value."""
+    number = dtype.as_datatype_enum
+    value = getattr(value, "value", value)
+    if isinstance(value, np.ndarray):
+        return number, list(value.shape), int(value.nbytes), int(value.ctypes.data)
+    if hasattr(value, "data_ptr"):
+        return number, list(value.shape), value.numel() * value.element_size(), value.data_ptr()
+    return number, [], 0, 0
+
+
+def _label(node) -> str:
+    """`name = Type(input, input)`, as timelines show it."""
+    names = [source.name if output == 0 else f"{source.name}:{output}" for source, output in node.inputs]
+    names += ["^" + source.name for source in node.controls]
+    op_type = node.op.type if node.type.startswith("_") and node.op is not None else node.type
+    return f"{node.name} = {op_type}({', '.join(names)})"
+
+
+def write_cost_graph(run_metadata, plan, trace: StepTrace) -> None:
+    """Fill RunMetadata.cost_graph: each node with its device, time and size of outputs."""
+    cost_graph = run_metadata.cost_graph
+    numbers = {node: i for i, (node, *_) in enumerate(trace.records)}
+    for node, start, end, outputs in trace.records:
+        cost = cost_graph.node.add(
+            name=node.name, device=node.device, id=numbers[node], compute_time=(end - start) // 1000, compute_cost=(end - start) // 1000
+        )
+        for source, output in node.inputs:
+            if source in numbers:
+                cost.input_info.add(preceding_node=numbers[source], preceding_port=output)
+        for dtype, sizes, size_in_bytes, _ in outputs:
+            info = cost.output_info.add(size=size_in_bytes, alias_input_port=-1, dtype=dtype)
+            for size in sizes:
+                info.shape.dim.add(size=size)
+        cost.control_input.extend(numbers[c] for c in node.controls if c in numbers)
+        cost.is_final = any(f is node or isinstance(f, tuple) and f[0] is node for f in plan.program.fetches)
+
+
