@@ -7,6 +7,7 @@ import sys
 from absl import app as _absl_app
 
 from everflow.platform import flags
+from everflow.platform import logging as _logging  # noqa: F401  its logger has to be there before absl's
 
 
 def run(main=None, argv=None):

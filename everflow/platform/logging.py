@@ -123,3 +123,6 @@ def get_verbosity():
 def set_verbosity(v):
     """Log messages of level `v` and above; `v` is a number or a name such as "DEBUG"."""
     get_logger().setLevel(v)
+
+
+get_logger()  # before the program, or absl, sets up the root logger: both then show what is logged, as in TensorFlow 1
