@@ -72,6 +72,41 @@ from everflow.framework.dtypes import (
 )
 
 # --- graph: Graph, Operation, Tensor, scopes, collections, seeds, devices
+from everflow.framework.composites import IndexedSlices, SparseTensor, SparseTensorValue
+from everflow.framework.conversion import (
+    convert_to_tensor,
+    convert_to_tensor_or_indexed_slices,
+    convert_to_tensor_or_sparse_tensor,
+    register_tensor_conversion_function,
+)
+from everflow.framework.devices import DeviceSpec
+from everflow.framework.graph import Graph
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.registry import NotDifferentiable, RegisterGradient
+from everflow.framework.scopes import (
+    add_to_collection,
+    add_to_collections,
+    colocate_with,
+    container,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_collection,
+    get_collection_ref,
+    get_default_graph,
+    init_scope,
+    name_scope,
+    op_scope,
+    reset_default_graph,
+)
+from everflow.framework.seeds import get_seed, set_random_seed
+from everflow.framework.shapes import Dimension, TensorShape
+from everflow.framework.static_values import constant_value as get_static_value, is_tensor
+from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
+
+no_gradient = NotDifferentiable
+NoGradient = NotDifferentiable
 
 # --- session
 from everflow.framework.scopes import get_default_session
@@ -82,6 +117,7 @@ from everflow.runtime.session import InteractiveSession, Session
 # --- variables
 
 # --- arrays: constants, shapes, slicing, joining
+from everflow.ops.constants import constant, placeholder, placeholder_with_default
 
 # --- math
 
