@@ -124,6 +124,16 @@ from everflow.ops.constants import constant, placeholder, placeholder_with_defau
 # --- linear algebra
 
 # --- random
+from everflow.ops.random import (
+    multinomial,
+    random_crop,
+    random_gamma,
+    random_normal,
+    random_poisson,
+    random_shuffle,
+    random_uniform,
+    truncated_normal,
+)
 
 # --- nn
 
@@ -140,6 +150,19 @@ from everflow.ops.constants import constant, placeholder, placeholder_with_defau
 # --- queues, barriers, accumulators, tables
 
 # --- initializers
+from everflow.ops.initializers import (
+    constant_initializer,
+    glorot_normal_initializer,
+    glorot_uniform_initializer,
+    ones_initializer,
+    orthogonal_initializer,
+    random_normal_initializer,
+    random_uniform_initializer,
+    truncated_normal_initializer,
+    uniform_unit_scaling_initializer,
+    variance_scaling_initializer,
+    zeros_initializer,
+)
 
 # --- eager and functions
 

@@ -1,0 +1,325 @@
+"""Initializers: objects that make the first value of a variable from its shape and dtype, and can be written down as a config."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.shapes import TensorShape
+from everflow.ops import random
+from everflow.ops.constants import constant
+
+
+class Initializer:
+    """Base of all initializers: `initializer(shape, dtype)` makes a tensor."""
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        raise NotImplementedError
+
+    def get_config(self):
+        """The arguments that make this initializer again."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from what `get_config` gave."""
+        config = dict(config)
+        config.pop("dtype", None)
+        return cls(**config)
+
+
+def _floating(dtype):
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype!s}.")
+    return dtype
+
+
+class Zeros(Initializer):
+    """All zeros."""
+
+    def __init__(self, dtype=dtypes.float32):
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        from everflow.ops.array import zeros
+
+        return zeros(shape, self.dtype if dtype is None else dtype)
+
+    def get_config(self):
+        return {"dtype": self.dtype.name}
+
+
+class Ones(Initializer):
+    """All ones."""
+
+    def __init__(self, dtype=dtypes.float32):
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        from everflow.ops.array import ones
+
+        return ones(shape, self.dtype if dtype is None else dtype)
+
+    def get_config(self):
+        return {"dtype": self.dtype.name}
+
+
+class Constant(Initializer):
+    """One value, or a list of values that fill the shape; the last one is repeated where they are too few."""
+
+    def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
+        if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
+            raise TypeError(
+                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray)."
+            )
+        self.value = value
+        self.dtype = dtypes.as_dtype(dtype)
+        self._verify_shape = verify_shape
+
+    def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
+        if verify_shape is None:
+            verify_shape = self._verify_shape
+        return constant(self.value, dtype=self.dtype if dtype is None else dtype, shape=shape, verify_shape=verify_shape)
+
+    def get_config(self):
+        # `verify_shape` is left out so that configs stay readable by newer Keras.
+        return {"value": self.value, "dtype": self.dtype.name}
+
+
+class RandomUniform(Initializer):
+    """Uniform values in [minval, maxval)."""
+
+    def __init__(self, minval=0, maxval=None, seed=None, dtype=dtypes.float32):
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return random.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class RandomNormal(Initializer):
+    """Normal values."""
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return random.random_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class TruncatedNormal(Initializer):
+    """Normal values within two deviations of the mean."""
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return random.truncated_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class UniformUnitScaling(Initializer):
+    """Uniform values that keep the scale of what a layer of linear units passes on."""
+
+    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
+        self.factor = factor
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        if dtype is None:
+            dtype = self.dtype
+        full = partition_info.full_shape if partition_info is not None else shape
+        # All dimensions but the last are inputs; a vector counts as one.
+        inputs = max(math.prod(float(int(size)) for size in full[:-1]), 1.0)
+        limit = math.sqrt(3 / inputs) * self.factor
+        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
+
+
+# A truncated standard normal distribution has this deviation.
+_TRUNCATED_DEVIATION = 0.87962566103423978
+
+
+class VarianceScaling(Initializer):
+    """Values whose variance is `scale` over the number of inputs, outputs, or their average."""
+
+    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=dtypes.float32):
+        if scale <= 0.0:
+            raise ValueError("`scale` must be positive float.")
+        if mode not in {"fan_in", "fan_out", "fan_avg"}:
+            raise ValueError("Invalid `mode` argument:", mode)
+        distribution = distribution.lower()
+        if distribution not in {"normal", "uniform", "truncated_normal", "untruncated_normal"}:
+            raise ValueError("Invalid `distribution` argument:", distribution)
+        self.scale = scale
+        self.mode = mode
+        self.distribution = distribution
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        if dtype is None:
+            dtype = self.dtype
+        full = partition_info.full_shape if partition_info is not None else shape
+        fan_in, fan_out = compute_fans(full)
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
+        scale = self.scale / max(1.0, fan)
+        if self.distribution in ("normal", "truncated_normal"):
+            return random.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED_DEVIATION, dtype, seed=self.seed)
+        if self.distribution == "untruncated_normal":
+            return random.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
+        limit = math.sqrt(3.0 * scale)
+        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed, "dtype": self.dtype.name}
+
+
+def compute_fans(shape):
+    """(inputs, outputs) of a weight: of a convolution's kernel, times the size of its window."""
+    sizes = [int(size) for size in (shape.as_list() if isinstance(shape, TensorShape) else shape)]
+    if len(sizes) < 1:
+        return 1.0, 1.0
+    if len(sizes) == 1:
+        return sizes[0], sizes[0]
+    window = math.prod(sizes[:-2])
+    return sizes[-2] * window, sizes[-1] * window
+
+
+class GlorotUniform(VarianceScaling):
+    """Uniform values by the average of inputs and outputs (Xavier)."""
+
+    def __init__(self, seed=None, dtype=dtypes.float32):
+        super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
+
+    def get_config(self):
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class GlorotNormal(VarianceScaling):
+    """Truncated normal values by the average of inputs and outputs (Xavier)."""
+
+    def __init__(self, seed=None, dtype=dtypes.float32):
+        super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
+
+    def get_config(self):
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+def lecun_normal(seed=None):
+    """Truncated normal values by the number of inputs."""
+    return VarianceScaling(scale=1.0, mode="fan_in", distribution="truncated_normal", seed=seed)
+
+
+def lecun_uniform(seed=None):
+    """Uniform values by the number of inputs."""
+    return VarianceScaling(scale=1.0, mode="fan_in", distribution="uniform", seed=seed)
+
+
+def he_normal(seed=None):
+    """Truncated normal values by the number of inputs, for rectified units."""
+    return VarianceScaling(scale=2.0, mode="fan_in", distribution="truncated_normal", seed=seed)
+
+
+def he_uniform(seed=None):
+    """Uniform values by the number of inputs, for rectified units."""
+    return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
+
+
+def _random_orthogonal(shape, dtype, seed):
+    """A matrix with orthonormal columns (or rows), uniformly distributed."""
+    values = random.random_normal(shape, dtype=dtype, seed=seed)
+    q, r = raw.Qr(values, full_matrices=False)
+    # Only with the signs of the diagonal taken out is the distribution uniform.
+    return raw.Mul(q, raw.Sign(raw.DiagPart(r)), name="mul")
+
+
+class Orthogonal(Initializer):
+    """An orthogonal matrix; of more dimensions, all but the last are taken together."""
+
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+        self.gain = gain
+        self.dtype = _floating(dtype)
+        self.seed = seed
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        if dtype is None:
+            dtype = self.dtype
+        if len(shape) < 2:
+            raise ValueError("The tensor to initialize must be at least two-dimensional")
+        columns = int(shape[-1])
+        rows = math.prod(int(size) for size in shape[:-1])
+        if rows < columns:
+            from everflow.ops.array import matrix_transpose
+
+            q = matrix_transpose(_random_orthogonal((columns, rows), dtype, self.seed))
+        else:
+            q = _random_orthogonal((rows, columns), dtype, self.seed)
+        return raw.Mul(self.gain, raw.Reshape(q, list(shape)), name="mul")
+
+    def get_config(self):
+        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class Identity(Initializer):
+    """The identity matrix times `gain`."""
+
+    def __init__(self, gain=1.0, dtype=dtypes.float32):
+        self.gain = gain
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        from everflow.ops.linalg import eye
+
+        full = shape if partition_info is None else partition_info.full_shape
+        if len(full) != 2:
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+        if dtype is None:
+            dtype = self.dtype
+        if isinstance(full, TensorShape):
+            full = full.as_list()
+        values = eye(*full, dtype=dtype)
+        if partition_info is not None:
+            values = raw.Slice(values, partition_info.var_offset, shape)
+        return raw.Mul(self.gain, values, name="mul")
+
+    def get_config(self):
+        return {"gain": self.gain, "dtype": self.dtype.name}
+
+
+# The names under which TensorFlow 1 programs know them.
+zeros_initializer = Zeros
+ones_initializer = Ones
+constant_initializer = Constant
+random_uniform_initializer = RandomUniform
+random_normal_initializer = RandomNormal
+truncated_normal_initializer = TruncatedNormal
+uniform_unit_scaling_initializer = UniformUnitScaling
+variance_scaling_initializer = VarianceScaling
+glorot_uniform_initializer = GlorotUniform
+glorot_normal_initializer = GlorotNormal
+orthogonal_initializer = Orthogonal
+identity_initializer = Identity

@@ -1,0 +1,24 @@
+"""tf.random: distributions, shuffles, stateless ops and seeds."""
+
+from __future__ import annotations
+
+# The re-exports are the purpose of this file.
+# ruff: noqa: F401
+from everflow.framework.seeds import get_seed, set_random_seed
+from everflow.ops.random import (
+    categorical,
+    multinomial,
+)
+from everflow.ops.random import random_gamma as gamma
+from everflow.ops.random import random_normal as normal
+from everflow.ops.random import random_poisson as poisson
+from everflow.ops.random import random_shuffle as shuffle
+from everflow.ops.random import random_uniform as uniform
+from everflow.ops.random import truncated_normal
+from everflow.ops.random_stateless import (
+    stateless_categorical,
+    stateless_multinomial,
+    stateless_truncated_normal,
+)
+from everflow.ops.random_stateless import stateless_random_normal as stateless_normal
+from everflow.ops.random_stateless import stateless_random_uniform as stateless_uniform
