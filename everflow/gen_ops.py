@@ -1,4 +1,4 @@
-"""TensorFlow's generated op functions, `gen_math_ops.mat_mul(a, b)`: raw ops under snake-case names with positional attributes."""
+"""TensorFlow's generated op functions, `gen_math_ops.mat_mul(a, b)`: the raw ops under snake-case names."""
 
 from __future__ import annotations
 
@@ -24,29 +24,12 @@ def _op_types() -> dict[str, str]:
     return {snake_case(name): name for name in op_defs.names()}
 
 
-@functools.cache
-def _function(op_type: str):
-    op_def = op_defs.get(op_type)
-    inferred = {a for arg in op_def.inputs for a in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
-    attrs = sorted((a for a in op_def.attrs if a.name not in inferred), key=lambda a: a.has_default)
-    parameters = [arg.name for arg in op_def.inputs] + [a.name for a in attrs] + ["name"]
-    build = getattr(raw_ops, op_type)
-
-    def function(*args, **kwargs):
-        if len(args) > len(parameters):
-            raise TypeError(f"{function.__name__}() takes {len(parameters)} arguments but {len(args)} were given")
-        return build(**dict(zip(parameters, args, strict=False)), **kwargs)
-
-    function.__name__ = snake_case(op_type)
-    function.__doc__ = f"Makes a {op_type} node: {', '.join(parameters)}."
-    return function
-
-
 def __getattr__(name: str):
+    # Some were private in earlier versions, and programs still say `gen_nn_ops._max_pool_grad`.
     op_type = _op_types().get(name.removeprefix("_")) if not name.startswith("__") else None
     if op_type is None:
-        raise AttributeError(f"no op function {name!r}")
-    return _function(op_type)
+        raise AttributeError(f"There is no op function {name!r}")
+    return getattr(raw_ops, op_type)
 
 
 def __dir__():

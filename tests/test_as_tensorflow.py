@@ -1,0 +1,97 @@
+"""`import tensorflow` and the module paths below it, after `import everflow.as_tensorflow`."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import everflow
+import everflow.as_tensorflow as as_tensorflow
+
+
+def test_tensorflow_is_everflow():
+    import tensorflow as tf
+    import tensorflow.compat.v1 as tf_v1
+
+    assert tf is everflow and tf_v1 is everflow and sys.modules["tensorflow"] is everflow
+    assert everflow.__name__ == "everflow" and everflow.__spec__.name == "everflow"
+
+
+def test_namespaces_are_the_same_modules():
+    import tensorflow.compat.v1.gfile
+    import tensorflow.gfile
+    from tensorflow.compat.v1 import flags
+    from tensorflow.io import gfile
+
+    assert tensorflow.gfile is everflow.gfile
+    assert importlib.import_module("tensorflow.compat.v1.gfile") is everflow.gfile
+    assert flags is everflow.flags
+    assert gfile is everflow.io.gfile
+
+
+def test_messages():
+    from tensorflow.core.example import example_pb2
+    from tensorflow.core.framework import graph_pb2, types_pb2
+    from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
+    from tensorflow.core.util import event_pb2
+
+    assert graph_pb2.GraphDef is everflow.GraphDef
+    assert config_pb2.ConfigProto is everflow.ConfigProto
+    assert types_pb2.DT_FLOAT == 1
+    assert event_pb2.Event is everflow.Event
+    assert hasattr(example_pb2, "Example") and hasattr(rewriter_config_pb2, "RewriterConfig")
+
+
+def test_python_paths():
+    import tensorflow.python.framework.dtypes as dtypes
+    from tensorflow.python.framework import errors_impl, ops
+    from tensorflow.python.framework.ops import GraphKeys
+    from tensorflow.python.lib.io import file_io
+    from tensorflow.python.platform import gfile
+    from tensorflow.python.platform import tf_logging as logging
+    from tensorflow.python.util import nest
+
+    assert dtypes.float32 is everflow.float32
+    assert errors_impl.NotFoundError is everflow.errors.NotFoundError
+    assert ops.Graph is everflow.Graph and GraphKeys is everflow.GraphKeys
+    assert gfile.GFile is everflow.gfile.GFile
+    assert file_io.FileIO is everflow.platform.file_io.FileIO
+    assert nest.flatten is everflow.nest.flatten
+    assert logging.info is everflow.logging.info
+
+
+def test_attributes_without_an_import():
+    assert everflow.python.framework.dtypes.int32 is everflow.int32
+    assert everflow.python.util.nest.flatten is everflow.nest.flatten
+
+
+def test_generated_ops():
+    from tensorflow.python.ops import gen_math_ops
+
+    with everflow.Graph().as_default():
+        node = gen_math_ops.mat_mul([[1.0]], [[2.0]], False, True, name="product")
+    assert node.op.type == "MatMul" and node.op.name == "product" and node.op.get_attr("transpose_b")
+    with pytest.raises(AttributeError):
+        gen_math_ops.no_such_op  # noqa: B018
+
+
+def test_a_missing_path_says_so():
+    with pytest.raises(ModuleNotFoundError, match="tensorflow.python.no_such.*doesn't have it yet"):
+        importlib.import_module("tensorflow.python.no_such")
+    with pytest.raises(ImportError):
+        from tensorflow.python.framework import no_such  # noqa: F401
+    with pytest.raises(AttributeError, match="doesn't have it yet"):
+        everflow.python.framework.no_such  # noqa: B018
+
+
+def test_every_row_is_well_formed():
+    rows = as_tensorflow._rows()
+    assert all(path == path.strip(".") and " " not in path for path in rows)
+    assert {"python.ops", "python.framework", "core.framework", "examples.tutorials"} <= set(rows)
+
+
+def test_a_loaded_tensorflow_is_not_shadowed():
+    code = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); import everflow.as_tensorflow"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "already imported" in done.stderr
