@@ -10,7 +10,12 @@ from everflow.kernels import registry, tensors
 from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
 
 # Their result is their (first) input, whatever it is: plans give it another name instead of calling anything.
-RENAMES = frozenset(["Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "RefIdentity"])
+RENAMES = frozenset(
+    """
+    Identity StopGradient PreventGradient Snapshot PlaceholderWithDefault RefIdentity LoopCond
+    Switch RefSwitch Enter RefEnter Exit RefExit NextIteration RefNextIteration
+    """.split()
+)
 PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
 NOTHING = frozenset(["NoOp", "ControlTrigger"])
 

@@ -48,6 +48,6 @@ def compile_plan(fetches: list, feeds: list, session, placer: Placer, rules: lis
     changes = rewrite(program, rules, session)
     place(program, placer)
     partitions = partition(program)
-    order = schedule(program)
-    emitted = emit(program, order, structure(order.order), session, recorder=recorder, to_numpy=to_numpy)
+    order = schedule(program, structure(program))
+    emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
     return Plan(program, changes, partitions, order, emitted, session)

@@ -19,6 +19,7 @@ from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, 
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_counts, is_ref, output_counts
 from everflow.runtime.plan.prune import describe_dtype
 from everflow.runtime.plan.schedule import Schedule
+from everflow.runtime.plan.structure import DEAD, MERGE, NEXT, Loop, edge_guard
 
 _serial = itertools.count()
 
@@ -39,12 +40,12 @@ class Emitted:
         return self._line_nodes[line - 1] if 0 < line <= len(self._line_nodes) else None
 
 
-def emit(program: Program, plan: Schedule, items: list, session, *, to_numpy: bool = True, recorder=None) -> Emitted:
+def emit(program: Program, plan: Schedule, session, *, to_numpy: bool = True, recorder=None) -> Emitted:
     """Make the function of a plan.
 
     `to_numpy=False` gives kernel values, for function bodies. `recorder(node, start, end, values)` is called after each node, for traces.
     """
-    return _Emitter(program, plan, session, recorder).emit(items, to_numpy)
+    return _Emitter(program, plan, session, recorder).emit(plan.items, to_numpy)
 
 
 class _Emitter:
@@ -53,12 +54,13 @@ class _Emitter:
         self.copies = plan.copies
         self.session = session
         self.recorder = recorder
-        self.space: dict = {"fail_unfed": _fail_unfed, "fail_missing": _fail_missing, "fail_uninitialized": _fail_uninitialized}
+        self.space: dict = {"fail_unfed": _fail_unfed, "fail_missing": _fail_missing, "fail_dead": _fail_dead, "fail_uninitialized": _fail_uninitialized}
         self.lines: list[str] = []
         self.line_nodes: list[Node | None] = []
         self.names: dict[tuple[Node, int], str] = {}
         self.takes_step = False
         self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)}
+        self.used_origins = {self.origin(e) for e in self.used}
         if recorder is not None:
             self.space["clock"] = time.time_ns
             self.space["record"] = recorder
@@ -68,41 +70,123 @@ class _Emitter:
         self.add(0, f"def plan(step{feeds}):", None)
         for node in self.program.feeds:
             self.names[node, 0] = f"f{node.value}"
-        self.block(items, 1)
+        fetched = [f for f in self.program.fetches if isinstance(f, tuple)]
+        kept = {self.origin(f) for f in fetched} | {self.origin(predicate) for f in fetched for predicate, _ in edge_guard(f) or ()}
+        self.block(items, 1, (), kept)
         self.add(1, f"return [{', '.join(self.results(to_numpy))}]", None)
         source = "\n".join(self.lines) + "\n"
         code = compile(source, f"<plan {next(_serial)}>", "exec")
-        exec(code, self.space)  # noqa: S102  the source holds numbers and our own identifiers only
+        exec(code, self.space)  # the source holds numbers and our own identifiers only
         return Emitted(self.space["plan"], source, self.line_nodes, self.names, self.takes_step)
 
     def add(self, depth: int, line: str, node: Node | None) -> None:
         self.lines.append("    " * depth + line)
         self.line_nodes.append(node)
 
-    def block(self, items: list, depth: int) -> None:
-        """Statements of items, with values freed after the last item that takes them."""
-        last = self.last_uses(items)
-        for position, item in enumerate(items):
-            self.node(item, depth)
-            dead = [name for name in last.get(position, ()) if name.startswith("t")]
-            if dead:
-                self.add(depth, f"del {', '.join(dead)}", None)
+    # --- blocks: branches, loops, and when values are let go ---------------------------------
 
-    def last_uses(self, items: list) -> dict[int, list[str]]:
-        """Position of an item → the edges nobody needs after it, by the names they will get."""
-        kept = {self.origin(f) for f in self.program.fetches if isinstance(f, tuple)}
-        last: dict[tuple[Node, int], int] = {}
+    def block(self, items: list, depth: int, base: tuple, kept: set) -> None:
+        """Statements of items that run where the guard `base` holds; values not `kept` go after the last item that takes them."""
+        last = self.last_uses(items, kept)
+        opened: list = []  # the literals of the `if`s we are in
         for position, item in enumerate(items):
-            for edge in item.inputs:
-                last[self.origin(edge)] = position
-            for i in range(len(item.output_dtypes)):
-                if (item, i) in self.used:
-                    last.setdefault(self.origin((item, i)), position)
-        found: dict[int, list[str]] = {}
+            if item.guard is DEAD:
+                continue
+            if not self.is_silent(item):
+                self.open_branches(item, base, opened, depth)
+            here = depth + len(opened)
+            if isinstance(item, Loop):
+                self.loop(item, here)
+            else:
+                self.node(item, here)
+            self.release(last.get(position, ()), (*base, *opened), here)
+
+    def open_branches(self, item, base: tuple, opened: list, depth: int) -> None:
+        """Leave the `if`s that an item is not in, and enter those it is in."""
+        inner = [literal for literal in item.guard if literal not in base]
+        common = 0
+        while common < min(len(opened), len(inner)) and opened[common] == inner[common]:
+            common += 1
+        del opened[common:]
+        for literal in inner[common:]:
+            self.add(depth + len(opened), f"if {self.literal(literal)}:", None)
+            opened.append(literal)
+
+    def is_silent(self, item) -> bool:
+        """Whether an item emits no statement, so that no `if` need be opened for it."""
+        if isinstance(item, Loop) or self.recorder is not None:
+            return False
+        return item.type in NOTHING or item.type in (FEED, VALUE, "Const") or is_once(item) or (
+            item.type in RENAMES and not self.reads_ref(item)
+        )
+
+    def literal(self, literal) -> str:
+        edge, taken = literal
+        name = self.name(edge)
+        return name if taken else f"not {name}"
+
+    def release(self, edges, guard: tuple, depth: int) -> None:
+        """Let go of values where `guard` holds: `del`, or None where the value's branch may not have run."""
+        gone = [self.name(e) for e in edges if set(e[0].guard or ()) <= set(guard)]
+        maybe = [self.name(e) for e in edges if not set(e[0].guard or ()) <= set(guard)]
+        if gone:
+            self.add(depth, f"del {', '.join(gone)}", None)
+        if maybe:
+            self.add(depth, f"{' = '.join(maybe)} = None", None)
+
+    def last_uses(self, items: list, kept: set) -> dict[int, list]:
+        """Position of an item → the values made by these items that nobody needs after it."""
+        made: dict = {}
+        for position, item in enumerate(items):
+            for edge in self.results_of(item):
+                if edge in self.used_origins and self.is_local(edge):
+                    made.setdefault(edge, position)
+        last = dict(made)
+        for position, item in enumerate(items):
+            for edge in self.taken_by(item):
+                if edge in last:
+                    last[edge] = max(last[edge], position)
+        found: dict[int, list] = {}
         for edge, position in last.items():
-            if edge not in kept and self.is_local(edge):
-                found.setdefault(position, []).append(self.name(edge))
+            if edge not in kept:
+                found.setdefault(position, []).append(edge)
         return found
+
+    def results_of(self, item) -> list:
+        if isinstance(item, Loop):
+            return [(merge, 0) for merge in item.variables]
+        return [e for e in ((item, i) for i in range(len(item.output_dtypes))) if self.origin(e) == e]
+
+    def taken_by(self, item) -> set:
+        nodes = item.nodes if isinstance(item, Loop) else [item]
+        taken = {self.origin(e) for n in nodes for e in n.inputs}
+        for node in nodes:
+            guards = [node.guard] + ([edge_guard(e) for e in node.inputs] if node.type in MERGE else [])
+            taken |= {self.origin(predicate) for guard in guards for predicate, _ in guard or ()}
+        return taken
+
+    def loop(self, loop: Loop, depth: int) -> None:
+        """A while loop: first values, then condition, body and next values over and over."""
+        for merge in loop.variables:
+            self.add(depth, f"{self.name((merge, 0))} = {self.value(loop.entry(merge))}", merge)
+        self.add(depth, "while True:", None)
+        self.takes_step = True
+        self.add(depth + 1, "step.check()", loop.predicate[0])
+        condition = [i for i in loop.items if i not in loop.body]
+        body = [i for i in loop.items if i in loop.body]
+        following = [(merge, loop.following(merge)) for merge in loop.variables]
+        kept = {self.origin(e) for _, e in following if e is not None} | {(m, 0) for m in loop.variables}
+        kept |= {self.origin(loop.predicate)}
+        # What the condition computes may be used by the body, so it stays until the next round.
+        self.block(condition, depth + 1, loop.guard, kept | {e for i in body for e in self.taken_by(i)})
+        self.add(depth + 1, f"if not {self.name(loop.predicate)}: break", loop.predicate[0])
+        self.block(body, depth + 1, loop.guard, kept)
+        if following:
+            left = ", ".join(self.name((merge, 0)) for merge, _ in following)
+            right = ", ".join(self.value(edge) for _, edge in following)
+            self.add(depth + 1, f"{left} = {right}", loop.variables[0])
+
+    # --- names -------------------------------------------------------------------------------
 
     def origin(self, edge):
         """The edge that holds a value, through nodes that only rename it."""
@@ -110,7 +194,7 @@ class _Emitter:
         while node.type in RENAMES and not self.reads_ref(node):
             edge = node.inputs[0]
             node = edge[0]
-        return edge
+        return (node, 0) if node.type in RENAMES else edge
 
     def reads_ref(self, node: Node) -> bool:
         return is_ref(*node.inputs[0]) and not is_ref(node, 0)
@@ -125,19 +209,32 @@ class _Emitter:
         if found is None:
             origin = self.origin(edge)
             node, output = origin
-            found = f"t{node.index}" if output == 0 else f"t{node.index}_{output}"
-            self.names[edge] = self.names.setdefault(origin, found)
-            found = self.names[edge]
+            if node.type in (VALUE, "Const") or is_once(node):
+                self.bind_value(node)
+                found = self.names[origin]
+            else:
+                found = self.names.setdefault(origin, f"t{node.index}" if output == 0 else f"t{node.index}_{output}")
+            self.names[edge] = found
         return found
+
+    def value(self, edge) -> str:
+        """As `name`, with a reference followed to its buffer where the reader wants a value."""
+        return self.name(edge)
+
+    def bind_value(self, node: Node) -> None:
+        name = f"c{node.index}"
+        if name not in self.space:
+            self.space[name] = once_value(node, self.session) if is_once(node) else constant_value(node, self.session)
+            self.names[node, 0] = name
+
+    # --- nodes -------------------------------------------------------------------------------
 
     def node(self, node: Node, depth: int) -> None:
         """The statements of one node."""
         start = len(self.lines)
         if node.type in (FEED, VALUE, "Const") or is_once(node):
             if node.type != FEED:
-                name = f"c{node.index}"
-                self.space[name] = once_value(node, self.session) if is_once(node) else constant_value(node, self.session)
-                self.names[node, 0] = name
+                self.bind_value(node)
         elif node.type in NOTHING:
             pass
         elif node.type in RENAMES:
@@ -145,6 +242,9 @@ class _Emitter:
                 target = self.name((node, 0))
                 self.add(depth, f"{target} = {self.name(node.inputs[0])}.value", node)
                 self.add(depth, f"if {target} is None: fail_uninitialized({self.name(node.inputs[0])})", node)
+        elif node.type in MERGE:
+            if not self.is_loop_variable(node):
+                self.merge(node, depth)
         elif node.type in PLACEHOLDERS:
             self.space[f"n{node.index}"] = node
             self.add(depth, f"fail_unfed(n{node.index})", node)
@@ -152,6 +252,25 @@ class _Emitter:
             self.call(node, depth)
         if self.recorder is not None and node.type != FEED:
             self.record(node, depth, start)
+
+    def is_loop_variable(self, node: Node) -> bool:
+        return any(n.type in NEXT for n, _ in node.inputs)
+
+    def merge(self, node: Node, depth: int) -> None:
+        """A Merge takes the input whose branch ran."""
+        alive = [(i, e, edge_guard(e)) for i, e in enumerate(node.inputs)]
+        alive = [(i, e, [lit for lit in g if lit not in node.guard]) for i, e, g in alive if g is not DEAD]
+        for turn, (index, edge, literals) in enumerate(alive):
+            last = turn == len(alive) - 1
+            test = " and ".join(self.literal(lit) for lit in literals) or "True"
+            word = "if" if turn == 0 else "elif"
+            if len(alive) > 1:
+                self.add(depth, "else:" if last else f"{word} {test}:", node)
+            inner = depth + (len(alive) > 1)
+            self.add(inner, f"{self.name((node, 0))} = {self.name(edge)}", node)
+            if (node, 1) in self.used:
+                self.space[f"a{node.index}_{index}"] = torch.tensor(index, dtype=torch.int32)
+                self.add(inner, f"{self.name((node, 1))} = a{node.index}_{index}", node)
 
     def call(self, node: Node, depth: int) -> None:
         binding = bind(node, self.session)
@@ -212,6 +331,15 @@ class _Emitter:
         self.space[f"n{node.index}"] = node
         self.add(depth, f"record(n{node.index}, begin, clock(), [{', '.join(values)}])", node)
 
+    def check_alive(self, fetch, position: int) -> None:
+        """Statements that raise where a fetch is in a branch that was not taken."""
+        guard = edge_guard(fetch)
+        if guard == ():
+            return
+        test = "False" if guard is DEAD else " and ".join(self.literal(literal) for literal in guard)
+        self.space[f"n{fetch[0].index}"] = fetch[0]
+        self.add(1, f"if not ({test}): fail_dead({position}, n{fetch[0].index})", fetch[0])
+
     def results(self, to_numpy: bool) -> list[str]:
         """The expressions of the fetches."""
         copied = aliasing.fetches_to_copy(self.program)
@@ -221,6 +349,7 @@ class _Emitter:
                 result.append("None")  # an operation has no value; what was fed is given back as the caller gave it
                 continue
             name = self.name(fetch)
+            self.check_alive(fetch, position)
             if is_ref(*fetch):
                 self.add(1, f"if {name}.value is None: fail_uninitialized({name})", fetch[0])
                 name += ".value"
@@ -229,6 +358,12 @@ class _Emitter:
                 name = f"out{position}({name})"
             result.append(name)
         return result
+
+
+def _fail_dead(position: int, node: Node):
+    raise errors.InvalidArgumentError(
+        None, None, f"Retval[{position}] does not have value: '{node.name}' is in a branch that was not taken"
+    )
 
 
 def _fail_unfed(node: Node):

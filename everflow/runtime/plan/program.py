@@ -90,8 +90,18 @@ class Program:
 
     def __init__(self, nodes: list[Node], feeds: list[Node], fetches: list):
         self.nodes = nodes
+        self.last_index = nodes[-1].index if nodes else 0
         self.feeds = feeds
         self.fetches = fetches
+
+    def new_index(self) -> int:
+        """A number for a node that a rule adds."""
+        self.last_index += 1
+        return self.last_index
+
+    def insert_before(self, made: dict[Node, list[Node]]) -> None:
+        """Add nodes, each right before the one it stands for."""
+        self.nodes = [n for node in self.nodes for n in [*made.get(node, ()), node]]
 
     def consumers(self) -> dict[Node, list[Node]]:
         """Node → the nodes that take one of its outputs or wait for it."""

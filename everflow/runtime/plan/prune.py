@@ -6,9 +6,8 @@ import heapq
 
 from everflow.framework import dtypes, errors
 from everflow.runtime.plan.program import FEED, Node, Program
+from everflow.runtime.plan.structure import MERGE, NEXT
 
-# Edges into these may come from nodes made later: a loop's back edge.
-BACK_EDGE_TYPES = frozenset(["Merge", "RefMerge"])
 
 
 def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Program:
@@ -98,7 +97,7 @@ def _ordered(needed: dict, fed: dict, done) -> list:
 def _sources(op, fed, done):
     """What must run before an op: loops' back edges don't count."""
     for tensor in op.inputs:
-        if tensor not in fed and not (op.type in BACK_EDGE_TYPES and tensor.op.type in ("NextIteration", "RefNextIteration")):
+        if tensor not in fed and not (op.type in MERGE and tensor.op.type in NEXT):
             yield tensor.op
     yield from (c for c in op.control_inputs if c not in done)
 

@@ -2,4 +2,183 @@
 
 from __future__ import annotations
 
-RULES = []
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.kernels import registry
+from everflow.kernels.tensors import torch_dtype
+from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
+from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
+from everflow.runtime.plan.rewrite import Rule
+from everflow.runtime.plan.structure import CONTROL_FLOW
+
+# Folded values stay with the plan, so large ones are computed anew at each run instead.
+LARGEST_FOLDED = 1 << 16
+_CONSTANT = (VALUE, "Const")
+
+
+def _is_pure(node: Node) -> bool:
+    """Whether a node's result depends on its inputs alone."""
+    if node.type in _CONSTANT or node.type == FEED or node.type in CONTROL_FLOW or node.type in PLACEHOLDERS or node.type in NOTHING:
+        return False
+    if node.is_stateful or any(is_ref(*e) for e in node.inputs):
+        return False
+    if any(d.base_dtype in (dtypes.resource, dtypes.variant) for d in [*node.output_dtypes, *node.input_dtypes]):
+        return False
+    entry = registry.lookup(node.type)
+    return entry is not None and not entry.once and "step" not in entry.context_names and "session" not in entry.context_names
+
+
+def fold_constants(program: Program, session) -> int:
+    """Compute now what depends on constants only."""
+    edges: dict = {}
+    added: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        sources = [edges.get(e, e) for e in node.inputs]
+        if not node.inputs or not all(s.type in _CONSTANT for s, _ in sources) or not (node.type in RENAMES or _is_pure(node)):
+            continue
+        if node.type in CONTROL_FLOW or _is_large(node):
+            continue
+        results = _computed(node, [constant_value(s, session) for s, _ in sources], session)
+        if results is None:
+            continue
+        # Where a branch or a control dependency put it, its value stays.
+        controls = list(dict.fromkeys(node.controls + [c for s, _ in sources for c in s.controls]))
+        for output, result in enumerate(results):
+            made = value_node(program.new_index(), result, node.output_dtypes[output], node, output)
+            made.controls = controls
+            added.setdefault(node, []).append(made)
+            edges[node, output] = (made, 0)
+    if edges:
+        program.insert_before(added)
+        program.replace(edges, {})
+    return len(added)
+
+
+def _is_large(node: Node) -> bool:
+    sizes = [shape.num_elements() for shape in node.output_shapes if shape is not None and shape.ndims is not None]
+    return any(size is not None and size > LARGEST_FOLDED for size in sizes)
+
+
+def _computed(node: Node, values: list, session):
+    """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
+    if node.type in RENAMES:
+        return [values[0]]
+    binding = bind(node, session)
+    try:
+        results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
+    except Exception:  # noqa: BLE001  whatever a kernel raises is told when the node runs
+        return None
+    return None if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results) else results
+
+
+def _numel(value) -> int:
+    return value.numel() if isinstance(value, torch.Tensor) else value.size
+
+
+# --- shapes that are known before running ----------------------------------------------------
+
+
+def known_shapes(program: Program, session) -> int:
+    """Shape, Size and Rank of tensors whose shape the graph knows."""
+    edges: dict = {}
+    added: dict[Node, list[Node]] = {}
+    branches = any(n.type in CONTROL_FLOW for n in program.nodes)
+    for node in program.nodes:
+        if node.type not in ("Shape", "Size", "Rank"):
+            continue
+        source, output = node.inputs[0]
+        shape = source.output_shapes[output]
+        if shape is None or shape.ndims is None or (node.type != "Rank" and not shape.is_fully_defined()):
+            continue
+        sizes = {"Shape": lambda s: s.as_list(), "Size": lambda s: s.num_elements(), "Rank": lambda s: s.ndims}[node.type](shape)
+        value = torch.tensor(sizes, dtype=torch_dtype(node.output_dtypes[0]))
+        made = value_node(program.new_index(), value, node.output_dtypes[0], node, 0)
+        # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
+        made.controls = node.controls + ([source] if branches and source.type != FEED else [])
+        added[node] = [made]
+        edges[node, 0] = (made, 0)
+    if edges:
+        program.insert_before(added)
+        program.replace(edges, {})
+    return len(edges)
+
+
+# --- the same thing twice --------------------------------------------------------------------
+
+
+def common_subexpressions(program: Program, session) -> int:
+    """Nodes that compute the same from the same inputs become one."""
+    seen: dict = {}
+    edges: dict = {}
+    nodes: dict = {}
+    for node in program.nodes:
+        if not node.inputs or not _is_pure(node):
+            continue
+        inputs = tuple(edges.get(e, e) for e in node.inputs)
+        key = (node.type, inputs, tuple(sorted(map(id, node.controls))), _attributes_key(node))
+        other = seen.setdefault(key, node)
+        if other is not node:
+            nodes[node] = other
+            edges.update(((node, i), (other, i)) for i in range(len(node.output_dtypes)))
+    if edges:
+        program.replace(edges, nodes)
+    return len(nodes)
+
+
+def _attributes_key(node: Node):
+    return tuple((name, _hashable(value)) for name, value in sorted(node.attrs.items()) if not name.startswith("_"))
+
+
+def _hashable(value):
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes() if value.dtype.kind != "O" else tuple(value.reshape(-1))
+    if isinstance(value, (list, tuple)):
+        return tuple(_hashable(v) for v in value)
+    return str(value)
+
+
+# --- arithmetic ------------------------------------------------------------------------------
+
+# What leaves the other input as it is, by op type: (position of the constant, its value).
+_NEUTRAL = {
+    "Mul": [(0, 1), (1, 1)],
+    "Add": [(0, 0), (1, 0)],
+    "AddV2": [(0, 0), (1, 0)],
+    "Sub": [(1, 0)],
+    "RealDiv": [(1, 1)],
+}
+
+
+def neutral_arithmetic(program: Program, session) -> int:
+    """x * 1, x / 1, x - 0 and the like are x, where the shapes are known to agree. (x + 0 is not x for -0.0.)"""
+    edges: dict = {}
+    for node in program.nodes:
+        for position, neutral in _NEUTRAL.get(node.type, ()):
+            if node.type in ("Add", "AddV2") and node.output_dtypes[0].is_floating:
+                continue
+            constant, other = node.inputs[position], node.inputs[1 - position]
+            if constant[0].type not in _CONSTANT or is_ref(*other) or constant[0].controls or node.controls:
+                continue
+            value = constant_value(constant[0], session)
+            if not isinstance(value, torch.Tensor) or value.numel() != 1 or value.item() != neutral:
+                continue
+            if value.dim() == 0 or _same_known_shape(node.output_shapes[0], other[0].output_shapes[other[1]]):
+                edges[node, 0] = other
+                break
+    if edges:
+        program.replace(edges, {})
+    return len(edges)
+
+
+def _same_known_shape(one, other) -> bool:
+    return one is not None and other is not None and one.is_fully_defined() and other.is_fully_defined() and one.as_list() == other.as_list()
+
+
+RULES = [
+    Rule("known shapes", known_shapes, "shape_optimization"),
+    Rule("constant folding", fold_constants, "constant_folding"),
+    Rule("neutral arithmetic", neutral_arithmetic, "arithmetic_optimization"),
+    Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
+]

@@ -1,4 +1,4 @@
-"""Fifth stage: the order in which nodes run.
+"""Fifth stage: the order in which things run.
 
 Creation order, inputs first. Where the graph leaves a use of a variable and a write to it unordered, uses run before the write, so that
 a run gives the same result every time.
@@ -11,6 +11,7 @@ import heapq
 from everflow.framework import dtypes
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.program import Node, Program, input_counts, is_ref
+from everflow.runtime.plan.structure import MERGE, NEXT, Loop, Structure
 
 # They take a variable by reference or handle and leave its value alone.
 _PASSING = frozenset(
@@ -22,19 +23,35 @@ _PASSING = frozenset(
 
 
 class Schedule:
-    """Nodes in the order they run, and the reads that must take a copy because a write comes before their last use."""
+    """Items in the order they run, and the reads that must take a copy because a write comes before their last use."""
 
-    def __init__(self, order: list[Node], copies: set[Node], delayed: int):
-        self.order = order
+    def __init__(self, items: list, copies: set[Node], delayed: int):
+        self.items = items
         self.copies = copies
         self.delayed = delayed  # writes that waited for uses made after them
 
 
-def schedule(program: Program) -> Schedule:
-    """Order the nodes of a program."""
-    writers, users = _variable_accesses(program)
-    order, delayed = _order(program, writers, users)
-    return Schedule(order, aliasing.snapshots_to_copy(program, order, writers), delayed)
+def schedule(program: Program, found: Structure) -> Schedule:
+    """Order the items of a program, and those inside its loops (which are ordered in place)."""
+    accesses = _variable_accesses(program)
+    delayed = 0
+    for loop in found.loops.values():
+        ordered, moved = _order(loop.items, len(loop.path), found, accesses)
+        loop.items = [i for i in ordered if i not in loop.body] + [i for i in ordered if i in loop.body]
+        delayed += moved
+    items, moved = _order(found.items, 0, found, accesses)
+    flat = _flat(items)
+    return Schedule(items, aliasing.snapshots_to_copy(program, flat, accesses[0]), delayed + moved)
+
+
+def _flat(items: list) -> list[Node]:
+    result = []
+    for item in items:
+        result += _flat(item.items) if isinstance(item, Loop) else [item]
+    return result
+
+
+# --- variables -----------------------------------------------------------------------------
 
 
 def _variable_accesses(program: Program):
@@ -70,7 +87,8 @@ def _writes(node: Node, position: int) -> bool:
     if node.type in _PASSING or node.definition is None:
         return False
     if node.input_dtypes[position] is dtypes.resource:
-        return variable_like(node.inputs[position][0])
+        # Queues, tables and iterators order their uses themselves.
+        return aliasing.variable_of(node, position).type in ("VarHandleOp", "_Feed")
     offset = 0
     for argument, count in input_counts(node):
         if offset <= position < offset + count:
@@ -79,70 +97,110 @@ def _writes(node: Node, position: int) -> bool:
     return False
 
 
-def variable_like(source: Node) -> bool:
-    """Whether a resource is a variable; queues, tables and iterators order themselves."""
-    return source.type in ("VarHandleOp", "_Feed", "Switch", "Enter", "Identity", "Merge")
+# --- ordering ------------------------------------------------------------------------------
 
 
-def _order(program: Program, writers, users):
-    nodes = program.nodes
-    place = {node: i for i, node in enumerate(nodes)}
-    waiting: dict[Node, int] = {}
-    followers: dict[Node, list[Node]] = {node: [] for node in nodes}
-    for i, node in enumerate(nodes):
-        sources = {s for s in {n for n, _ in node.inputs} | set(node.controls) if place[s] < i}
-        waiting[node] = len(sources)
-        for source in sources:
-            followers[source].append(node)
-    holds, held_by = _holds(nodes, place, writers, users)
-    ready = [place[node] for node in nodes if not waiting[node]]
+def _nodes(item) -> list[Node]:
+    return item.nodes if isinstance(item, Loop) else [item]
+
+
+def _order(items: list, depth: int, found: Structure, accesses):
+    place = {item: i for i, item in enumerate(items)}
+    sources = {item: _item_sources(item, depth, found, place) for item in items}
+    waiting = {item: len(needed) for item, needed in sources.items()}
+    followers: dict = {item: [] for item in items}
+    for item, needed in sources.items():
+        for source in needed:
+            followers[source].append(item)
+    holds, held_by = _holds(items, depth, found, sources, accesses, place)
+    ready = [place[item] for item in items if not waiting[item]]
     heapq.heapify(ready)
     parked: set[int] = set()
-    order: list[Node] = []
+    order: list = []
     delayed = 0
     while ready or parked:
         if not ready:  # uses that only other held writes let run: give way to the oldest write
             oldest = min(parked)
             parked.discard(oldest)
-            holds[nodes[oldest]] = 0
+            holds[items[oldest]] = 0
             heapq.heappush(ready, oldest)
-        node = nodes[heapq.heappop(ready)]
-        if holds.get(node):
-            parked.add(place[node])
+        item = items[heapq.heappop(ready)]
+        if holds.get(item, 0) > 0:
+            parked.add(place[item])
             delayed += 1
             continue
-        order.append(node)
-        for writer in held_by.get(node, ()):
+        order.append(item)
+        for writer in held_by.get(item, ()):
             holds[writer] -= 1
             if not holds[writer] and place[writer] in parked:
                 parked.discard(place[writer])
                 heapq.heappush(ready, place[writer])
-        for follower in followers[node]:
+        for follower in followers[item]:
             waiting[follower] -= 1
             if not waiting[follower]:
                 heapq.heappush(ready, place[follower])
     return order, delayed
 
 
-def _holds(nodes, place, writers, users):
+def _item_sources(item, depth: int, found: Structure, place) -> set:
+    """The items at this level that must run before an item."""
+    result = set()
+    for node in _nodes(item):
+        for source, _ in node.inputs:
+            if not (node.type in MERGE and source.type in NEXT):
+                result.add(found.owner(source, depth))
+        result.update(found.owner(control, depth) for control in node.controls)
+    result.discard(item)
+    return {source for source in result if source in place}
+
+
+def _holds(items, depth, found: Structure, sources, accesses, place):
     """Writer → how many unordered uses it waits for; use → the writers that wait for it."""
-    all_writers = [w for variable, found in writers.items() if variable in users for w in found]
+
+    def at_this_level(nodes):
+        owners = dict.fromkeys(found.owner(n, depth) for n in nodes if len(n.frame) >= depth)
+        return [o for o in owners if o in place]
+
+    writers = {v: at_this_level(nodes) for v, nodes in accesses[0].items() if v in accesses[1]}
+    users = {v: at_this_level(accesses[1][v]) for v in writers}
+    all_writers = list(dict.fromkeys(w for found_writers in writers.values() for w in found_writers))
     if not all_writers:
         return {}, {}
-    bit = {w: 1 << i for i, w in enumerate(dict.fromkeys(all_writers))}
-    above: dict[Node, int] = {}  # the writers that come before a node, as bits
-    for i, node in enumerate(nodes):
+    bit = {w: 1 << i for i, w in enumerate(all_writers)}
+    above: dict = {}  # the writers that come before an item, as bits
+    for item in _topological(items, sources):
         mask = 0
-        for source in [n for n, _ in node.inputs] + node.controls:
-            if place[source] < i:
-                mask |= above[source] | bit.get(source, 0)
-        above[node] = mask
-    holds: dict[Node, int] = {}
-    held_by: dict[Node, list[Node]] = {}
-    for variable, found in writers.items():
-        for use in users.get(variable, ()):
-            for writer in found:
+        for source in sources[item]:
+            mask |= above[source] | bit.get(source, 0)
+        above[item] = mask
+    holds: dict = {}
+    held_by: dict = {}
+    for variable, its_writers in writers.items():
+        for use in users[variable]:
+            for writer in its_writers:
                 if use is not writer and not above[use] & bit[writer]:
                     holds[writer] = holds.get(writer, 0) + 1
                     held_by.setdefault(use, []).append(writer)
     return holds, held_by
+
+
+def _topological(items, sources) -> list:
+    """Items with their sources first; a loop stands where its first node does, which may be before what it needs."""
+    seen: set = set()
+    result: list = []
+    for start in items:
+        stack = [(start, iter(sources[start]))]
+        if start in seen:
+            continue
+        seen.add(start)
+        while stack:
+            item, rest = stack[-1]
+            for source in rest:
+                if source not in seen:
+                    seen.add(source)
+                    stack.append((source, iter(sources[source])))
+                    break
+            else:
+                stack.pop()
+                result.append(item)
+    return result
