@@ -142,6 +142,22 @@ from everflow.ops.random import (
 # --- sparse and ragged
 
 # --- strings
+from everflow.ops.strings import (
+    as_string,
+    decode_base64,
+    encode_base64,
+    fingerprint,
+    reduce_join,
+    regex_replace,
+    string_join,
+    string_split,
+    string_strip,
+    string_to_hash_bucket,
+    string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong,
+    string_to_number,
+    substr,
+)
 
 # --- images
 

@@ -10,6 +10,8 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.shapes import TensorShape
 from everflow.ops import random
+from everflow.ops.array_basic import ones, zeros
+from everflow.ops.array_layout import matrix_transpose
 from everflow.ops.constants import constant
 
 
@@ -45,8 +47,6 @@ class Zeros(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from everflow.ops.array import zeros
-
         return zeros(shape, self.dtype if dtype is None else dtype)
 
     def get_config(self):
@@ -60,8 +60,6 @@ class Ones(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from everflow.ops.array import ones
-
         return ones(shape, self.dtype if dtype is None else dtype)
 
     def get_config(self):
@@ -273,8 +271,6 @@ class Orthogonal(Initializer):
         columns = int(shape[-1])
         rows = math.prod(int(size) for size in shape[:-1])
         if rows < columns:
-            from everflow.ops.array import matrix_transpose
-
             q = matrix_transpose(_random_orthogonal((columns, rows), dtype, self.seed))
         else:
             q = _random_orthogonal((rows, columns), dtype, self.seed)

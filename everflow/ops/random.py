@@ -15,6 +15,10 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape, broadcast, dimension_value
 from everflow.framework.static_values import constant_value, constant_value_as_shape
+from everflow.ops.array_basic import ones, reshape, zeros_like
+from everflow.ops.array_basic import shape as shape_of
+from everflow.ops.array_joining import concat
+from everflow.ops.grouping import with_dependencies
 
 _UNIFORM_DTYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
@@ -113,10 +117,8 @@ def random_crop(value, size, seed=None, name=None):
 
     >>> tf.random_crop(image, [24, 24, 3])
     """
-    from everflow.ops.array import shape as shape_of
     from everflow.ops.asserts import Assert
-    from everflow.ops.control_flow import with_dependencies
-    from everflow.ops.reductions import reduce_all
+    from everflow.ops.math_reductions import reduce_all
 
     with name_scope(name, "random_crop", [value, size]) as name:
         value = convert_to_tensor(value, name="value")
@@ -151,8 +153,6 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
 
     The result is differentiable in both.
     """
-    from everflow.ops.array import zeros_like
-
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
@@ -227,13 +227,10 @@ def _crop_shape(op):
 
 not_differentiable(
     "RandomUniform",
-    "RandomUniformInt",
     "RandomStandardNormal",
     "TruncatedNormal",
     "ParameterizedTruncatedNormal",
     "Multinomial",
-    "RandomPoisson",
-    "RandomPoissonV2",
     "RandomCrop",
 )
 
@@ -241,10 +238,8 @@ not_differentiable(
 @gradient("RandomGamma")
 def _random_gamma_grad(op, grad):
     """How a sample moves with its concentration, with the distribution's quantile held."""
-    from everflow.ops.array import concat, ones, reshape
-    from everflow.ops.array import shape as shape_of
     from everflow.ops.math_sequences import range as range_of
-    from everflow.ops.reductions import reduce_sum
+    from everflow.ops.math_reductions import reduce_sum
 
     shape, alpha = op.inputs
     sample = op.outputs[0]

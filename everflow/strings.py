@@ -1,0 +1,26 @@
+"""tf.strings: everything on string tensors."""
+
+from __future__ import annotations
+
+# The re-exports are the purpose of this file.
+# ruff: noqa: F401
+from everflow.ops.strings import (
+    as_string,
+    reduce_join,
+    regex_full_match,
+    regex_replace,
+    substr,
+    unicode_script,
+    unicode_transcode,
+    unsorted_segment_join,
+)
+from everflow.ops.strings import string_format as format
+from everflow.ops.strings import string_join as join
+from everflow.ops.strings import string_length as length
+from everflow.ops.strings import string_lower as lower
+from everflow.ops.strings import string_strip as strip
+from everflow.ops.strings import string_to_hash_bucket as to_hash_bucket
+from everflow.ops.strings import string_to_hash_bucket_fast as to_hash_bucket_fast
+from everflow.ops.strings import string_to_hash_bucket_strong as to_hash_bucket_strong
+from everflow.ops.strings import string_to_number as to_number
+from everflow.ops.strings import string_upper as upper
