@@ -213,7 +213,7 @@ python.util             all_util                 : platform.exports
 python.util             protobuf                 : protos
 
 examples.tutorials.mnist input_data              : datasets.mnist
-examples.tutorials.mnist mnist                   : datasets.mnist_model
+
 """
 # Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package itself.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
