@@ -96,7 +96,6 @@ def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, l
         if node.type == "ReadVariableOp":
             last = last_use.get((node, 0), -1)
             for writer in writers.get(variable_of(node), ()):
-                in_loop = writer.frame is not None or node.frame is not None
-                if in_loop or place[node] < place[writer] < last:
+                if writer.frame or node.frame or place[node] < place[writer] < last:
                     result.add(node)
     return result

@@ -138,7 +138,8 @@ class Program:
             if any(c in nodes for c in node.controls):
                 seen: set[Node] = set()
                 node.controls = list(dict.fromkeys(w for c in node.controls for w in waits(c, seen) if w.type not in (FEED, VALUE)))
-        self.fetches = [final(f) if isinstance(f, tuple) else f for f in self.fetches]
+        # A fetch never becomes a feed: the caller would get back the very array that was fed.
+        self.fetches = [final(f) if isinstance(f, tuple) and final(f)[0].type != FEED else f for f in self.fetches]
 
     def keep_needed(self) -> None:
         """Drop the nodes that no fetch needs."""

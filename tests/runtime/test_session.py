@@ -1,0 +1,260 @@
+"""Session.run, callables, defaults, partial runs, several sessions and threads."""
+
+import collections
+import threading
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow import raw_ops as raw
+
+
+def variable(value, name=None):
+    value = tf.constant(value)
+    ref = raw.VariableV2(shape=value.shape, dtype=value.dtype, name=name)
+    return ref, raw.Assign(ref=ref, value=value)
+
+
+def test_runs_constants_and_placeholders():
+    x = tf.placeholder(tf.float32, [None])
+    y = raw.Mul(x=x, y=tf.constant(2.0))
+    with tf.Session() as sess:
+        np.testing.assert_array_equal(sess.run(y, {x: [1.0, 2.0]}), np.float32([2, 4]))
+        np.testing.assert_array_equal(sess.run(y, {x: [1.0, 2.0, 3.0]}), np.float32([2, 4, 6]))
+
+
+def test_scalars_are_numpy_scalars_and_text_is_bytes():
+    with tf.Session() as sess:
+        values = sess.run([tf.constant(1.5), tf.constant(1), tf.constant(True), tf.constant("a"), tf.constant(["a", "b"])])
+    assert [type(v) for v in values[:4]] == [np.float32, np.int32, np.bool_, bytes]
+    assert values[4].dtype == object and list(values[4]) == [b"a", b"b"]
+
+
+def test_structures_come_back_as_they_were_asked():
+    Pair = collections.namedtuple("Pair", "first second")
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    with tf.Session() as sess:
+        got = sess.run({"pair": Pair(a, [b, (a, b.op)]), "ordered": collections.OrderedDict(z=a)})
+    assert got == {"pair": Pair(1.0, [2.0, (1.0, None)]), "ordered": collections.OrderedDict(z=1.0)}
+    assert type(got["pair"]) is Pair and type(got["ordered"]) is collections.OrderedDict
+
+
+def test_the_same_fetch_structures_again_and_other_kinds_of_it():
+    a = tf.constant(1.0)
+    with tf.Session() as sess:
+        for _ in range(2):
+            assert sess.run([a]) == [1.0] and sess.run((a,)) == (1.0,) and sess.run(a) == 1.0
+
+
+def test_fetches_by_name():
+    tf.constant(3.0, name="three")
+    with tf.Session() as sess:
+        assert sess.run("three:0") == 3.0
+        assert sess.run("three") is None
+        for name in ("zzz", "zzz:0"):
+            with pytest.raises(ValueError, match="cannot be interpreted as a Tensor"):
+                sess.run(name)
+
+
+@pytest.mark.parametrize("fetch", [None, 3, {1, 2}, [None]])
+def test_what_cannot_be_fetched_is_a_type_error(fetch):
+    tf.constant(1.0)
+    with tf.Session() as sess, pytest.raises(TypeError, match="Fetch argument"):
+        sess.run(fetch)
+
+
+def test_fetch_of_another_graph():
+    with tf.Graph().as_default():
+        other = tf.constant(1.0)
+    tf.constant(1.0)
+    with tf.Session() as sess, pytest.raises(ValueError, match="is not an element of this graph"):
+        sess.run(other)
+
+
+def test_arguments_are_checked():
+    for arguments, text in [({"graph": 3}, "tf.Graph"), ({"target": 3}, "string"), ({"config": {}}, "ConfigProto")]:
+        with pytest.raises(TypeError, match=text):
+            tf.Session(**arguments)
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.Session("nowhere://x")
+
+
+def test_closed_and_empty_sessions():
+    sess = tf.Session()
+    with pytest.raises(RuntimeError, match="graph is empty"):
+        sess.run([])
+    a = tf.constant(1.0)
+    call = sess.make_callable(a)
+    sess.run(a)
+    sess.close()
+    sess.close()
+    with pytest.raises(RuntimeError, match="closed Session"):
+        sess.run(a)
+    with pytest.raises(tf.errors.CancelledError):
+        call()
+    with pytest.raises(tf.errors.CancelledError):
+        sess.list_devices()
+
+
+def test_defaults_and_nesting(graph):
+    a = tf.constant(2.0)
+    with tf.Session() as sess:
+        assert tf.get_default_session() is sess and a.eval() == 2.0
+        with pytest.raises(RuntimeError, match="not re-entrant"):
+            sess.__enter__()
+    assert tf.get_default_session() is None
+    with pytest.raises(ValueError, match="No default session"):
+        a.eval()
+
+
+def test_interactive_session():
+    a = tf.constant(4.0)
+    sess = tf.InteractiveSession()
+    try:
+        assert tf.get_default_session() is sess and a.eval() == 4.0
+    finally:
+        sess.close()
+    assert tf.get_default_session() is None
+
+
+def test_graph_may_grow_between_runs():
+    a = tf.constant(2.0)
+    with tf.Session() as sess:
+        assert sess.run(a) == 2.0
+        assert sess.run(raw.Neg(x=a)) == -2.0
+        assert sess.run(a) == 2.0
+
+
+def test_sessions_hold_their_own_variables():
+    v, init = variable([1.0, 2.0], "v")
+    add = raw.AssignAdd(ref=v, value=tf.constant([1.0, 1.0]))
+    one, two = tf.Session(), tf.Session()
+    one.run(init)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
+        two.run(v)
+    two.run(init)
+    one.run(add)
+    assert list(one.run(v)) == [2, 3] and list(two.run(v)) == [1, 2]
+    tf.Session.reset("")
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        one.run(v)
+
+
+def test_make_callable():
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    total = raw.AddV2(x=x, y=y)
+    with tf.Session() as sess:
+        call = sess.make_callable({"t": total, "x": x}, [x, y])
+        assert call(1.0, 2.0) == {"t": 3.0, "x": 1.0}
+        assert call(1.0, 2.0, 9.0) == {"t": 3.0, "x": 1.0}
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed"):
+            call(1.0)
+        with pytest.raises(TypeError):
+            sess.make_callable(total, x)
+        metadata = tf.RunMetadata()
+        traced = sess.make_callable(total, [x, y], accept_options=True)
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        assert traced(1.0, 2.0, options=options, run_metadata=metadata) == 3.0
+        assert metadata.step_stats.dev_stats
+        sess.close()
+        with pytest.raises(RuntimeError):
+            call(1.0, 2.0)
+
+
+def test_callable_from_options():
+    from everflow.protos.config_pb2 import CallableOptions
+
+    x = tf.placeholder(tf.float32, [], name="x")
+    raw.Neg(x=x, name="y")
+    with tf.Session() as sess:
+        call = sess._make_callable_from_options(CallableOptions(feed=["x:0"], fetch=["y:0"], target=["y"]))
+        assert call(2.0) == [-2.0]
+
+
+def test_partial_run():
+    a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
+    count, init = variable(0.0)
+    bump = raw.AssignAdd(ref=count, value=tf.constant(1.0))
+    with tf.control_dependencies([bump.op]):
+        first = raw.AddV2(x=a, y=b)
+    second = raw.Mul(x=first, y=c)
+    with tf.Session() as sess:
+        sess.run(init)
+        handle = sess.partial_run_setup([first, second], [a, b, c])
+        assert sess.partial_run(handle, first, {a: 1.0, b: 2.0}) == 3.0
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.partial_run(handle, first)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.partial_run(handle, second)
+        assert sess.partial_run(handle, second, {c: 10.0}) == 30.0
+        assert sess.run(count) == 1.0
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.partial_run("none", first)
+
+
+def test_many_threads_on_one_session():
+    x = tf.placeholder(tf.int32, [])
+    square = raw.Mul(x=x, y=x)
+    answers = {}
+    with tf.Session() as sess:
+
+        def work(k):
+            for i in range(k * 50, k * 50 + 50):
+                answers[i] = int(sess.run(square, {x: i}))
+            assert tf.get_default_session() is None
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert answers == {i: i * i for i in range(200)}
+
+
+def test_fetched_arrays_are_the_callers():
+    x = tf.placeholder(tf.float32, [2])
+    c = tf.constant([1.0, 2.0])
+    v, init = variable([1.0, 2.0])
+    view = raw.Reshape(tensor=raw.Neg(x=c), shape=tf.constant([2, 1]))
+    with tf.Session() as sess:
+        sess.run(init)
+        mine = np.float32([5, 6])
+        for fetch in (c, v, raw.Identity(input=x), raw.Identity(input=v), view, raw.Mul(x=x, y=tf.constant(1.0))):
+            got = sess.run(fetch, {x: mine})
+            before = got.copy()
+            got += 100
+            np.testing.assert_array_equal(sess.run(fetch, {x: mine}), before)
+        assert list(mine) == [5, 6]
+        both = sess.run([raw.Neg(x=c), raw.Identity(input=raw.Neg(x=c))])
+        both[0][0] = 9
+        assert both[1][0] == -1
+        assert sess.run(x, {x: mine}) is mine
+
+
+def test_thread_counts_reach_torch():
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1)).close()
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_explain_tells_every_stage():
+    x = tf.placeholder(tf.float32, [None], name="x")
+    y = raw.Mul(x=x, y=tf.constant(2.0), name="twice")
+    with tf.Session() as sess:
+        text = sess.explain(y, [x])
+    for word in ("prune:", "rewrite:", "place, partition:", "schedule:", "emit:", "# twice (Mul)"):
+        assert word in text
+
+
+def test_names_in_a_graph_never_reach_the_source():
+    a = tf.constant(1.0, name="os.system")
+    y = raw.Neg(x=a, name="import_os")
+    with tf.Session(config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))) as sess:
+        prepared = sess._executor.compile([y], [])
+    assert "os" not in prepared.emitted.source
