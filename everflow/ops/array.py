@@ -34,6 +34,20 @@ from everflow.ops.array_basic import (
     zeros,
     zeros_like,
 )
+from everflow.ops.array_batched import batch_gather
+from everflow.ops.array_blocks import (
+    batch_to_space,
+    batch_to_space_nd,
+    depth_to_space,
+    extract_image_patches,
+    extract_image_patches_v2,
+    extract_volume_patches,
+    required_space_to_batch_paddings,
+    space_to_batch,
+    space_to_batch_nd,
+    space_to_depth,
+)
+from everflow.ops.array_diagonals import diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
 from everflow.ops.array_indexing import (
     dynamic_partition,
     dynamic_stitch,
@@ -55,5 +69,16 @@ from everflow.ops.array_indexing import (
 )
 from everflow.ops.array_joining import concat, parallel_stack, quantized_concat, split, stack, unstack
 from everflow.ops.array_layout import matrix_transpose, pad, reverse, reverse_sequence, roll, tile, transpose
+from everflow.ops.array_sequences import (
+    argsort,
+    boolean_mask,
+    edit_distance,
+    meshgrid,
+    repeat,
+    repeat_with_axis,
+    searchsorted,
+    sequence_mask,
+    sort,
+)
 from everflow.ops.array_slicing import slice_, slice_helper, slice_variable, strided_slice
 from everflow.ops.constants import constant, placeholder, placeholder_with_default
