@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 
 from everflow.framework import attributes, dtypes, op_defs
@@ -37,7 +38,12 @@ def create(definition: OpDef, name, keywords):
     with graph.as_default(), name_scope(name or definition.name) as scope:
         inputs, inferred = _convert_inputs(definition, keywords, given)
         attrs = _all_attrs(definition, given, inferred)
-        return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
+        # An op that changes a ref runs where the ref is.
+        refs = [tensor.op for arg, tensor in zip(definition.inputs, inputs) if arg.is_ref]
+        with contextlib.ExitStack() as colocations:
+            for op in refs:
+                colocations.enter_context(graph.colocate_with(op))
+            return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
 
 
 def _checked_attr(definition, key, value):

@@ -44,7 +44,8 @@ class Buffer:
             buffer.copy_(value)
 
     def __repr__(self):
-        return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {'uninitialized' if self.value is None else tuple(self.value.shape)}>"
+        state = "uninitialized" if self.value is None else tuple(self.value.shape)
+        return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {state}>"
 
 
 class Ref(Buffer):
@@ -152,9 +153,8 @@ def assign(ref, value, *, validate_shape):
         held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
         held = held if ref.value is None else list(ref.value.shape)
         if held is not None and held != list(value.shape):
-            raise InvalidArgumentError(
-                None, None, f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(held)} rhs shape= {shape_text(value.shape)}"
-            )
+            both = f"lhs shape= {shape_text(held)} rhs shape= {shape_text(value.shape)}"
+            raise InvalidArgumentError(None, None, f"Assign requires shapes of both tensors to match. {both}")
     ref.assign(value)
     return ref
 
@@ -281,7 +281,8 @@ def _scatter(buffer, indices, updates, update):
                 None,
                 None,
                 "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
-                f"got updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, params.shape {shape_text(buffer.shape)}",
+                f"got updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
+                f"params.shape {shape_text(buffer.shape)}",
             )
         updates = np.broadcast_to(updates, expected) if isinstance(updates, np.ndarray) else updates.expand(expected)
     indices = check_indices(indices, buffer.shape[0])
@@ -300,7 +301,8 @@ def scatter_nd(buffer, indices, updates, update) -> None:
             text = "The outermost dimension of updates and indices must match. "
         else:
             text = "Must have updates.shape = indices.shape[:-1] + ref.shape[indices.shape[-1]:]. "
-        raise InvalidArgumentError(None, None, f"{text}Got indices.shape {shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}")
+        got = f"Got indices.shape {shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
+        raise InvalidArgumentError(None, None, text + got)
     indices = indices.long().reshape(-1, depth)
     sizes = torch.tensor(buffer.shape[:depth])
     wrong = ((indices < 0) | (indices >= sizes)).any(dim=1)
@@ -331,7 +333,7 @@ def _register_scatters():
             function(resource.buffer(), indices, updates)
 
     for name, update in _ROW_UPDATES.items():
-        ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update, check))
+        ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update))
     for name in ("Update", "Add", "Sub"):
         ref_and_resource(f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update))
 
@@ -370,14 +372,14 @@ def _strided_assign(buffer, begin, end, strides, value, masks):
 
 @kernel("StridedSliceAssign")
 def strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
-    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)))
+    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.read(), begin, end, strides, value, masks)
     return ref
 
 
 @kernel("ResourceStridedSliceAssign")
 def resource_strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
-    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)))
+    masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.buffer(), begin, end, strides, value, masks)
 
 
@@ -399,7 +401,7 @@ def resource_gather(resource, indices, *, batch_dims):
 def _gather_strings(buffer, indices, batch_dims):
     if not batch_dims:
         return buffer[indices]
-    return np.stack([_gather_strings(b, i, batch_dims - 1) for b, i in zip(buffer, indices)])
+    return np.stack([_gather_strings(b, i, batch_dims - 1) for b, i in zip(buffer, indices, strict=True)])
 
 
 @kernel("ResourceGatherNd")
@@ -410,10 +412,7 @@ def resource_gather_nd(resource, indices):
     wrong = ((indices < 0) | (indices >= torch.tensor(buffer.shape[:depth]))).any(dim=-1)
     if bool(wrong.any()):
         at = wrong.nonzero()[0].tolist()
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())} does not index into param shape {shape_text(buffer.shape)}",
-        )
+        index = f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())}"
+        raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
     where = tuple(indices.unbind(-1)) if depth else (...,)
     return buffer[tuple(i.numpy() for i in where)] if isinstance(buffer, np.ndarray) else buffer[where]

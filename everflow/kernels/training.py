@@ -200,7 +200,7 @@ def _row_rule(rule, slots):
             rows = [b.index_select(0, at) for b in buffers]
             rest[grad_at] = grad if chosen is None else grad[chosen]
             rule(*rows, *rest, **attributes)
-            for buffer, changed in zip(buffers, rows):
+            for buffer, changed in zip(buffers, rows, strict=True):
                 buffer.index_copy_(0, at, changed)
 
     return update

@@ -1,0 +1,110 @@
+"""`tf.custom_gradient`: functions that bring their own derivative, as an `IdentityN` whose gradient is overridden."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.registry import RegisterGradient
+from everflow.framework.scopes import get_default_graph
+from everflow.ops import array
+
+_used_numbers: set[int] = set()
+
+
+def custom_gradient(f):
+    """Decorator for `f(*args)` that returns `(result, grad_fn)`; `grad_fn(*result_grads)` gives the gradients of the args.
+
+    A function that uses variables takes `variables=` in `grad_fn`, and gives their gradients as a second, list-valued result.
+
+    >>> @tf.custom_gradient
+    ... def log1pexp(x):
+    ...     e = tf.exp(x)
+    ...     return tf.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
+    """
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled.")
+        return _apply(f, args)
+
+    return decorated
+
+
+def _apply(f, args):
+    graph = get_default_graph()
+    args = [convert_to_tensor(x) for x in args]
+    name = _unused_name(graph)
+    known = _variables(graph)
+    result, grad_fn = f(*args)
+    flat = nest.flatten(result)
+    count = len(flat)
+    # TensorFlow looks for variables behind copies of the results; the nodes stay in the graph.
+    copies = [array.identity(x) for x in flat]
+    variables = _variables_behind(graph, copies, args, known)
+    if variables:
+        if not _takes_variables(grad_fn):
+            raise TypeError(
+                "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument 'variables'."
+            )
+        if not all(hasattr(v, "handle") for v in variables):
+            raise TypeError(
+                "All variables used by `f` wrapped with @custom_gradient must be `ResourceVariable`s. "
+                "Ensure that no `variable_scope` is created with `use_resource=False`."
+            )
+
+    @RegisterGradient(name)
+    def gradient(op, *result_grads):
+        if variables:
+            input_grads, variable_grads = grad_fn(*result_grads[:count], variables=variables)
+            if len(variable_grads) != len(variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            input_grads, variable_grads = grad_fn(*result_grads[:count]), []
+        # The results are inputs of the IdentityN as well: what they need comes by way of the args.
+        return [None] * count + nest.flatten(input_grads) + list(variable_grads)
+
+    with graph.gradient_override_map({"IdentityN": name}):
+        everything = array.identity_n(flat + args + variables)
+    for variable in variables:
+        convert_to_tensor(variable)
+    return nest.pack_sequence_as(structure=result, flat_sequence=everything[:count])
+
+
+def _unused_name(graph):
+    """TensorFlow numbers these by the tensors that the process has made; so does this for its first graph."""
+    number = sum(len(op.outputs) for op in graph.get_operations()) + len(_used_numbers) + 1
+    while number in _used_numbers:
+        number += 1
+    _used_numbers.add(number)
+    return f"CustomGradient-{number}"
+
+
+def _variables(graph):
+    found = {}
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
+        for variable in graph.get_collection(key):
+            found[variable.op] = variable
+    return found
+
+
+def _variables_behind(graph, results, args, known):
+    """The variables that the results depend on other than by way of the args, in the order in which they were made."""
+    stop = {t.op for t in args}
+    stack, seen = [t.op for t in results], set()
+    while stack:
+        op = stack.pop()
+        if op not in seen and op not in stop:
+            seen.add(op)
+            stack.extend(t.op for t in op.inputs)
+    found = {**known, **_variables(graph)}
+    return [found[op] for op in sorted(found, key=lambda op: op._id) if op in seen]
+
+
+def _takes_variables(function):
+    parameters = inspect.signature(function).parameters.values()
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)

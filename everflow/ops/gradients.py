@@ -1,0 +1,461 @@
+"""`tf.gradients`: walk the graph backwards from ys to xs, calling each op type's gradient function.
+
+The walk is a queue of ops whose outputs' gradients are all there; it fixes the order in which gradient nodes are made, and
+so their names. Loops and conditionals keep state of their own: whoever builds them sets `control_flow_state`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections import defaultdict, deque
+
+from everflow.framework import dtypes, registry
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
+from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import colocate_with, device, get_default_graph, name_scope
+from everflow.ops import array, constants, indexed_slices
+from everflow.ops.grouping import tuple as gated_tuple
+from everflow.ops.variables import Variable
+
+_TRAINABLE = frozenset(
+    (
+        dtypes.float16,
+        dtypes.float32,
+        dtypes.float64,
+        dtypes.bfloat16,
+        dtypes.complex64,
+        dtypes.complex128,
+        dtypes.resource,
+        dtypes.variant,
+    )
+)
+
+
+class AggregationMethod:
+    """How several gradients of one tensor are added up.
+
+    `ADD_N` (the default) waits for all; `EXPERIMENTAL_TREE` and `EXPERIMENTAL_ACCUMULATE_N` add them as they come.
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `tf.gradients` gives for an x that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+# Given (ops between xs and ys in order, the same as a set, whether to colocate), returns the state that loops need, or None.
+# The control flow family sets it when it is imported.
+control_flow_state = None
+
+
+def gradients(
+    ys,
+    xs,
+    grad_ys=None,
+    name="gradients",
+    colocate_gradients_with_ops=False,
+    gate_gradients=False,
+    aggregation_method=None,
+    stop_gradients=None,
+    unconnected_gradients=UnconnectedGradients.NONE,
+):
+    """The derivatives of the sum of `ys` with respect to each x of `xs`.
+
+    >>> x = tf.constant(3.0)
+    >>> dy_dx, = tf.gradients(x * x, x)
+    """
+    try:
+        unconnected_gradients = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+    graph = get_default_graph()
+    ys, xs = _as_list(ys), _as_list(xs)
+    stop_gradients = [] if stop_gradients is None else _as_list(stop_gradients)
+    if grad_ys is None:
+        grad_ys = [None] * len(ys)
+    else:
+        grad_ys = _as_list(grad_ys)
+    with name_scope(name, "gradients", list(ys) + list(xs) + list(stop_gradients) + list(grad_ys)) as scope:
+        walk = _Walk(graph, scope, colocate_gradients_with_ops, gate_gradients, aggregation_method)
+        ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
+        xs = convert_n_to_tensor_or_indexed_slices([_differentiated(x) for x in xs], name="x", as_ref=True)
+        stops = [_differentiated(s) for s in stop_gradients]
+        stop_gradients = convert_n_to_tensor_or_indexed_slices(stops, name="s", as_ref=True)
+        grad_ys = walk.initial_gradients(grad_ys, ys)
+        walk.run(ys, xs, grad_ys, stop_gradients)
+    return [walk.result(x, unconnected_gradients) for x in xs]
+
+
+gradients_v2 = gradients
+
+
+def _as_list(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _differentiated(x):
+    """What gradients are found for where a variable is given: the handle of a resource variable."""
+    return x.handle if isinstance(x, Variable) and hasattr(x, "handle") else x
+
+
+def is_trainable(tensor_or_dtype) -> bool:
+    """Whether gradients flow through values of this type."""
+    return (getattr(tensor_or_dtype, "dtype", None) or tensor_or_dtype).base_dtype in _TRAINABLE
+
+
+class _Walk:
+    """One call of `gradients`: the gradients found so far and how new ones are to be made."""
+
+    def __init__(self, graph, scope, colocate, gate, aggregation_method):
+        self.graph = graph
+        self.scope = scope
+        self.colocate = colocate
+        self.gate = gate
+        self.aggregation_method = aggregation_method
+        # Operation → for each output, the list of gradients that came in, or their sum once the op was visited.
+        self.grads: dict = {}
+        self.loops = None
+
+    def around(self, op):
+        """Where the gradient nodes of `op` are made."""
+        return colocate_with(op) if self.colocate else contextlib.nullcontext()
+
+    # --- the walk ----------------------------------------------------------------------------
+
+    def run(self, ys, xs, grad_ys, stop_gradients):
+        to_ops = [y.op for y in ys]
+        from_ops = [x.op for x in xs]
+        pending = self.count_pending(to_ops, from_ops)
+        for y, grad_y in zip(ys, grad_ys, strict=True):
+            self.add(y, grad_y)
+        queue, queued = deque(), set()
+        for op in to_ops:
+            if pending[op] == 0 and op not in queued:
+                queued.add(op)
+                queue.append(op)
+        if self.loops is not None:
+            for y in self.loops.ProcessUnusedLoopExits(pending, queued):
+                if is_trainable(y):
+                    self.add(y, self.loops.ZerosLikeForExit(y))
+                    queue.append(y.op)
+        stops = {op for op in from_ops if all(pending[t.op] <= 0 for t in op.inputs)}
+        stops.update(t.op for t in stop_gradients)
+        while queue:
+            op = queue.popleft()
+            self.visit(op, stops)
+            self.release(op, queue, pending, xs)
+        if self.loops is not None:
+            self.loops.PostProcessing()
+
+    def count_pending(self, to_ops, from_ops):
+        """How many gradients each op between xs and ys waits for."""
+        reached = self.reached_from(from_ops)
+        between, ordered, queue = set(), [], deque(to_ops)
+        while queue:
+            op = queue.popleft()
+            if op in reached:
+                reached.discard(op)
+                between.add(op)
+                ordered.append(op)
+                queue.extend(t.op for t in op.inputs)
+        if control_flow_state is not None:
+            self.loops = control_flow_state(ordered, between, self.colocate)
+        pending = defaultdict(int)
+        for op in ordered:
+            for tensor in op.inputs:
+                if tensor.op in between:
+                    pending[tensor.op] += 1
+        return pending
+
+    @staticmethod
+    def reached_from(ops):
+        """All ops that depend on these through values that can have gradients."""
+        queue, reached = deque(ops), set()
+        while queue:
+            op = queue.popleft()
+            if op not in reached:
+                reached.add(op)
+                for output in op.outputs:
+                    if is_trainable(output):
+                        queue.extend(output.consumers())
+        return reached
+
+    def visit(self, op, stops):
+        """Find the gradients of an op's inputs from those of its outputs."""
+        with self.around(op):
+            loops = self.loops
+            if loops is not None:
+                loops.EnterGradWhileContext(op, before=True)
+            out_grads = self.aggregated(op)
+            if loops is not None:
+                loops.ExitGradWhileContext(op, before=True)
+            flows = any(g is not None for g in out_grads) and op not in stops
+            function = self.gradient_function(op) if flows else None
+            if loops is not None:
+                loops.EnterGradWhileContext(op, before=False)
+            if function is not None:
+                in_grads = self.differentiate(op, function, out_grads)
+            else:
+                in_grads = [None] * len(op.inputs)
+            for tensor, grad in zip(op.inputs, in_grads, strict=False):
+                if grad is not None:
+                    self.check_shape(op, tensor, grad)
+                    self.add(tensor, grad)
+            if loops is not None:
+                loops.ExitGradWhileContext(op, before=False)
+
+    def gradient_function(self, op):
+        try:
+            return gradient_function(op)
+        except LookupError:
+            if self.graph._is_function(op.type):
+                return _symbolic_gradient
+            raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})") from None
+
+    def differentiate(self, op, function, out_grads):
+        for i, grad in enumerate(out_grads):
+            if grad is None and (function is _symbolic_gradient or is_trainable(op.outputs[i])):
+                out_grads[i] = self.zeros(op, i)
+        with name_scope(op.name + "_grad"):
+            # Nodes made here know the op they differentiate, so that a loop's gradient finds the loop.
+            with self.graph._original_op(op):
+                in_grads = function(op, *out_grads)
+            in_grads = _as_list(in_grads)
+            if len(in_grads) != len(op.inputs) and op.type not in ("While", "StatelessWhile"):
+                raise ValueError(f"Num gradients {len(in_grads)} generated for op {op.node_def} do not match num inputs {len(op.inputs)}")
+            if self.gate and sum(g is not None for g in in_grads) > 1:
+                with device(None), colocate_with(None, ignore_existing=True):
+                    in_grads = gated_tuple(in_grads)
+        return in_grads
+
+    def zeros(self, op, index):
+        if self.loops is not None:
+            return self.loops.ZerosLike(op, index)
+        return zeros_like_outside_loop(op, index)
+
+    @staticmethod
+    def check_shape(op, tensor, grad):
+        if isinstance(grad, Tensor) and tensor.dtype != dtypes.resource:
+            try:
+                grad.set_shape(tensor.shape)
+            except ValueError:
+                raise ValueError(
+                    "Incompatible shapes between op input and calculated input gradient. "
+                    f"Forward operation: {op.name}. Input shape: {tensor.shape}. Calculated input gradient shape: {grad.shape}"
+                ) from None
+
+    def release(self, op, queue, pending, xs):
+        """Count down what the sources of an op's inputs wait for, and queue those that have all."""
+        loops = self.loops
+        for tensor in op.inputs:
+            source = tensor.op
+            pending[source] -= 1
+            ready = pending[source] == 0
+            if loops is not None and not ready:
+                ready = pending[source] > 0 and loops.IsLoopSwitch(source)
+            if not ready:
+                continue
+            if loops is not None and loops.IsLoopExit(source):
+                self.release_exit(tensor, queue)
+            else:
+                queue.append(source)
+
+    def release_exit(self, tensor, queue):
+        """An exit of a loop waits for its fellows: the loop is differentiated once, for all of them."""
+        state = self.loops.GetGradState(tensor.op, before=False)
+        state.deferred_exits.append(tensor)
+        state.pending_exits_count -= 1
+        if state.pending_exits_count:
+            return
+        found = False
+        for y in state.deferred_exits:
+            if self.has_gradient(y.op):
+                found = True
+                queue.append(y.op)
+            else:
+                state.unused_exits.append(y)
+        for y in state.unused_exits:
+            if found and is_trainable(y):
+                self.add(y, self.loops.ZerosLikeForExit(y))
+            queue.append(y.op)
+
+    # --- gradients found so far --------------------------------------------------------------
+
+    def add(self, tensor, grad):
+        op = tensor.op
+        found = self.grads.setdefault(op, [[] for _ in op.outputs])
+        slot = found[tensor.value_index]
+        if isinstance(slot, list):
+            slot.append(grad)
+        else:  # a loop's switch is visited before all of its gradients are there
+            found[tensor.value_index] = grad
+
+    def has_gradient(self, op):
+        return any(slot is not None and slot != [] for slot in self.grads.get(op, []))
+
+    def aggregated(self, op):
+        """One gradient (or None) for each output of an op, and put back as the sum found."""
+        found = self.grads.get(op)
+        if found is None:
+            return [None] * len(op.outputs)
+        for i, slot in enumerate(found):
+            if isinstance(slot, list):
+                found[i] = self.sum(op, slot) if slot else None
+        return list(found)
+
+    def sum(self, op, parts):
+        method = AggregationMethod.DEFAULT if self.aggregation_method is None else self.aggregation_method
+        if method not in (AggregationMethod.ADD_N, AggregationMethod.EXPERIMENTAL_TREE, AggregationMethod.EXPERIMENTAL_ACCUMULATE_N):
+            raise ValueError(f"Invalid aggregation_method specified {method}.")
+        if len(parts) == 1:
+            return parts[0]
+        if not all(isinstance(part, Tensor) for part in parts):
+            return indexed_slices.total(parts)
+        if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(parts) > 2 and _common_shape(parts).is_fully_defined():
+            from everflow.ops.math import accumulate_n
+
+            return accumulate_n(parts)
+        if method == AggregationMethod.ADD_N:
+            return indexed_slices.add_by_device(parts)
+        with name_scope(op.name + "_gradient_sum"):
+            total = parts[0]
+            for part in parts[1:]:
+                total = indexed_slices.add_n([total, part])
+        return total
+
+    def result(self, x, unconnected_gradients):
+        found = self.grads.get(x.op)
+        grad = found[x.value_index] if found is not None else None
+        if isinstance(grad, list):
+            grad = grad[0] if len(grad) == 1 else None
+        if grad is None and unconnected_gradients == UnconnectedGradients.ZERO:
+            return _zeros_of(x)
+        return grad
+
+    # --- where it starts ---------------------------------------------------------------------
+
+    def initial_gradients(self, grad_ys, ys):
+        if len(grad_ys) != len(ys):
+            raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+        grad_ys = convert_n_to_tensor_or_indexed_slices(grad_ys, name="grad_y")
+        return [self.initial_gradient(i, y, grad_y) for i, (y, grad_y) in enumerate(zip(ys, grad_ys, strict=True))]
+
+    def initial_gradient(self, i, y, grad_y):
+        with self.around(y.op):
+            if grad_y is None:
+                if y.dtype.is_complex:
+                    raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+                return raw.Fill(array.shape(y), constants.constant(1, dtype=y.dtype, name=f"grad_ys_{i}"))
+            _check_given_gradient(y, grad_y)
+            if not isinstance(grad_y, IndexedSlices):
+                return array.identity(grad_y, name=f"grad_ys_{i}")
+            return IndexedSlices(
+                indices=grad_y.indices if isinstance(grad_y.indices, Tensor) is False else array.identity(grad_y.indices, name=f"grad_ys_{i}_indices"),
+                values=array.identity(grad_y.values, name=f"grad_ys_{i}_values"),
+                dense_shape=None if grad_y.dense_shape is None else array.identity(grad_y.dense_shape, name=f"grad_ys_{i}_shape"),
+            )
+
+
+def _check_given_gradient(y, grad_y):
+    if y.dtype.is_floating or y.dtype.is_integer:
+        if not (grad_y.dtype.is_floating or grad_y.dtype.is_integer):
+            raise TypeError(
+                f"Gradient type {grad_y.dtype.name} generated for real or integer-valued tensor {y} with type {y.dtype.name} must be real or integer"
+            )
+    elif y.dtype.is_complex:
+        if not grad_y.dtype.is_complex:
+            raise TypeError(f"Gradient type {grad_y.dtype.name} generated for complex-valued tensor {y} with type {y.dtype.name} must be real")
+    elif y.dtype == dtypes.variant:
+        if grad_y.dtype != dtypes.variant:
+            raise TypeError(f"Gradient type {grad_y.dtype.name} generated for variant tensor {y} with type {y.dtype.name} must be variant")
+    elif y.dtype == dtypes.resource:
+        if grad_y.dtype == dtypes.resource:
+            raise TypeError(f"Input gradient {grad_y} for resource tensor {y} should not be a resource")
+    else:
+        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
+    if not isinstance(grad_y, IndexedSlices):
+        grad_y.shape.assert_is_compatible_with(y.shape)
+
+
+def _common_shape(tensors):
+    shape = tensors[0].shape
+    for tensor in tensors[1:]:
+        shape = shape.merge_with(tensor.shape)
+    return shape
+
+
+def _zeros_of(x):
+    if x.dtype == dtypes.resource:
+        variable_dtype = x.op.get_attr("dtype")
+        return array.zeros(raw.VariableShape(x), variable_dtype)
+    return array.zeros_like(x)
+
+
+def zeros_like_outside_loop(op, index):
+    """Zeros for an output that nothing flowed back to."""
+    value = op.outputs[index]
+    if value.dtype == dtypes.resource:
+        return array.zeros(raw.VariableShape(value), op.get_attr("dtype"))
+    return array.zeros_like(value, optimize=False)
+
+
+def gradient_function(op):
+    """The gradient function of an operation: that of its type, or the one it was built with; None where it has none."""
+    if op._gradient_function is not None:
+        return op._gradient_function
+    override = op.attrs.get("_gradient_op_type")
+    if override is not None:
+        return registry.find_gradient(override.decode())
+    if not op.inputs:
+        return None
+    return registry.find_gradient(op.type)
+
+
+get_gradient_function = gradient_function
+
+
+def _symbolic_gradient(op, *out_grads):
+    """The gradient of a call of a graph function, left to be worked out when it runs."""
+    definition = op.graph._get_function(op.type)
+    custom = getattr(definition, "python_grad_func", None)
+    if custom is not None:
+        return custom(op, *out_grads)
+    f = raw.name_attr_list(op.type, op.attrs)
+    return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=[t.dtype for t in op.inputs], f=f)
+
+
+def _hessian(gradient, x):
+    """The derivatives of each element of a gradient, one row after the other, as a tensor of x's shape twice."""
+    from everflow.ops.control_flow import while_loop
+    from everflow.ops.tensor_array import TensorArray
+
+    gradient = array.reshape(gradient, [-1])
+    n = array.size(x)
+    first = [constants.constant(0, dtypes.int32), TensorArray(x.dtype, n)]
+    _, rows = while_loop(lambda j, _: j < n, lambda j, rows: (j + 1, rows.write(j, gradients(gradient[j], x)[0])), first)
+    dims = array.shape(x)
+    return array.reshape(rows.stack(), array.concat((dims, dims), 0))
+
+
+def hessians(
+    ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None
+):
+    """The matrix (tensor) of second derivatives of the sum of `ys` with respect to each x of `xs`."""
+    xs = _as_list(xs)
+    options = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    found = gradients(ys, xs, **options)
+    return [_hessian(gradient, x) for gradient, x in zip(found, xs, strict=True)]

@@ -1,0 +1,355 @@
+"""Resource variables: a `VarHandleOp` node, read by `ReadVariableOp` at each use, so that a read is a snapshot."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
+from everflow.framework.scopes import (
+    add_to_collections,
+    colocate_with,
+    control_dependencies,
+    device,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
+from everflow.framework.shapes import TensorShape, as_shape
+from everflow.ops import safe_initial_value, state
+from everflow.ops.resource_handles import handle_data
+from everflow.ops.variables import (
+    SaveSliceInfo,
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    check_creation_arguments,
+    options_from_proto,
+    prepend_name_scope,
+    strip_name_scope,
+)
+from everflow.protos import variable_pb2
+
+
+class BaseResourceVariable(Variable):
+    """What a resource variable and the result of assigning to one share: reads and writes through a handle."""
+
+    # --- facts -------------------------------------------------------------------------------
+
+    name = property(lambda self: self._handle_name, doc="The name, \"v:0\".")
+    handle = property(lambda self: self._handle, doc="The resource handle, which ops on the variable take.")
+    op = property(lambda self: self._handle.op, doc="The VarHandleOp operation.")
+    dtype = property(lambda self: self._dtype, doc="The dtype.")
+    device = property(lambda self: self._handle.device, doc="The device asked for.")
+    graph = property(lambda self: self._handle.graph)
+    shape = property(lambda self: self._shape, doc="The static shape.")
+    create = property(lambda self: self._initializer_op, doc="The operation that gives it its initial value.")
+    _shared_name = property(lambda self: self._handle_name[: self._handle_name.index(":")])
+
+    def set_shape(self, shape):
+        raise NotImplementedError("ResourceVariable does not implement set_shape()")
+
+    def _as_graph_element(self):
+        return self._graph_element
+
+    def numpy(self):
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def __int__(self):
+        if self._dtype not in (dtypes.int32, dtypes.int64):
+            raise TypeError("Non-integer variable can't be converted to integer.")
+        return int(self.value().numpy())
+
+    def __complex__(self):
+        return complex(self.value().numpy())
+
+    def __float__(self):
+        return float(self.value().numpy())
+
+    # --- reads -------------------------------------------------------------------------------
+
+    def _read_variable_op(self):
+        return raw.ReadVariableOp(self._handle, dtype=self._dtype)
+
+    def value(self):
+        """A read of the value, made anew at each call."""
+        if self._cached_value is not None:
+            return self._cached_value
+        with colocate_with(None, ignore_existing=True), device(self._handle.device):
+            return self._read_variable_op()
+
+    def read_value(self):
+        """A new read of the value, which waits for the control dependencies around."""
+        with name_scope("Read"), device(self._handle.device):
+            value = self._read_variable_op()
+        return raw.Identity(value)
+
+    def sparse_read(self, indices, name=None):
+        """The rows at `indices`."""
+        with name_scope("Gather" if name is None else name) as scope:
+            value = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
+        return raw.Identity(value)
+
+    def gather_nd(self, indices, name=None):
+        """The slices that `indices` address."""
+        with name_scope("GatherNd" if name is None else name) as scope:
+            value = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope)
+        return raw.Identity(value)
+
+    def is_initialized(self, name=None):
+        """Whether it has a value."""
+        return raw.VarIsInitializedOp(self._handle, name=name)
+
+    # --- changes -----------------------------------------------------------------------------
+
+    def _lazy_read(self, op):
+        return _UnreadVariable(self, op)
+
+    def assign(self, value, use_locking=None, name=None, read_value=True):
+        """Set the value."""
+        value = convert_to_tensor(value, dtype=self._dtype)
+        self._shape.assert_is_compatible_with(value.shape)
+        op = raw.AssignVariableOp(self._handle, value, name=name)
+        return self._lazy_read(op) if read_value else op
+
+    def assign_add(self, delta, use_locking=None, name=None, read_value=True):
+        """Add to the value."""
+        op = raw.AssignAddVariableOp(self._handle, convert_to_tensor(delta, dtype=self._dtype), name=name)
+        return self._lazy_read(op) if read_value else op
+
+    def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
+        """Subtract from the value."""
+        op = raw.AssignSubVariableOp(self._handle, convert_to_tensor(delta, dtype=self._dtype), name=name)
+        return self._lazy_read(op) if read_value else op
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Set rows inside each batch entry."""
+        values, indices = state.slices_of(sparse_delta)
+        return state.batch_scatter_update(self, indices, values, use_locking=use_locking, name=name)
+
+    def _strided_slice_assign(self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+        op = raw.ResourceStridedSliceAssign(
+            self._handle,
+            begin,
+            end,
+            strides,
+            convert_to_tensor(value, dtype=self._dtype),
+            name=name,
+            begin_mask=begin_mask,
+            end_mask=end_mask,
+            ellipsis_mask=ellipsis_mask,
+            new_axis_mask=new_axis_mask,
+            shrink_axis_mask=shrink_axis_mask,
+        )
+        return self._lazy_read(op)
+
+    def __repr__(self):
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+class ResourceVariable(BaseResourceVariable):
+    """A variable of the resource kind: reads are snapshots, in the order that the graph says."""
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        dtype=None,
+        variable_def=None,
+        import_scope=None,
+        constraint=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+        distribute_strategy=None,
+    ):
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._init_from_proto(variable_def, import_scope)
+            return
+        self._save_slice_info = None
+        self._graph_key = get_default_graph()._graph_key
+        self._distribute_strategy = distribute_strategy
+        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable, collections = options
+        self._constraint = constraint
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        with init_scope():
+            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
+                self._build(initial_value, scope, dtype, validate_shape, caching_device, shape)
+            add_to_collections(collections, self)
+
+    def _build(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
+        graph = get_default_graph()
+        op_name = scope[:-1]
+        with graph._attr_scope({"_class": [f"loc:@{op_name}".encode()]}):
+            with name_scope("Initializer"), device(None):
+                value = initial_value() if callable(initial_value) else initial_value
+                value = convert_to_tensor(value, name="initial_value", dtype=dtype)
+            if shape is None:
+                shape = value.shape if validate_shape or value.shape.ndims is not None else TensorShape(None)
+            self._shape = as_shape(shape)
+            self._handle = raw.VarHandleOp(dtype=value.dtype.base_dtype, shape=self._shape, shared_name=op_name, name=scope)
+        self._dtype = value.dtype.base_dtype
+        self._handle_name = op_name + ":0"
+        self._initial_value = value
+        safe_initial_value.check_outside_control_flow(value, scope)
+        with name_scope("IsInitialized"):
+            self._is_initialized_op = raw.VarIsInitializedOp(self._handle)
+        with name_scope("Assign") as assign_scope, colocate_with(None, ignore_existing=True), device(self._handle.device):
+            self._initializer_op = raw.AssignVariableOp(self._handle, safe_initial_value.guarded(scope, value), name=assign_scope)
+        with name_scope("Read"):
+            with device(self._handle.device):
+                read = self._read_variable_op()
+            self._graph_element = read
+            self._cached_value = None
+            if caching_device is not None:
+                with colocate_with(None, ignore_existing=True), device(caching_device):
+                    self._cached_value = raw.Identity(read)
+
+    def _init_from_proto(self, variable_def, import_scope):
+        if not isinstance(variable_def, variable_pb2.VariableDef):
+            raise AssertionError("variable_def must be a VariableDef")
+        if not variable_def.is_resource:
+            raise ValueError("Trying to restore Variable as ResourceVariable.")
+        graph = get_default_graph()
+
+        def element(name):
+            return graph.as_graph_element(prepend_name_scope(name, import_scope)) if name else None
+
+        self._handle = element(variable_def.variable_name)
+        self._shape, self._dtype = handle_data(self._handle)
+        self._handle_name = self._handle.name
+        self._initializer_op = element(variable_def.initializer_name)
+        self._initial_value = element(variable_def.initial_value_name)
+        self._synchronization, self._aggregation, self._trainable = options_from_proto(variable_def)
+        snapshot = element(variable_def.snapshot_name)
+        if snapshot is not None:
+            # A snapshot that is not the read itself is a copy on another device, which reads then use.
+            cached = snapshot.op.type != "ReadVariableOp"
+            self._cached_value = snapshot if cached else None
+            self._graph_element = snapshot.op.inputs[0] if cached else snapshot
+        else:
+            self._cached_value = None
+            self._graph_element = graph.get_tensor_by_name(self._handle.op.name + "/Read/ReadVariableOp:0")
+        self._save_slice_info = None
+        if variable_def.HasField("save_slice_info_def"):
+            self._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
+        self._constraint = None
+        self._distribute_strategy = None
+        self._graph_key = graph._graph_key
+
+    def to_proto(self, export_scope=None):
+        """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
+        if export_scope and not self._handle.name.startswith(export_scope):
+            return None
+        proto = variable_pb2.VariableDef(is_resource=True)
+        proto.variable_name = strip_name_scope(self._handle.name, export_scope)
+        if self._initial_value is not None:
+            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        proto.initializer_name = strip_name_scope(self._initializer_op.name, export_scope)
+        snapshot = self._graph_element if self._cached_value is None else self._cached_value
+        proto.snapshot_name = strip_name_scope(snapshot.name, export_scope)
+        proto.trainable = self.trainable
+        proto.synchronization = self.synchronization.value
+        proto.aggregation = self.aggregation.value
+        if self._save_slice_info:
+            proto.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
+        return proto
+
+
+class _UnreadVariable(BaseResourceVariable):
+    """The result of changing a resource variable: that variable, read after the change."""
+
+    def __init__(self, variable, parent_op):
+        self._handle = variable._handle
+        self._handle_name = variable._handle_name
+        self._dtype = variable._dtype
+        self._shape = variable._shape
+        self._trainable = variable._trainable
+        self._synchronization = variable._synchronization
+        self._aggregation = variable._aggregation
+        self._constraint = variable._constraint
+        self._initializer_op = variable._initializer_op
+        self._initial_value = variable._initial_value
+        self._graph_key = variable._graph_key
+        self._save_slice_info = None
+        self._cached_value = None
+        self._parent_op = parent_op
+        with control_dependencies([parent_op]):
+            self._graph_element = raw.ReadVariableOp(self._handle, dtype=self._dtype)
+
+    name = property(lambda self: self._parent_op.name)
+    op = property(lambda self: self._parent_op, doc="The operation that changed the variable.")
+
+    def value(self):
+        with control_dependencies([self._parent_op]):
+            return super().value()
+
+    def read_value(self):
+        with control_dependencies([self._parent_op]):
+            return super().read_value()
+
+    def _read_variable_op(self):
+        with control_dependencies([self._parent_op]):
+            return super()._read_variable_op()
+
+
+def _scatter_method(kind):
+    def scatter(self, sparse_delta, use_locking=False, name=None):
+        values, indices = state.slices_of(sparse_delta)
+        resource_scatter = getattr(raw, f"ResourceScatter{kind}")
+        return self._lazy_read(resource_scatter(self._handle, indices, convert_to_tensor(values, self._dtype), name=name))
+
+    scatter.__name__ = f"scatter_{kind.lower()}"
+    scatter.__doc__ = f"{state.SCATTER_KINDS[kind]} the rows that an IndexedSlices names."
+    return scatter
+
+
+def _scatter_nd_method(kind):
+    def scatter(self, indices, updates, name=None):
+        resource_scatter = getattr(raw, f"ResourceScatterNd{kind}")
+        return self._lazy_read(resource_scatter(self._handle, indices, convert_to_tensor(updates, self._dtype), name=name))
+
+    scatter.__name__ = f"scatter_nd_{kind.lower()}"
+    scatter.__doc__ = f"{state.SCATTER_KINDS[kind]} the slices at `indices`."
+    return scatter
+
+
+def _no_in_place(symbol, advice):
+    def refuse(self, other):
+        raise RuntimeError(
+            f"Variable {symbol} value not supported. Use `{advice}` to modify the variable or "
+            f"`var = var {symbol[:-1]} value` to get a new Tensor object."
+        )
+
+    return refuse
+
+
+for _kind in state.SCATTER_KINDS:
+    setattr(BaseResourceVariable, f"scatter_{_kind.lower()}", _scatter_method(_kind))
+for _kind in ("Update", "Add", "Sub"):
+    setattr(BaseResourceVariable, f"scatter_nd_{_kind.lower()}", _scatter_nd_method(_kind))
+for _name, _symbol, _advice in (
+    ("__iadd__", "+=", "var.assign_add(value)"),
+    ("__isub__", "-=", "var.assign_sub(value)"),
+    ("__imul__", "*=", "var.assign(var * value)"),
+    ("__itruediv__", "/=", "var.assign(var / value)"),
+    ("__idiv__", "/=", "var.assign(var / value)"),
+    ("__irealdiv__", "/=", "var.assign(var / value)"),
+    ("__ipow__", "**=", "var.assign(var ** value)"),
+):
+    setattr(BaseResourceVariable, _name, _no_in_place(_symbol, _advice))
+
+
+def _to_tensor(variable, dtype=None, name=None, as_ref=False):
+    if dtype and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{variable.dtype.name}'")
+    return variable.read_value().op.inputs[0] if as_ref else variable.value()
+
+
+register_tensor_conversion_function(BaseResourceVariable, _to_tensor)

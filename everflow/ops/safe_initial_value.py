@@ -1,0 +1,70 @@
+"""Initial values that depend on other variables: rebuilt so that they don't read what isn't initialized yet."""
+
+from __future__ import annotations
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+
+# Ops whose value is right without a guard.
+_LEFT_ALONE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
+_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+
+
+def check_outside_control_flow(initial_value, name):
+    """ValueError where an initial value was made inside a loop or branch, and so has no value outside."""
+    if initial_value.op._get_control_flow_context() is not None:
+        raise ValueError(
+            f"Initializer for variable {name} is from inside a control-flow construct, such as a loop or conditional. "
+            "When creating a variable inside a loop or conditional, use a lambda as the initializer."
+        )
+
+
+def guarded(name, initial_value):
+    """The initial value, with each variable it depends on replaced by that variable's `initialized_value()`."""
+    if not isinstance(initial_value, Tensor):
+        raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
+    if _has_cycle(initial_value.op, {}):
+        return initial_value
+    return _guarded_tensor(name, initial_value, {})
+
+
+def _has_cycle(op, state):
+    known = state.get(op.name)
+    if known is not None:
+        return known == "open"
+    state[op.name] = "open"
+    sources = [t.op for t in op.inputs] + list(op.control_inputs)
+    if any(_has_cycle(source, state) for source in sources):
+        return True
+    state[op.name] = "done"
+    return False
+
+
+def _guarded_tensor(name, tensor, cache):
+    op = tensor.op
+    if op.name not in cache:
+        cache[op.name] = _guarded_op(name, op, cache)
+    return cache[op.name].outputs[tensor.value_index]
+
+
+def _guarded_op(name, op, cache):
+    if op.type in _LEFT_ALONE:
+        return op
+    if op.type in _VARIABLES:
+        value = _initialized_value_of(op)
+        return op if value is None else value.op
+    inputs = [_guarded_tensor(name, tensor, cache) for tensor in op.inputs]
+    if all(new is old for new, old in zip(inputs, op.inputs, strict=True)):
+        return op
+    op_type = "Switch" if op.type == "RefSwitch" else op.type
+    # The name ends in the scope's slash, and so is taken as it is.
+    new_name = f"{op.name}_{name}".replace(":", "_")
+    return op.graph.create_op(op_type, inputs, [t.dtype.base_dtype for t in op.outputs], name=new_name, attrs=dict(op.attrs))
+
+
+def _initialized_value_of(op):
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
+        for variable in op.graph.get_collection(key):
+            if variable.name in (op.name, f"{op.name}:0"):
+                return variable.initialized_value()
+    return None

@@ -1,0 +1,102 @@
+"""`tf.make_template`: a function whose variables are made at its first call and shared by later ones."""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection
+from everflow.ops.variable_scope import variable_scope
+
+
+def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+    """`func_` with a variable scope of its own: every call uses the same variables.
+
+    >>> scale = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0))
+    >>> a, b = scale(1.0), scale(3.0)
+    >>> len(tf.global_variables())
+    1
+    """
+    if kwargs:
+        func_ = functools.partial(func_, **kwargs)
+    return Template(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_)
+
+
+class Template:
+    """A function together with the variable scope that its calls share."""
+
+    def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
+        if name is None:
+            raise ValueError("name cannot be None.")
+        self._func = func
+        self._name = name
+        self._unique_name = unique_name
+        self._custom_getter = custom_getter
+        self._called = False
+        self._variable_scope = None
+        if create_scope_now:
+            with self._new_scope() as scope:
+                self._variable_scope = scope
+
+    def _new_scope(self):
+        return variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter)
+
+    def __call__(self, *args, **kwargs):
+        if self._variable_scope is None:
+            with self._new_scope() as scope:
+                self._variable_scope = scope
+                return self._call(args, kwargs)
+        with variable_scope(self._variable_scope, reuse=self._called):
+            return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """Call the function; a later call that makes trainable variables without `get_variable` raises."""
+        before = len(get_collection(GraphKeys.TRAINABLE_VARIABLES))
+        global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))
+        result = self._func(*args, **kwargs)
+        if self._called:
+            made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
+            if made:
+                raise ValueError(
+                    "Trainable variable created when calling a template after the first time, perhaps you used tf.Variable when you meant "
+                    f"tf.get_variable: {made}"
+                )
+            made = get_collection(GraphKeys.GLOBAL_VARIABLES)[global_before:]
+            if made:
+                from everflow.platform import logging
+
+                logging.info("New variables created when calling a template after the first time, perhaps you used tf.Variable "
+                             "when you meant tf.get_variable: %s", made)  # fmt: skip
+        self._called = True
+        return result
+
+    name = property(lambda self: self._name)
+    func = property(lambda self: self._func)
+    variable_scope = property(lambda self: self._variable_scope)
+
+    @property
+    def variable_scope_name(self):
+        """The scope's name without the slash at its end, or None before it exists."""
+        if self._variable_scope is None:
+            return None
+        return self._variable_scope.name.rstrip("/")
+
+    def _in_scope(self, key):
+        if self._variable_scope is None:
+            return []
+        return get_collection(key, self._variable_scope.name + "/" if self._variable_scope.name else "")
+
+    global_variables = property(lambda self: self._in_scope(GraphKeys.GLOBAL_VARIABLES))
+    local_variables = property(lambda self: self._in_scope(GraphKeys.LOCAL_VARIABLES))
+    trainable_variables = property(lambda self: self._in_scope(GraphKeys.TRAINABLE_VARIABLES))
+    variables = property(lambda self: self.global_variables + self.local_variables)
+    trainable_weights = property(lambda self: self.trainable_variables)
+
+    @property
+    def non_trainable_variables(self):
+        """The variables that optimizers leave alone."""
+        trained = self.trainable_variables
+        return [v for v in self.variables if v not in trained]
+
+    weights = property(lambda self: self.variables)
+    non_trainable_weights = property(lambda self: self.non_trainable_variables)

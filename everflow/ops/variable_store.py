@@ -1,0 +1,362 @@
+"""The variables that `get_variable` has made in a graph, by name: finding, sharing, and making them whole or in parts."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, colocate_with, get_default_graph, init_scope, name_scope
+from everflow.framework.shapes import TensorShape, as_shape
+from everflow.ops import variables
+from everflow.ops.partitioned_variables import PartitionedVariable
+
+
+class _ReuseMode(enum.Enum):
+    """Values of `reuse` beside True and False."""
+
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
+_STORE_KEY = ("__variable_store",)
+
+
+class PartitionInfo:
+    """Told to an initializer that fills one part of a variable: the whole's shape and where the part begins."""
+
+    def __init__(self, full_shape, var_offset):
+        if not isinstance(full_shape, (list, tuple)):
+            raise TypeError(f"`full_shape` must be a sequence (like tuple or list) instead of {type(full_shape).__name__}")
+        if not isinstance(var_offset, (list, tuple)):
+            raise TypeError(f"`var_offset` must be a sequence (like tuple or list) instead of {type(var_offset).__name__}")
+        if len(var_offset) != len(full_shape):
+            raise ValueError(f"Expected equal length, but `var_offset` is of length {len(var_offset)} while full_shape is of length {len(full_shape)}.")
+        for offset, size in zip(var_offset, full_shape, strict=True):
+            if offset < 0 or offset >= size:
+                raise ValueError(f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for var_offset={var_offset}, full_shape={full_shape}")
+        self._full_shape = full_shape
+        self._var_offset = var_offset
+
+    full_shape = property(lambda self: self._full_shape, doc="The whole variable's shape.")
+    var_offset = property(lambda self: self._var_offset, doc="Where this part begins.")
+
+    def single_offset(self, shape):
+        """The offset along the one axis that is cut; 0 where none is."""
+        axis = self.single_slice_dim(shape)
+        return 0 if axis is None else self.var_offset[axis]
+
+    def single_slice_dim(self, shape):
+        """The one axis along which a part of this shape is cut, or None; ValueError where there are several."""
+        if not isinstance(shape, (tuple, list)):
+            raise TypeError(f"`shape` must be a sequence (like tuple or list) instead of {type(shape).__name__}")
+        if len(shape) != len(self.full_shape):
+            raise ValueError(f"Expected equal length, but received shape={shape} of length {len(shape)} while self.full_shape={self.full_shape}")
+        cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
+        if len(cut) > 1:
+            raise ValueError(f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} since slice dim could be one of {cut}.")
+        return cut[0] if cut else None
+
+
+class VariableStore:
+    """The variables of one graph that were made by `get_variable`."""
+
+    def __init__(self):
+        self._vars = {}
+        self._partitioned_vars = {}
+
+    def get_variable(
+        self,
+        name,
+        shape=None,
+        dtype=dtypes.float32,
+        initializer=None,
+        regularizer=None,
+        reuse=None,
+        trainable=None,
+        collections=None,
+        caching_device=None,
+        partitioner=None,
+        validate_shape=True,
+        use_resource=None,
+        custom_getter=None,
+        constraint=None,
+        synchronization=variables.VariableSynchronization.AUTO,
+        aggregation=variables.VariableAggregation.NONE,
+    ):
+        """The variable of this full name: the one there is, or a new one, as `reuse` allows."""
+        if custom_getter is not None and not callable(custom_getter):
+            raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
+            synchronization, aggregation, trainable, name
+        )
+        arguments = {
+            "name": name,
+            "shape": shape,
+            "dtype": dtype,
+            "initializer": initializer,
+            "regularizer": regularizer,
+            "reuse": reuse,
+            "trainable": trainable,
+            "collections": collections,
+            "caching_device": caching_device,
+            "partitioner": partitioner,
+            "validate_shape": validate_shape,
+            "use_resource": use_resource,
+            "constraint": constraint,
+            "synchronization": synchronization,
+            "aggregation": aggregation,
+        }
+        if custom_getter is None:
+            return self._get(**arguments)
+        # Getters written before there were constraints don't take one.
+        if not _accepts(custom_getter, "constraint") and constraint is None:
+            del arguments["constraint"]
+        return custom_getter(getter=self._get, **arguments)
+
+    def _get(
+        self,
+        name,
+        shape=None,
+        dtype=dtypes.float32,
+        initializer=None,
+        regularizer=None,
+        reuse=None,
+        trainable=None,
+        collections=None,
+        caching_device=None,
+        partitioner=None,
+        validate_shape=True,
+        use_resource=None,
+        constraint=None,
+        synchronization=variables.VariableSynchronization.AUTO,
+        aggregation=variables.VariableAggregation.NONE,
+    ):
+        options = {
+            "trainable": trainable,
+            "collections": collections,
+            "caching_device": caching_device,
+            "validate_shape": validate_shape,
+            "use_resource": use_resource,
+            "constraint": constraint,
+            "synchronization": synchronization,
+            "aggregation": aggregation,
+        }
+        is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
+        if partitioner is not None and not is_scalar:
+            if not callable(partitioner):
+                raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+            with name_scope(None):
+                return self._get_partitioned(name, partitioner, shape, dtype, initializer, regularizer, reuse, options)
+        if reuse is True and partitioner is None and name in self._partitioned_vars:
+            return self._get_partitioned(name, None, shape, dtype, initializer, regularizer, reuse, options)
+        if f"{name}/part_0" in self._vars:
+            raise ValueError(
+                f"No partitioner was provided, but a partitioned version of the variable was found: {name}/part_0. "
+                "Perhaps a variable of the same name was already created with partitioning?"
+            )
+        return self._get_single(name, shape, dtype, initializer, regularizer, reuse, options)
+
+    # --- whole variables ---------------------------------------------------------------------
+
+    def _get_single(self, name, shape, dtype, initializer, regularizer, reuse, options, partition_info=None):
+        from_value = initializer is not None and not callable(initializer)
+        if shape is not None and from_value:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        dtype = dtypes.as_dtype(dtype)
+        shape = as_shape(shape)
+        if name in self._vars:
+            return self._shared(name, shape, dtype, reuse)
+        if reuse is True:
+            raise ValueError(
+                f"Variable {name} does not exist, or was not created with tf.get_variable(). "
+                "Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        if initializer is None:
+            initializer = default_initializer(name, dtype)
+        with init_scope():
+            initial_value, variable_dtype = _initial_value(initializer, from_value, shape, dtype, partition_info)
+            variable = variables.Variable(initial_value=initial_value, name=name, dtype=variable_dtype, **options)
+        self._vars[name] = variable
+        if regularizer:
+            with colocate_with(variable.op), name_scope(name + "/Regularizer/"), init_scope():
+                loss = regularizer(variable)
+            if loss is not None:
+                add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+        return variable
+
+    def _shared(self, name, shape, dtype, reuse):
+        found = self._vars[name]
+        if reuse is False:
+            message = (
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
+            )
+            frame = getattr(found.op, "user_frame", None)
+            if frame is not None:
+                message += f' Originally defined at:\n\n  File "{frame[0]}", line {frame[1]}, in {frame[2]}\n    {frame[3]}\n'
+            raise ValueError(message)
+        if not shape.is_compatible_with(found.shape):
+            raise ValueError(f"Trying to share variable {name}, but specified shape {shape} and found shape {found.shape}.")
+        if not dtype.is_compatible_with(found.dtype):
+            raise ValueError(f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}.")
+        return found
+
+    # --- variables in parts ------------------------------------------------------------------
+
+    def _get_partitioned(self, name, partitioner, shape, dtype, initializer, regularizer, reuse, options):
+        from_value = initializer is not None and not callable(initializer)
+        if name in self._vars:
+            raise ValueError(
+                f"A partitioner was provided, but an unpartitioned version of the variable was found: {name}. "
+                "Perhaps a variable of the same name was already created without partitioning?"
+            )
+        shape = as_shape(shape)
+        if from_value:
+            shape = shape.merge_with(initializer.get_shape())
+        partitions = None
+        if not reuse or partitioner:
+            partitions = _call_partitioner(partitioner, shape, dtype)
+        if name in self._partitioned_vars:
+            return self._shared_partitioned(name, shape, dtype, reuse, partitions)
+        if reuse is True:
+            raise ValueError(
+                f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). "
+                "Did you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        axis = next((i for i, count in enumerate(partitions) if count > 1), 0)
+        count = partitions[axis]
+        if f"{name}/part_0" in self._vars and f"{name}/part_{count - 1}" not in self._vars:
+            raise ValueError(f"Partitioner returned a different partitioning than what was already found. Partitioner returned {count} shards.")
+        parts = []
+        for i, (offset, part_shape) in enumerate(_parts_of(shape.as_list(), axis, count)):
+            parts.append(self._make_part(name, i, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options))
+        whole = PartitionedVariable(name=name, shape=shape, dtype=dtype, variable_list=parts, partitions=partitions)
+        self._partitioned_vars[name] = whole
+        return whole
+
+    def _make_part(self, name, index, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options):
+        from everflow.ops import array
+
+        full_name = f"{name}/part_{index}"
+        info = PartitionInfo(full_shape=shape.as_list(), var_offset=offset)
+        with name_scope(full_name + "/PartitionedInitializer"):
+            if initializer is None:
+                initializer = default_initializer(name, dtype)
+            if from_value:
+                initializer, given_shape = array.slice(initializer, offset, part_shape), None
+            else:
+                given_shape = part_shape
+        with name_scope(None):
+            part = self._get_single(full_name, given_shape, dtype, initializer, regularizer, reuse, options, partition_info=info)
+        part._set_save_slice_info(variables.SaveSliceInfo(name, shape.as_list(), offset, part_shape))
+        return part
+
+    def _shared_partitioned(self, name, shape, dtype, reuse, partitions):
+        if reuse is False:
+            raise ValueError(
+                f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        found = self._partitioned_vars[name]
+        if not shape.is_compatible_with(found.shape):
+            raise ValueError(f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape {found.shape}.")
+        if not dtype.is_compatible_with(found.dtype):
+            raise ValueError(f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}.")
+        if partitions is not None and found._get_partitions() != partitions:
+            raise ValueError(
+                f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and found partitions {found._get_partitions()}."
+            )
+        return found
+
+
+def _accepts(function, argument):
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(p.name == argument or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def default_initializer(name, dtype):
+    """What fills a variable for which no initializer was given: Glorot's uniform one for floats, zeros for the rest."""
+    from everflow.ops import initializers
+
+    if dtype.is_floating:
+        return initializers.glorot_uniform_initializer()
+    if dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == dtypes.string:
+        return initializers.zeros_initializer()
+    raise ValueError(f"An initializer for variable {name} of {dtype.base_dtype} is required")
+
+
+def _initial_value(initializer, from_value, shape, dtype, partition_info):
+    """(initial value or function that makes it, dtype) for the variable's constructor."""
+    if from_value:
+        return initializer, None
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    if shape.is_fully_defined():
+        keywords = {"dtype": dtype.base_dtype}
+        if _names_argument(initializer, "partition_info"):
+            keywords["partition_info"] = partition_info
+        return lambda: initializer(shape.as_list(), **keywords), dtype.base_dtype
+    if _needs_no_arguments(initializer):
+        return initializer, None
+    raise ValueError(
+        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided or an instance of "
+        "`tf.keras.initializers.*' and `shape` should be fully defined."
+    )
+
+
+def _names_argument(function, argument):
+    try:
+        return argument in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _needs_no_arguments(function):
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return not any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def _call_partitioner(partitioner, shape, dtype):
+    if not shape.is_fully_defined():
+        raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")
+    if shape.ndims < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
+    partitions = partitioner(shape=shape, dtype=dtype)
+    if not isinstance(partitions, (list, tuple)):
+        raise ValueError(f"Partitioner must return a sequence, but saw: {partitions}")
+    if len(partitions) != shape.ndims:
+        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} vs. {shape}")
+    if any(p < 1 for p in partitions):
+        raise ValueError(f"Partitioner returned zero partitions for some axes: {partitions}")
+    if sum(p > 1 for p in partitions) > 1:
+        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape}, partitioning: {partitions}")
+    return list(partitions)
+
+
+def _parts_of(shape, axis, count):
+    """(offset, shape) of each of `count` parts along an axis; the first ones take what is left over."""
+    size, rest = divmod(shape[axis], count)
+    position = 0
+    for i in range(count):
+        length = size + (i < rest)
+        offset = [0] * len(shape)
+        offset[axis] = position
+        part = list(shape)
+        part[axis] = length
+        position += length
+        yield offset, part
+
+
+def get_variable_store() -> VariableStore:
+    """The store of the default graph."""
+    held = get_default_graph().get_collection_ref(_STORE_KEY)
+    if not held:
+        held.append(VariableStore())
+    return held[0]

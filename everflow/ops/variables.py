@@ -1,0 +1,529 @@
+"""`tf.Variable`: what ref and resource variables share, the dispatch between them, collections of variables and their initializers.
+
+The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variable(...)` picks one through the creators that
+`variable_creator_scope` puts in between.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import (
+    colocate_with,
+    device,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+    init_scope,
+    name_scope,
+)
+from everflow.ops.grouping import group
+from everflow.protos import variable_pb2
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable on several devices are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How the copies of a variable on several devices are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # its former name
+
+
+_resource_by_default = False
+
+
+def enable_resource_variables():
+    """Make `tf.Variable` and `tf.get_variable` create resource variables unless told otherwise."""
+    global _resource_by_default
+    _resource_by_default = True
+
+
+def disable_resource_variables():
+    """Make `tf.Variable` and `tf.get_variable` create ref variables unless told otherwise."""
+    global _resource_by_default
+    _resource_by_default = False
+
+
+def resource_variables_enabled():
+    """Whether resource variables are what is made by default."""
+    return _resource_by_default
+
+
+class _VariableType(type):
+    """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for."""
+
+    def __call__(cls, *args, **kwargs):
+        if cls is Variable:
+            return _create_variable(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+
+def _create_variable(
+    initial_value=None,
+    trainable=None,
+    collections=None,
+    validate_shape=True,
+    caching_device=None,
+    name=None,
+    variable_def=None,
+    dtype=None,
+    expected_shape=None,
+    import_scope=None,
+    constraint=None,
+    use_resource=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+    shape=None,
+):
+    def create(**kwargs):
+        return default_variable_creator(None, **kwargs)
+
+    for _, creator in get_default_graph()._variable_creator_stack:
+        create = _bind_creator(creator, create)
+    if aggregation is None:
+        aggregation = VariableAggregation.NONE
+    return create(
+        initial_value=initial_value,
+        trainable=trainable,
+        collections=collections,
+        validate_shape=validate_shape,
+        caching_device=caching_device,
+        name=name,
+        variable_def=variable_def,
+        dtype=dtype,
+        expected_shape=expected_shape,
+        import_scope=import_scope,
+        constraint=constraint,
+        use_resource=use_resource,
+        synchronization=synchronization,
+        aggregation=aggregation,
+        shape=shape,
+    )
+
+
+def _bind_creator(creator, next_creator):
+    return lambda **kwargs: creator(next_creator, **kwargs)
+
+
+def default_variable_creator(next_creator=None, **kwargs):
+    """The creator at the end of the chain: makes the variable, of the kind that `use_resource` or the scope asks for."""
+    from everflow.ops.ref_variables import RefVariable
+    from everflow.ops.resource_variables import ResourceVariable
+    from everflow.ops.variable_scope import get_variable_scope
+
+    if next_creator is not None:
+        return next_creator(**kwargs)
+    use_resource = kwargs.pop("use_resource", None)
+    if use_resource is None:
+        use_resource = get_variable_scope().use_resource
+    if use_resource is None:
+        use_resource = _resource_by_default
+    if use_resource:
+        kwargs.pop("expected_shape", None)
+        return ResourceVariable(**kwargs)
+    return RefVariable(**kwargs)
+
+
+def validate_synchronization_aggregation_trainable(synchronization, aggregation, trainable, name):
+    """The three checked and with their defaults filled in."""
+    aggregation = _as_enum(VariableAggregation, aggregation, "aggregation", name)
+    synchronization = _as_enum(VariableSynchronization, synchronization, "synchronization", name)
+    if trainable is None:
+        trainable = synchronization != VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
+
+
+def _as_enum(kind, value, what, name):
+    if value is None:
+        return kind(0)
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}") from None
+
+
+def check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name):
+    """(synchronization, aggregation, trainable, collections) for a new variable, checked."""
+    synchronization, aggregation, trainable = validate_synchronization_aggregation_trainable(
+        synchronization, aggregation, trainable, name
+    )
+    if initial_value is None:
+        raise ValueError("initial_value must be specified.")
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+    if not isinstance(collections, (list, tuple, set)):
+        raise ValueError(f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections} of type {type(collections)}")
+    if constraint is not None and not callable(constraint):
+        raise ValueError("The `constraint` argument must be a callable.")
+    if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+        collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+    return synchronization, aggregation, trainable, collections
+
+
+def options_from_proto(variable_def):
+    """(synchronization, aggregation, trainable) that a VariableDef holds."""
+    return validate_synchronization_aggregation_trainable(
+        VariableSynchronization(variable_def.synchronization),
+        VariableAggregation(variable_def.aggregation),
+        variable_def.trainable,
+        variable_def.variable_name,
+    )
+
+
+class SaveSliceInfo:
+    """Which part of a larger tensor a variable holds, for files that store the whole."""
+
+    def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None, import_scope=None):
+        if save_slice_info_def:
+            if not isinstance(save_slice_info_def, variable_pb2.SaveSliceInfoDef):
+                raise AssertionError("save_slice_info_def must be a SaveSliceInfoDef")
+            self.full_name = prepend_name_scope(save_slice_info_def.full_name, import_scope)
+            self.full_shape = list(save_slice_info_def.full_shape)
+            self.var_offset = list(save_slice_info_def.var_offset)
+            self.var_shape = list(save_slice_info_def.var_shape)
+        else:
+            self.full_name = full_name
+            self.full_shape = full_shape
+            self.var_offset = var_offset
+            self.var_shape = var_shape
+
+    @property
+    def spec(self):
+        """The slice as checkpoints write it: "4 2 0,2:0,2"."""
+        full_shape = "".join(f"{d} " for d in self.full_shape)
+        return full_shape + ":".join(f"{o},{s}" for o, s in zip(self.var_offset, self.var_shape, strict=True))
+
+    def to_proto(self, export_scope=None):
+        """A SaveSliceInfoDef, or None where the name is outside `export_scope`."""
+        if export_scope and not self.full_name.startswith(export_scope):
+            return None
+        proto = variable_pb2.SaveSliceInfoDef(full_name=strip_name_scope(self.full_name, export_scope))
+        proto.full_shape.extend(self.full_shape)
+        proto.var_offset.extend(self.var_offset)
+        proto.var_shape.extend(self.var_shape)
+        return proto
+
+
+def prepend_name_scope(name, import_scope):
+    """A name as it is inside the scope that a graph was imported under."""
+    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
+
+
+def strip_name_scope(name, export_scope):
+    """A name without the scope that is exported."""
+    prefix = export_scope.rstrip("/") + "/" if export_scope else ""
+    return name[len(prefix) :] if prefix and name.startswith(prefix) else name
+
+
+class Variable(metaclass=_VariableType):
+    """State that lives in a session from one run to the next.
+
+    >>> v = tf.Variable(1.0, name="v")
+    >>> with tf.Session() as sess:
+    ...     sess.run(v.initializer)
+    ...     print(sess.run(v.assign_add(2.0)))
+    3.0
+    """
+
+    # Numpy leaves `array * variable` to the variable.
+    __array_priority__ = 100
+    SaveSliceInfo = SaveSliceInfo
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable whose nodes a VariableDef names."""
+        from everflow.ops.ref_variables import RefVariable
+        from everflow.ops.resource_variables import ResourceVariable
+
+        kind = ResourceVariable if variable_def.is_resource else RefVariable
+        return kind(variable_def=variable_def, import_scope=import_scope)
+
+    # --- facts -------------------------------------------------------------------------------
+
+    @property
+    def trainable(self):
+        """Whether optimizers change it by default."""
+        return self._trainable
+
+    @property
+    def synchronization(self):
+        return self._synchronization
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    @property
+    def constraint(self):
+        """The function that optimizers apply to a new value, or None."""
+        return self._constraint
+
+    @property
+    def initial_value(self):
+        """The tensor that it is initialized with."""
+        return self._initial_value
+
+    @property
+    def initializer(self):
+        """The operation that gives it its initial value."""
+        return self._initializer_op
+
+    @property
+    def shape(self):
+        raise NotImplementedError
+
+    def get_shape(self):
+        """The static shape."""
+        return self.shape
+
+    @property
+    def _shape_tuple(self):
+        return tuple(self.shape.as_list())
+
+    @property
+    def _shared_name(self):
+        return self.name[: self.name.rindex(":")]
+
+    @property
+    def _unique_id(self):
+        return self._shared_name
+
+    def set_shape(self, shape):
+        """Say more about the static shape."""
+        self._ref().set_shape(shape)
+        self.value().set_shape(shape)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def eval(self, session=None):
+        """The value in a session."""
+        return self._as_graph_element().eval(session=session)
+
+    def initialized_value(self):
+        """The value, or the initial value where it has not been initialized yet."""
+        from everflow.ops.control_flow import cond
+
+        with init_scope():
+            return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+
+    def load(self, value, session=None):
+        """Set the value in a session, without new nodes."""
+        session = session or require_load_session()
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def count_up_to(self, limit):
+        """Add one and give the value before; OutOfRangeError at `limit`."""
+        from everflow.ops.state import count_up_to
+
+        return count_up_to(self, limit=limit)
+
+    def experimental_ref(self):
+        """A hashable stand-in for the variable."""
+        return _VariableRef(self)
+
+    # --- slices ------------------------------------------------------------------------------
+
+    def _set_save_slice_info(self, save_slice_info):
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self):
+        return self._save_slice_info
+
+    # --- Python ------------------------------------------------------------------------------
+
+    def __iter__(self):
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+
+VariableV1 = Variable
+
+
+class _VariableRef:
+    """Compares variables by identity, so that they can be keys."""
+
+    def __init__(self, variable):
+        self._variable = variable
+
+    def deref(self):
+        """The variable itself."""
+        return self._variable
+
+    def __eq__(self, other):
+        return isinstance(other, _VariableRef) and self._variable is other._variable
+
+    def __hash__(self):
+        return id(self._variable)
+
+
+def require_load_session():
+    """The default session; ValueError where there is none."""
+    session = get_default_session()
+    if session is None:
+        raise ValueError(
+            "Either session argument should be provided or default session should be established"
+        )
+    return session
+
+
+# --- operators ----------------------------------------------------------------------------
+
+
+def _operator(name):
+    """Let an operator of tensors work on a variable's value."""
+
+    def run(self, *args, **kwargs):
+        return getattr(Tensor, name)(self.value(), *args, **kwargs)
+
+    run.__name__ = name
+    return run
+
+
+def _slice(self, spec):
+    from everflow.ops.array import slice_variable
+
+    return slice_variable(self, spec)
+
+
+for _name in Tensor.OVERLOADABLE_OPERATORS:
+    if _name not in ("__eq__", "__ne__", "__getitem__"):
+        setattr(Variable, _name, _operator(_name))
+Variable.__getitem__ = _slice
+
+
+# --- collections of variables -------------------------------------------------------------
+
+
+def global_variables(scope=None):
+    """The variables shared across a cluster, which checkpoints hold."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope=None):
+    """The variables of one process, which checkpoints leave out."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope=None):
+    """The variables that a model needs for inference."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope=None):
+    """The variables that optimizers change by default."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope=None):
+    """The variables that moving averages are kept of."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def all_variables():
+    """Deprecated name of `global_variables`."""
+    return global_variables()
+
+
+def _all_saveable_objects(scope=None):
+    """All that a Saver writes by default."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)
+
+
+def variables_initializer(var_list, name="init"):
+    """An operation that initializes these variables, all at once."""
+    if var_list:
+        return group(*[v.initializer for v in var_list], name=name)
+    return group(name=name)
+
+
+def global_variables_initializer():
+    """An operation that initializes all global variables."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    """An operation that initializes all local variables."""
+    return variables_initializer(local_variables())
+
+
+def initialize_variables(var_list, name="init"):
+    """Deprecated name of `variables_initializer`."""
+    return variables_initializer(var_list, name=name)
+
+
+def initialize_all_variables():
+    """Deprecated name of `global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+def initialize_local_variables():
+    """Deprecated name of `local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+def is_variable_initialized(variable):
+    """Whether a variable has a value."""
+    from everflow.ops import state
+
+    return state.is_variable_initialized(variable)
+
+
+def assert_variables_initialized(var_list=None):
+    """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables."""
+    from everflow.ops import array
+
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    if not var_list:  # older programs put VariableV2 nodes into the graph by hand
+        var_list = [op.outputs[0] for op in get_default_graph().get_operations() if op.type in ("Variable", "VariableV2", "AutoReloadVariable")]
+    if not var_list:
+        return None
+    ranks = []
+    for variable in var_list:
+        with colocate_with(variable.op):
+            ranks.append(array.rank_internal(variable, optimize=False))
+    return ranks[0] if len(ranks) == 1 else array.stack(ranks)
+
+
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+    """A string tensor with the names of the variables that have no value yet."""
+    from everflow.ops import array
+    from everflow.ops.constants import constant
+    from everflow.ops.math import logical_not
+
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+        if not var_list:
+            var_list = [
+                op.outputs[0] for op in get_default_graph().get_operations() if op.type in ("Variable", "VariableV2", "AutoReloadVariable")
+            ]
+    with name_scope(name):
+        flags = [is_variable_initialized(v) for v in var_list] if var_list else None
+        with device("/cpu:0"):
+            if flags is None:
+                return constant([], dtype=dtypes.string)
+            missing = logical_not(array.stack(flags))
+            names = constant([v.op.name for v in var_list])
+            return array.boolean_mask(names, missing)
