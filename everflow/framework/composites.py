@@ -6,12 +6,80 @@ import collections
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope, require_session
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value_as_shape
+from everflow.framework.type_specs import TensorSpec, TypeSpec
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensorSpec(TypeSpec):
+    """The type of a SparseTensor: shape and dtype."""
+
+    def __init__(self, shape=None, dtype=dtypes.float32):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    value_type = property(lambda self: SparseTensor)
+    dtype = property(lambda self: self._dtype)
+    shape = property(lambda self: self._shape)
+
+    def _serialize(self):
+        return (self._shape, self._dtype)
+
+    @property
+    def _component_specs(self):
+        rank = self._shape.rank
+        return [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+
+    def _to_components(self, value):
+        if isinstance(value, SparseTensorValue):
+            value = SparseTensor.from_value(value)
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components):
+        if all(isinstance(c, Tensor) for c in components):
+            return SparseTensor(*components)
+        return SparseTensorValue(*components)
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """The type of IndexedSlices: shape and dtype of the whole, and of the indices."""
+
+    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None, indices_shape=None):
+        self._shape = TensorShape(shape)
+        self._values_dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape = dense_shape_dtype
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    value_type = property(lambda self: IndexedSlices)
+
+    def _serialize(self):
+        return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape, self._indices_shape)
+
+    @property
+    def _component_specs(self):
+        specs = [
+            TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
+            TensorSpec(self._indices_shape, self._indices_dtype),
+        ]
+        if self._dense_shape is not None:
+            specs.append(TensorSpec([self._shape.rank], dtypes.int32))
+        return specs
+
+    def _to_components(self, value):
+        return (value.values, value.indices) if value.dense_shape is None else (value.values, value.indices, value.dense_shape)
+
+    def _from_components(self, components):
+        return IndexedSlices(*components)
 
 
 class IndexedSlices:
@@ -33,6 +101,11 @@ class IndexedSlices:
 
     def _as_graph_element(self):
         return None
+
+    @property
+    def _type_spec(self):
+        shape = None if self._dense_shape is None else self._dense_shape.shape
+        return IndexedSlicesSpec(self.shape, self.dtype, self._indices.dtype, shape, self._indices.shape)
 
     @property
     def shape(self):
@@ -110,6 +183,10 @@ class SparseTensor:
     def _as_graph_element(self):
         return None
 
+    @property
+    def _type_spec(self):
+        return SparseTensorSpec(self.shape, self.dtype)
+
     def __str__(self):
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
 
@@ -117,7 +194,7 @@ class SparseTensor:
 
     @staticmethod
     def _override_operator(operator, func):
-        if getattr(SparseTensor, operator, None) not in (None, getattr(object, operator, None)):
+        if operator in vars(SparseTensor):
             raise ValueError(f"operator {operator} cannot be overwritten again on class {SparseTensor}.")
         setattr(SparseTensor, operator, func)
 

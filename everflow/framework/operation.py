@@ -151,7 +151,7 @@ class Tensor:
     @staticmethod
     def _override_operator(operator, func):
         """Install `func` as an operator of tensors; each may be installed once."""
-        if getattr(Tensor, operator, None) not in (None, getattr(object, operator, None)):
+        if operator in vars(Tensor):
             raise ValueError(f"operator {operator} cannot be overwritten again.")
         if operator not in Tensor.OVERLOADABLE_OPERATORS:
             raise ValueError(f"Overriding {operator} is disallowed")

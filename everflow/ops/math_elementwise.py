@@ -1,0 +1,243 @@
+"""Element-wise math of one input: build functions, casts and the parts of complex numbers."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices, SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.static_values import is_tensor
+from everflow.ops import array_basic as array
+from everflow.ops import constants
+from everflow.platform import logging
+
+# function name, op type, whether it also maps over a SparseTensor's values, what it gives
+_UNARY = [
+    ("acos", "Acos", False, "the angle whose cosine x is"),
+    ("acosh", "Acosh", False, "the inverse hyperbolic cosine"),
+    ("asin", "Asin", False, "the angle whose sine x is"),
+    ("asinh", "Asinh", False, "the inverse hyperbolic sine"),
+    ("atan", "Atan", False, "the angle whose tangent x is"),
+    ("atanh", "Atanh", False, "the inverse hyperbolic tangent"),
+    ("bessel_i0e", "BesselI0e", True, "exp(-|x|) times the modified Bessel function of order 0"),
+    ("bessel_i1e", "BesselI1e", True, "exp(-|x|) times the modified Bessel function of order 1"),
+    ("ceil", "Ceil", False, "the smallest whole number not below x"),
+    ("cos", "Cos", False, "the cosine"),
+    ("cosh", "Cosh", False, "the hyperbolic cosine"),
+    ("digamma", "Digamma", False, "the derivative of the logarithm of the gamma function"),
+    ("erf", "Erf", True, "the Gauss error function"),
+    ("erfc", "Erfc", False, "1 - erf(x)"),
+    ("exp", "Exp", False, "e to the power x"),
+    ("expm1", "Expm1", False, "exp(x) - 1, exact near zero"),
+    ("floor", "Floor", False, "the largest whole number not above x"),
+    ("is_finite", "IsFinite", False, "whether x is neither infinite nor NaN"),
+    ("is_inf", "IsInf", False, "whether x is infinite"),
+    ("is_nan", "IsNan", False, "whether x is NaN"),
+    ("lgamma", "Lgamma", False, "the logarithm of the absolute value of the gamma function"),
+    ("log", "Log", False, "the natural logarithm"),
+    ("log1p", "Log1p", False, "log(1 + x), exact near zero"),
+    ("logical_not", "LogicalNot", False, "the opposite of a bool"),
+    ("negative", "Neg", True, "-x"),
+    ("reciprocal", "Reciprocal", False, "1 / x"),
+    ("rint", "Rint", False, "the nearest whole number, halves to even"),
+    ("rsqrt", "Rsqrt", False, "1 / sqrt(x)"),
+    ("sigmoid", "Sigmoid", False, "1 / (1 + exp(-x))"),
+    ("sign", "Sign", True, "-1, 0 or 1; x / |x| for complex numbers"),
+    ("sin", "Sin", False, "the sine"),
+    ("sinh", "Sinh", False, "the hyperbolic sine"),
+    ("sqrt", "Sqrt", True, "the square root"),
+    ("square", "Square", True, "x * x"),
+    ("tan", "Tan", False, "the tangent"),
+    ("tanh", "Tanh", True, "the hyperbolic tangent"),
+]
+
+
+def on_sparse_values(function, op_type, x, name):
+    """A function of one tensor over the values of a sparse one. The name that TensorFlow's first, dense attempt takes stays taken."""
+    get_default_graph().unique_name(name or op_type)
+    return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
+
+
+def _make_unary(function_name, op_type, sparse, meaning):
+    def build(x, name=None):
+        if sparse and isinstance(x, SparseTensor):
+            return on_sparse_values(build, op_type, x, name)
+        return getattr(raw, op_type)(x, name=name)
+
+    build.__name__ = build.__qualname__ = function_name
+    build.__doc__ = f"Element-wise: {meaning}."
+    return build
+
+
+_built = {row[0]: _make_unary(*row) for row in _UNARY}
+globals().update(_built)
+negative, square, exp, log, sqrt, rsqrt, sign, reciprocal = (
+    _built[n] for n in ("negative", "square", "exp", "log", "sqrt", "rsqrt", "sign", "reciprocal")
+)
+__all__ = [
+    *_built,
+    "abs",
+    "angle",
+    "cast",
+    "complex",
+    "conj",
+    "imag",
+    "log_sigmoid",
+    "real",
+    "round",
+    "saturate_cast",
+    "to_bfloat16",
+    "to_complex64",
+    "to_complex128",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+]
+
+
+def abs(x, name=None):  # noqa: A001
+    """The absolute value; of a complex number its distance from zero.
+
+    >>> tf.abs([-2.0, 3.0])  # [2.0, 3.0]
+    """
+    if isinstance(x, SparseTensor):
+        return on_sparse_values(abs, "Abs", x, name)
+    with name_scope(name, "Abs", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=scope)
+        return raw.Abs(x, name=scope)
+
+
+def round(x, name=None):  # noqa: A001
+    """The nearest whole number, halves to the even one; integers are returned as they are."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else raw.Round(x, name=name)
+
+
+def log_sigmoid(x, name=None):
+    """log(sigmoid(x)), computed as -softplus(-x)."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw.Neg(raw.Softplus(-x), name=scope)
+
+
+def cast(x, dtype, name=None):
+    """x with its elements converted to another type; x itself where it has that type already.
+
+    >>> tf.cast(tf.constant([1.8, 2.2]), tf.int32)  # [1, 2]
+    """
+    target = dtypes.as_dtype(dtype).base_dtype
+    if is_tensor(x) and target == x.dtype:
+        return x
+    with name_scope(name, "Cast", [x]) as scope:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, target, name=scope), x.indices, x.dense_shape)
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype == target:
+            return x
+        if x.dtype.is_complex and target.is_floating:
+            logging.warn("Casting complex to real discards imaginary part.")
+        return raw.Cast(x, DstT=target, name=scope)
+
+
+def saturate_cast(value, dtype, name=None):
+    """A cast in which values beyond the type's range take its nearest limit."""
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = raw.Maximum(value, constants.constant(dtype.min, dtype=value.dtype.base_dtype, name="min"))
+        if value.dtype.max > dtype.max:
+            value = raw.Minimum(value, constants.constant(dtype.max, dtype=value.dtype.base_dtype, name="max"))
+        return cast(value, dtype, name=scope)
+
+
+def _make_old_cast(function_name, dtype, default_name):
+    def build(x, name=default_name):
+        return cast(x, dtype, name=name)
+
+    build.__name__ = build.__qualname__ = function_name
+    build.__doc__ = f"Deprecated: `tf.cast(x, tf.{dtype.name})`."
+    return build
+
+
+to_float = _make_old_cast("to_float", dtypes.float32, "ToFloat")
+to_double = _make_old_cast("to_double", dtypes.float64, "ToDouble")
+to_int32 = _make_old_cast("to_int32", dtypes.int32, "ToInt32")
+to_int64 = _make_old_cast("to_int64", dtypes.int64, "ToInt64")
+to_bfloat16 = _make_old_cast("to_bfloat16", dtypes.bfloat16, "ToBFloat16")
+to_complex64 = _make_old_cast("to_complex64", dtypes.complex64, "ToComplex64")
+to_complex128 = _make_old_cast("to_complex128", dtypes.complex128, "ToComplex128")
+
+_COMPLEX_OF = {(dtypes.float32, dtypes.float32): dtypes.complex64, (dtypes.float64, dtypes.float64): dtypes.complex128}
+
+
+def complex(real, imag, name=None):  # noqa: A001
+    """Complex numbers from their real and imaginary parts, both float32 or both float64."""
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        types = (real.dtype.base_dtype, imag.dtype.base_dtype)
+        if types not in _COMPLEX_OF:
+            raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
+        return raw.Complex(real, imag, Tout=_COMPLEX_OF[types], name=scope)
+
+
+def real(input, name=None):
+    """The real part; a real tensor is returned as it is."""
+    with name_scope(name, "Real", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        return raw.Real(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
+
+
+def imag(input, name=None):
+    """The imaginary part; zeros for a real tensor."""
+    with name_scope(name, "Imag", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return raw.Imag(input, Tout=input.dtype.real_dtype, name=scope)
+        return array.zeros_like(input)
+
+
+def angle(input, name=None):
+    """The angle of complex numbers in radians; zeros for a real tensor."""
+    with name_scope(name, "Angle", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
+        return array.zeros_like(input)
+
+
+def conj(x, name=None):
+    """The complex conjugate; real tensors are returned as they are."""
+    if is_tensor(x) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with name_scope(name, "Conj", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex or x.dtype == dtypes.variant:
+            return raw.Conj(x, name=scope)
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+
+
+@shape_rule(
+    *(row[1] for row in _UNARY),
+    *("Abs", "ComplexAbs", "Round", "Cast", "Real", "Imag", "Angle", "Conj", "Inv", "CheckNumerics"),
+    *("Bucketize", "Cumsum", "Cumprod", "CumulativeLogsumexp", "Invert", "PopulationCount"),
+)
+def same_shape(op):
+    """The shape of the first input."""
+    return op.inputs[0].shape
+
+
+@shape_rule("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad", "ApproximateEqual")
+def merged_shape(op):
+    """The shape that both inputs have."""
+    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
