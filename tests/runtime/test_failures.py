@@ -1,0 +1,81 @@
+"""What a failing node tells: the right exception, the op, its inputs and the line that built it."""
+
+import pytest
+
+import everflow as tf
+from everflow import raw_ops as raw
+from everflow.framework import errors
+from everflow.runtime.plan import failures
+
+
+def test_a_failing_kernel_names_op_inputs_and_line():
+    a = tf.placeholder(tf.float32, [None, None], name="a")
+    m = raw.MatMul(a=a, b=tf.constant([[1.0], [2.0], [3.0]], name="w"), name="net/product")  # here
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(m, {a: [[1.0, 2.0]]})
+    e = caught.value
+    assert e.op is m.op and e.node_def.name == "net/product" and e.error_code == 3
+    assert "node net/product (defined at " in e.message and "test_failures.py:" in e.message
+    assert "a:0  float32 [1, 2], fed" in e.message and "w:0  float32 [3, 1]" in e.message
+    assert "# here" in str(e)
+    assert e.__cause__ is None
+
+
+def test_an_unfed_placeholder():
+    a = tf.placeholder(tf.float32, [None, 2], name="a")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(raw.Neg(x=a))
+    assert caught.value.message.startswith("You must feed a value for placeholder tensor 'a' with dtype float and shape [?,2]")
+    assert caught.value.op is a.op
+
+
+def test_an_op_type_without_kernel_is_unimplemented(monkeypatch):
+    from everflow.kernels import registry
+
+    registry.load_all()
+    monkeypatch.delitem(registry._kernels, "Neg")
+    y = raw.Neg(x=tf.placeholder_with_default(1.0, []), name="y")
+    with tf.Session() as sess, pytest.raises(tf.errors.UnimplementedError, match="'Neg' has no kernel"):
+        sess.run(y)
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (errors.OutOfRangeError(None, None, "end"), errors.OutOfRangeError),
+        (RuntimeError("shapes"), errors.InvalidArgumentError),
+        (NotImplementedError("no"), errors.UnimplementedError),
+        (MemoryError(), errors.ResourceExhaustedError),
+        (RuntimeError("DefaultCPUAllocator: not enough memory"), errors.ResourceExhaustedError),
+        (KeyError("x"), errors.InternalError),
+    ],
+)
+def test_kinds_of_errors(monkeypatch, raised, kind):
+    from everflow.kernels import registry
+
+    def fail(x):
+        raise raised
+
+    registry.load_all()
+    monkeypatch.setitem(registry._kernels, "Neg", registry.Kernel(fail, (), ()))
+    y = raw.Neg(x=tf.placeholder(tf.float32, [], name="x"))
+    with tf.Session() as sess, pytest.raises(kind) as caught:
+        sess.run(y, {"x:0": 1.0})
+    assert type(caught.value) is kind and caught.value.op is y.op
+
+
+def test_errors_from_elsewhere_stay_as_they_are():
+    class Emitted:
+        code = None
+
+    error = ValueError("x")
+    assert failures.translated(error, Emitted) is error
+
+
+def test_a_session_goes_on_after_a_failure():
+    x = tf.placeholder(tf.float32, [None])
+    y = raw.Reshape(tensor=x, shape=tf.constant([2]))
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(y, {x: [1.0]})
+        assert list(sess.run(y, {x: [1.0, 2.0]})) == [1, 2]

@@ -1,0 +1,120 @@
+"""Each rewrite fires where it should, keeps values, and can be switched off."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow import raw_ops as raw
+from everflow.protos.rewriter_config_pb2 import RewriterConfig
+
+
+def config(**switches):
+    return tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(**switches)))
+
+
+PLAIN = config(disable_meta_optimizer=True)
+
+
+def plans(fetch, feeds=(), **switches):
+    """(changes with rules on, changes with the given switches)."""
+    fetches = fetch if isinstance(fetch, list) else [fetch]
+    with tf.Session() as on, tf.Session(config=config(**switches)) as off:
+        return on._executor.compile(fetches, list(feeds)).changes, off._executor.compile(fetches, list(feeds)).changes
+
+
+def same_values(fetch, feed=None):
+    with tf.Session() as on, tf.Session(config=PLAIN) as off:
+        for a, b in zip(on.run(fetch, feed), off.run(fetch, feed), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def folded():
+    x = tf.placeholder(tf.float32, [2])
+    three = raw.AddV2(x=tf.constant([1.0, 1.0]), y=tf.constant(2.0))
+    return raw.Mul(x=x, y=raw.Identity(input=three)), x
+
+
+def repeated():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.AddV2(x=raw.Exp(x=x), y=raw.Exp(x=x)), x
+
+
+def neutral():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.Exp(x=raw.Sub(x=raw.Mul(x=x, y=tf.constant(1.0)), y=tf.constant(0.0))), x
+
+
+def shaped():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.Reshape(tensor=x, shape=raw.Shape(input=x)), x
+
+
+@pytest.mark.parametrize(
+    ("build", "rule", "switch"),
+    [
+        (folded, "constant folding", "constant_folding"),
+        (repeated, "common subexpressions", "arithmetic_optimization"),
+        (neutral, "neutral arithmetic", "arithmetic_optimization"),
+        (shaped, "known shapes", "shape_optimization"),
+    ],
+)
+def test_rules(build, rule, switch):
+    y, x = build()
+    on, off = plans(y, [x], **{switch: RewriterConfig.OFF})
+    assert rule in on and rule not in off
+    same_values([y], {x: np.float32([1.5, -0.0])})
+
+
+def test_all_rules_off():
+    y, x = folded()
+    for off in (PLAIN, tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0)))):
+        with tf.Session(config=off) as sess:
+            assert sess._executor.compile([y], [x]).changes == {}
+
+
+def test_a_fed_constant_is_not_folded():
+    c = tf.constant(2.0)
+    y = raw.Neg(x=c)
+    with tf.Session() as sess:
+        assert sess.run(y) == -2.0
+        assert sess.run(y, {c: 5.0}) == -5.0
+
+
+def test_what_fails_when_folded_fails_when_run():
+    bad = raw.Reshape(tensor=tf.placeholder_with_default([1.0, 2.0], None), shape=tf.constant([3]))
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Reshape"):
+        sess.run(bad)
+
+
+def test_large_results_are_not_kept():
+    big = raw.Fill(dims=tf.constant([1000, 1000]), value=tf.constant(1.0))
+    on, _ = plans(raw.Neg(x=big))
+    assert "constant folding" not in on
+
+
+def test_control_dependencies_of_folded_nodes_stay():
+    count = raw.VariableV2(shape=[], dtype=tf.float32)
+    init = raw.Assign(ref=count, value=tf.constant(0.0))
+    bump = raw.AssignAdd(ref=count, value=tf.constant(1.0))
+    with tf.control_dependencies([bump.op]):
+        y = raw.Neg(x=tf.constant(3.0))
+    with tf.Session() as sess:
+        sess.run(init)
+        assert [sess.run(y), sess.run(count)] == [-3.0, 1.0]
+
+
+def test_stateful_ops_are_neither_folded_nor_merged():
+    a = raw.RandomUniform(shape=tf.constant([3]), dtype=tf.float32, seed=1)
+    b = raw.RandomUniform(shape=tf.constant([3]), dtype=tf.float32, seed=1)
+    with tf.Session() as sess:
+        first = sess.run([a, b])
+        assert not np.array_equal(first[0], sess.run(a))
+        np.testing.assert_array_equal(first[0], first[1])
+
+
+def test_a_neutral_op_on_a_feed_gives_the_caller_an_array_of_its_own():
+    x = tf.placeholder(tf.float32, [2])
+    y = raw.Mul(x=x, y=tf.constant(1.0))
+    mine = np.float32([1, 2])
+    with tf.Session() as sess:
+        assert sess.run(y, {x: mine}) is not mine
