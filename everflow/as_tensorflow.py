@@ -6,216 +6,209 @@ table below: a module without code of its own that looks a name up in the listed
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import pkgutil
 import re
 import sys
 import types
+from collections.abc import Iterator
 
 import everflow
 from everflow.version import EVERFLOW_VERSION
 
-# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first; `.` is tf itself.
-# To serve a new path, or to add a source for a path, edit a row. Sources that don't exist are passed over.
+# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is tf itself, and a `*`
+# stands for any letters in a module's name. To serve a new path, or to add a source for one, edit a row. Sources that don't exist are
+# passed over.
 _TABLE = """
-python                  client compiler data eager feature_column framework keras layers lib ops \
-                        platform saved_model summary tools training user_ops util : .
-python                  debug                    : debug
-python                  estimator                : estimator
-python                  pywrap_tensorflow        : pywrap_tensorflow train errors .
-python                  tf2                      : tf2
+python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
+                      training util                      : .
+python                user_ops                           : user_ops
+python                debug                              : debug
+python                estimator                          : estimator
+python                pywrap_tensorflow                  : pywrap_tensorflow train errors .
+python                tf2                                : eager .
+python                autograph                          : autograph
+python.client         session                            : runtime.session .
+python.client         device_lib                         : runtime.device*
+python.client         timeline                           : runtime.timeline
+python.compat         compat v2_compat                   : compat .
 
-python.autograph        .                        : autograph
-python.client           session                  : runtime.session .
-python.client           device_lib               : runtime.device_lib runtime.devices
-python.client           timeline                 : runtime.timeline
-python.compat           compat                   : compat
-python.data             util experimental        : data .
-python.data.ops         dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.dataset data.iterator data.experimental
-python.data.util        nest                     : framework.nest
-python.data.experimental ops                     : data.experimental
-python.debug            cli wrappers lib         : debug
-python.debug.wrappers   hooks local_cli_wrapper dumping_wrapper framework : debug
-python.debug.lib        debug_data debug_utils   : debug
-python.distribute       distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute
-python.eager            backprop                 : eager.backprop eager .
-python.eager            context                  : eager.context eager .
-python.eager            def_function function    : eager.function eager .
-python.eager            tape execute             : eager .
-python.estimator        estimator model_fn run_config training exporter util keras inputs canned export warm_starting_util gc : estimator
+python.data           util experimental                  : data .
+python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.*
+python.data.util      nest                               : framework.nest
+python.data.experimental ops                             : data.experimental
+
+python.debug          cli wrappers lib                   : debug
+python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
+python.debug.lib      debug_data debug_utils             : debug debug.*
+
+python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute
+
+python.eager          backprop context def_function function tape execute : eager eager.* .
+
+python.estimator      estimator model_fn run_config training exporter util keras warm_starting_util gc : estimator
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : estimator
-python.estimator.export export export_output export_lib : estimator.export
-python.feature_column   feature_column feature_column_lib feature_column_v2 : feature_column
+python.estimator.export export export_output export_lib  : estimator.export
+python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.*
 
-python.framework        ops                      : framework.graph framework.graph_keys framework.scopes framework.conversion framework.devices \
-                                                   framework.registry framework.ops_compat .
-python.framework        constant_op              : ops.constants ops.array .
-python.framework        common_shapes            : framework.shapes framework.windows .
-python.framework        composite_tensor         : framework.composite .
-python.framework        device                   : framework.devices .
-python.framework        dtypes                   : framework.dtypes .
-python.framework        errors errors_impl       : framework.errors errors
-python.framework        function                 : framework.functions framework.function .
-python.framework        graph_io                 : framework.graph_io train io
-python.framework        graph_util graph_util_impl : graph_util framework.graph_util
-python.framework        importer                 : framework.importer .
-python.framework        indexed_slices           : framework.indexed_slices framework.tensor .
-python.framework        load_library             : framework.load_library .
-python.framework        meta_graph               : framework.meta_graph train .
-python.framework        op_def_library op_def_registry : framework.op_defs framework.builder .
-python.framework        random_seed              : framework.seeds framework.random_seed .
-python.framework        smart_cond               : ops.smart_cond framework.smart_cond ops.control_flow
-python.framework        sparse_tensor            : framework.sparse_tensor framework.composite ops.sparse .
-python.framework        tensor_shape             : framework.shapes .
-python.framework        tensor_spec type_spec    : framework.specs framework.tensor_spec .
-python.framework        tensor_util              : framework.tensor_values framework.tensor_util framework.conversion .
-python.framework        test_util                : framework.test_util test
-python.framework        versions                 : version .
-python.framework        auto_control_deps c_api_util func_graph op_callbacks subscribe tensor_like : framework.graph .
+python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
+                                                           framework.composites framework.operation framework.registry framework.devices
+python.framework      constant_op                        : . ops.constants
+python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
+python.framework      composite_tensor                   : framework.type_specs framework.composites
+python.framework      device                             : framework.devices .
+python.framework      dtypes                             : framework.dtypes
+python.framework      errors errors_impl                 : framework.errors
+python.framework      function                           : framework.function* .
+python.framework      graph_io                           : train io
+python.framework      graph_util graph_util_impl         : graph_util
+python.framework      importer                           : . framework.importer
+python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs
+python.framework      load_library                       : .
+python.framework      meta_graph                         : framework.meta_graph train .
+python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
+python.framework      random_seed                        : framework.seeds
+python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.*
+python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
+python.framework      test_util                          : test
+python.framework      versions                           : version .
+python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
 
-python.keras            _impl                    : keras
-python.keras            activations applications backend callbacks constraints datasets engine estimator initializers layers losses \
-                        metrics models optimizers preprocessing regularizers utils wrappers : keras
-python.keras.engine     base_layer input_layer input_spec network sequential training topology base_layer_utils : keras keras.engine keras.layers keras.models
-python.keras.layers     core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise cudnn_recurrent : keras.layers
-python.keras.utils      conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils keras.utils_compat
+python.keras          _impl activations applications backend callbacks constraints datasets engine estimator initializers layers losses \
+                      metrics models optimizers preprocessing regularizers utils wrappers : keras
+python.keras          activations                        : keras.activations
+python.keras          backend                            : keras.backend
+python.keras          initializers                       : keras.initializers
+python.keras          layers                             : keras.layers
+python.keras          losses                             : keras.losses
+python.keras          metrics                            : keras.metrics
+python.keras          models                             : keras.models
+python.keras          optimizers                         : keras.optimizers
+python.keras          regularizers                       : keras.regularizers
+python.keras          utils                              : keras.utils
+python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
+                                                           keras keras.layers keras.models keras.engine.*
+python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
+                      cudnn_recurrent                    : keras.layers
+python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers
+python.layers         base core convolutional pooling normalization layers utils : layers layers.*
 
-python.layers           base core convolutional pooling normalization layers utils : layers layers.base layers.core layers.utils
+python.lib.io         file_io                            : platform.file_io
+python.lib.io         tf_record python_io                : python_io io
 
-python.lib.io           file_io                  : platform.file_io platform.gfile
-python.lib.io           tf_record                : python_io io
-python.lib.io           python_io                : python_io
-
-python.ops              array_ops                : ops.array ops.slicing ops.constants . sparse quantization
-python.ops              math_ops                 : ops.math math linalg .
-python.ops              nn nn_ops nn_impl nn_grad : ops.nn nn math .
-python.ops              nn_fused_batchnorm       : nn
-python.ops              control_flow_ops         : ops.control_flow ops.control_flow_compat .
-python.ops              control_flow_util control_flow_util_v2 : ops.control_flow_util ops.control_flow .
-python.ops              cond_v2 while_v2         : ops.functional_control_flow ops.control_flow .
-python.ops              check_ops                : ops.checks debugging .
-python.ops              clip_ops                 : ops.clip math .
-python.ops              confusion_matrix         : ops.confusion math .
-python.ops              ctc_ops                  : nn .
-python.ops              custom_gradient          : ops.custom_gradient framework.custom_gradient .
-python.ops              data_flow_ops            : ops.queues ops.data_flow queue .
-python.ops              data_flow_grad math_grad array_grad control_flow_grad state_grad linalg_grad : ops.math ops.array
-python.ops              embedding_ops            : ops.embedding nn .
-python.ops              functional_ops map_fn    : ops.functional .
-python.ops              gradients gradients_impl gradients_util : ops.gradients framework.gradients .
-python.ops              gradient_checker gradient_checker_v2 : test
-python.ops              histogram_ops            : .
-python.ops              image_ops image_ops_impl : ops.image image
-python.ops              init_ops init_ops_v2     : ops.initializers initializers .
-python.ops              inplace_ops              : ops.inplace .
-python.ops              io_ops                   : ops.files ops.io io .
-python.ops              linalg_ops linalg_ops_impl : ops.linalg linalg .
-python.ops              list_ops                 : ops.lists
-python.ops              logging_ops              : ops.logging summary .
-python.ops              lookup_ops               : ops.lookup lookup .
-python.ops              losses                   : losses
-python.ops              manip_ops                : manip .
-python.ops              metrics metrics_impl     : metrics
-python.ops              numerics                 : debugging .
-python.ops              parsing_ops              : ops.parsing io .
-python.ops              partitioned_variables    : ops.partitioners ops.variable_scope .
-python.ops              quantized_ops            : quantization .
-python.ops              random_ops stateless_random_ops : ops.random random .
-python.ops              resource_variable_ops    : ops.resource_variables ops.variables .
-python.ops              rnn rnn_cell rnn_cell_impl : ops.rnn ops.rnn_cell nn nn.rnn_cell .
-python.ops              script_ops               : ops.script ops.py_func .
-python.ops              sdca_ops session_ops     : ops.session_ops .
-python.ops              sets sets_impl           : sets
-python.ops              sparse_ops               : ops.sparse sparse .
-python.ops              special_math_ops         : ops.einsum ops.special_math math .
-python.ops              spectral_ops             : ops.spectral signal spectral
-python.ops              standard_ops             : .
-python.ops              state_ops                : ops.state ops.variables .
-python.ops              string_ops               : ops.strings strings .
-python.ops              summary_ops summary_ops_v2 summary_op_util : ops.summary summary
-python.ops              template                 : ops.template .
-python.ops              tensor_array_ops tensor_array_grad : ops.tensor_array .
-python.ops              tensor_forest_ops        : .
-python.ops              variables                : ops.variables ops.variable .
-python.ops              variable_scope           : ops.variable_scope .
-python.ops              weights_broadcast_ops    : ops.weights_broadcast losses.util losses
-python.ops              gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
-                        gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
-                        gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops gen_list_ops \
-                        gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
-                        gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
-                        gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : gen_ops
+python.ops            array_ops                          : . ops.array* ops.constants sparse quantization
+python.ops            math_ops                           : . math linalg ops.math* ops.array*
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn*
+python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* ops.grouping
+python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.*
+python.ops            check_ops                          : debugging . ops.check*
+python.ops            clip_ops histogram_ops numerics    : . debugging ops.math* ops.clip*
+python.ops            confusion_matrix                   : math ops.confusion*
+python.ops            custom_gradient                    : . ops.custom_gradient
+python.ops            data_flow_ops                      : . queue ops.data_flow* ops.queue*
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
+python.ops            functional_ops map_fn              : . ops.functional*
+python.ops            gradients gradients_impl gradients_util : . ops.gradients
+python.ops            gradient_checker gradient_checker_v2 : test
+python.ops            image_ops image_ops_impl           : image ops.image*
+python.ops            init_ops init_ops_v2               : . initializers ops.initializers
+python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg*
+python.ops            logging_ops                        : . ops.logging* ops.printing*
+python.ops            lookup_ops                         : lookup ops.lookup* .
+python.ops            losses                             : losses
+python.ops            manip_ops                          : manip .
+python.ops            metrics metrics_impl               : metrics
+python.ops            parsing_ops                        : . io ops.parsing*
+python.ops            partitioned_variables              : . ops.partitioned_variables
+python.ops            quantized_ops                      : quantization .
+python.ops            random_ops stateless_random_ops    : . random ops.random*
+python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables .
+python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell ops.rnn*
+python.ops            script_ops                         : . ops.script* ops.py_func*
+python.ops            session_ops                        : . ops.session*
+python.ops            sets sets_impl                     : sets
+python.ops            sparse_ops                         : sparse . ops.sparse*
+python.ops            special_math_ops                   : math . ops.math* ops.einsum
+python.ops            spectral_ops                       : signal spectral
+python.ops            standard_ops                       : .
+python.ops            state_ops                          : . ops.state ops.variables
+python.ops            string_ops                         : strings . ops.strings*
+python.ops            summary_ops summary_ops_v2 summary_op_util : summary ops.summary*
+python.ops            template                           : . ops.template
+python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
+python.ops            variables                          : . ops.variables
+python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables
+python.ops            weights_broadcast_ops              : losses losses.* ops.weights_broadcast
+python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
+                      gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
+                      gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
+                      gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
+                      gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
+                      gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
-                        laplace student_t kullback_leibler util : distributions
-python.ops.linalg       linalg linear_operator linalg_impl : linalg
-python.ops.losses       losses losses_impl util  : losses
-python.ops.ragged       ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged .
-python.ops.signal       signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
+                      laplace student_t kullback_leibler util : distributions
+python.ops.linalg     linalg linalg_impl linear_operator : linalg
+python.ops.losses     losses losses_impl util            : losses
+python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged*
+python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
-python.platform         app                      : platform.app
-python.platform         flags                    : platform.flags
-python.platform         gfile                    : platform.gfile
-python.platform         googletest test benchmark : test
-python.platform         resource_loader          : platform.resource_loader
-python.platform         sysconfig                : sysconfig
-python.platform         tf_logging               : platform.logging
-python.platform         build_info self_check    : platform.build_info
-python.profiler         model_analyzer option_builder profile_context tfprof_logger : profiler
+python.platform       app                                : platform.app
+python.platform       flags                              : platform.flags
+python.platform       gfile                              : platform.gfile
+python.platform       googletest test benchmark          : test
+python.platform       resource_loader                    : platform.resource_loader
+python.platform       sysconfig                          : sysconfig
+python.platform       tf_logging                         : platform.logging
+python.profiler       model_analyzer option_builder profile_context tfprof_logger : profiler profiler.*
 
-python.saved_model      builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
-                        signature_def_utils_impl simple_save tag_constants utils utils_impl : saved_model
-python.summary          summary                  : summary
-python.summary          event_accumulator        : summary
-python.summary          summary_iterator         : train summary
-python.summary.writer   writer writer_cache event_file_writer : summary summary.writer
+python.saved_model    builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
+                      signature_def_utils_impl simple_save tag_constants utils utils_impl : \
+                      saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
+                      saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
+python.summary        summary                            : summary
+python.summary        summary_iterator                   : train
+python.summary.writer writer writer_cache event_file_writer : summary summary.*
 
-python.tools            freeze_graph             : tools.freeze_graph
-python.tools            inspect_checkpoint       : tools.inspect_checkpoint
-python.tools            optimize_for_inference_lib : tools.optimize_for_inference
-python.tools            saved_model_cli          : tools.saved_model_cli
-python.tools            saved_model_utils        : tools.saved_model_utils saved_model
-python.tools            selective_registration_header_lib : tools
-python.tools            strip_unused strip_unused_lib : tools.strip_unused
-python.tools            import_pb_to_tensorboard print_selective_registration_header : tools
-tools                   graph_transforms         : tools.graph_transforms
+python.tools          freeze_graph                       : tools.freeze_graph
+python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
+python.tools          optimize_for_inference_lib         : tools.optimize_for_inference
+python.tools          saved_model_cli                    : tools.saved_model_cli
+python.tools          saved_model_utils                  : tools.saved_model_utils
+python.tools          strip_unused strip_unused_lib      : tools.strip_unused
+tools                 graph_transforms                   : tools.graph_transforms
 
-python.training         adadelta adagrad adagrad_da adam ftrl gradient_descent momentum optimizer proximal_adagrad proximal_gradient_descent \
-                        rmsprop sync_replicas_optimizer : train train.optimizer
-python.training         basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner queue_runner_impl \
-                        supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver saver_impl \
-                        checkpoint_management checkpoint_utils checkpoint_ops checkpoint_state_pb2 slot_creator summary_io training \
-                        training_ops training_util warm_starting_util saveable_object_util : \
-                        train train.moving_averages train.saving train.hooks train.slots train.training_util summary .
-python.training         gen_training_ops         : gen_ops
-python.training         distribute distribution_strategy_context : distribute
-python.training         checkpoint_state_pb2     : protos.checkpoint_state_pb2
-python.training.saving  saveable_object saveable_object_util functional_saver : train train.saving
-python.training.tracking base tracking util data_structures graph_view : train train.checkpoint
+python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent momentum optimizer proximal_adagrad \
+                      proximal_gradient_descent rmsprop sync_replicas_optimizer : train train.optim*
+python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
+                      queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
+                      checkpoint_management checkpoint_utils checkpoint_ops slot_creator summary_io training training_util \
+                      warm_starting_util saveable_object_util : train train.* summary .
+python.training       training_ops gen_training_ops      : gen_ops
+python.training       distribute distribution_strategy_context : distribute
+python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
+python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training.tracking base tracking util data_structures graph_view : train train.*
 
-python.util             compat                   : platform.compat
-python.util             decorator_utils          : platform.deprecation
-python.util             deprecation              : platform.deprecation
-python.util             function_utils tf_inspect : platform.inspection
-python.util             lazy_loader              : platform.lazy_loader
-python.util             nest                     : framework.nest
-python.util             keyword_args             : platform.keyword_args
-python.util             object_identity          : framework.object_identity
-python.util             tf_contextlib            : platform.contexts
-python.util             tf_decorator             : platform.decorators
-python.util             tf_export                : platform.exports
-python.util             tf_should_use            : platform.should_use
-python.util             all_util                 : platform.exports
-python.util             protobuf                 : protos
+python.util           compat                             : platform.compat
+python.util           deprecation decorator_utils        : platform.deprecation
+python.util           nest                               : framework.nest
+python.util           tf_inspect                         : platform.inspection
+python.util           lazy_loader                        : platform.lazy_loader
+python.util           tf_export all_util                 : platform.exports
 
-examples.tutorials.mnist input_data              : datasets.mnist
-
+examples.tutorials.mnist input_data                      : datasets.mnist
+contrib.learn.python.learn.datasets mnist                : datasets.mnist
+contrib.learn.python.learn.datasets base                 : datasets.csv_files datasets.mnist
 """
-# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package itself.
+# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
 # Other roots that name the same tree.
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
@@ -259,11 +252,31 @@ def _load(source: str) -> types.ModuleType | None:
     return found if isinstance(found, types.ModuleType) else None
 
 
+def _load_all(sources: list[str]) -> Iterator[types.ModuleType]:
+    """The everflow modules that `sources` name, in order."""
+    for source in sources:
+        for name in _matching(source) if "*" in source else [source]:
+            module = _load(name)
+            if module is not None:
+                yield module
+
+
+@functools.cache
+def _matching(pattern: str) -> list[str]:
+    """The modules of a package that a pattern such as `ops.math*` names."""
+    folder, _, last = pattern.rpartition(".")
+    package = _load(folder)
+    inside = pkgutil.iter_modules(package.__path__) if hasattr(package, "__path__") else ()
+    return [f"{folder}.{module.name}" for module in inside if fnmatch.fnmatch(module.name, last)]
+
+
 class _Served(types.ModuleType):
     """A module of TensorFlow's tree: its names are those of the everflow modules that serve it."""
 
     def __init__(self, name: str, path: str, sources: list[str]):
-        super().__init__(name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.as_tensorflow.")
+        super().__init__(
+            name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.as_tensorflow."
+        )
         self.__dict__.update(_path=path, _sources=sources)
 
     def __getattr__(self, name: str):
@@ -271,15 +284,15 @@ class _Served(types.ModuleType):
             raise AttributeError(name)
         if _is_known(f"{self._path}.{name}"):
             return importlib.import_module(f"{self.__name__}.{name}")
-        for source in self._sources:
-            module = _load(source)
-            if module is not None and hasattr(module, name):
+        for module in _load_all(self._sources):
+            if hasattr(module, name):
                 return getattr(module, name)
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name, obj=self)
+        raise AttributeError(
+            f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name, obj=self
+        )
 
     def __dir__(self):
-        modules = [module for module in map(_load, self._sources) if module is not None]
-        return sorted({name for module in modules for name in dir(module)} | set(self.__dict__))
+        return sorted({name for module in _load_all(self._sources) for name in dir(module)} | set(self.__dict__))
 
 
 def _is_known(path: str) -> bool:
@@ -300,7 +313,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             return module
         if match := _CONTRIB_INNER.fullmatch(path):
             sources = [match[1]]
-    if sources is None or (sources and not any(map(_load, sources))):
+    if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
     return _Served(fullname, path, sources)
 
@@ -339,7 +352,9 @@ def installed_tensorflow() -> str | None:
 def _install() -> None:
     loaded = sys.modules.get("tensorflow")
     if loaded is not None and loaded is not everflow:
-        raise ImportError(f"TensorFlow is already imported from {getattr(loaded, '__file__', '?')}: import everflow.as_tensorflow before it")
+        raise ImportError(
+            f"TensorFlow is already imported from {getattr(loaded, '__file__', '?')}: import everflow.as_tensorflow before it"
+        )
     sys.modules["tensorflow"] = everflow
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())

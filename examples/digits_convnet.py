@@ -1,6 +1,6 @@
 """Train a small convolutional network to read handwritten digits, as programs for TensorFlow 1 do it.
 
-    everflow run examples/digits_convnet.py --steps=600
+everflow run examples/digits_convnet.py --steps=600
 """
 
 import time
@@ -65,7 +65,9 @@ def main(_):
             _, batch_loss = sess.run([train_op, loss], feed)
             if step % 100 == 0 or step == FLAGS.steps:
                 test_accuracy = sess.run(accuracy, {images: test_images, labels: test_labels})
-                print(f"step {step:4d}  loss {batch_loss:.4f}  test accuracy {test_accuracy:.1%}  {time.time() - started:.1f} s", flush=True)
+                print(
+                    f"step {step:4d}  loss {batch_loss:.4f}  test accuracy {test_accuracy:.1%}  {time.time() - started:.1f} s", flush=True
+                )
         if FLAGS.train_dir:
             tf.gfile.MakeDirs(FLAGS.train_dir)
             print("saved", saver.save(sess, f"{FLAGS.train_dir}/model.ckpt", global_step=global_step))

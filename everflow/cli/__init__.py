@@ -15,13 +15,19 @@ COMMANDS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="everflow", description=f"Everflow {EVERFLOW_VERSION}: TensorFlow {VERSION} programs on today's Python.")
+    parser = argparse.ArgumentParser(
+        prog="everflow", description=f"Everflow {EVERFLOW_VERSION}: TensorFlow {VERSION} programs on today's Python."
+    )
     parser.add_argument("--version", action="version", version=f"everflow {EVERFLOW_VERSION} (TensorFlow {VERSION})")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         module = importlib.import_module(f"{__name__}.{name}")
         command = commands.add_parser(
-            name, help=summary, description=module.__doc__, usage=getattr(module, "USAGE", None), formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=summary,
+            description=module.__doc__,
+            usage=getattr(module, "USAGE", None),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
         command.set_defaults(main=module.main)

@@ -1,8 +1,8 @@
 """Run a program as `python` would, with everflow as its tensorflow.
 
-  everflow run train.py --steps=100
-  everflow run -m package.module --steps=100
-  everflow run -c "import tensorflow as tf; print(tf.__version__)"
+everflow run train.py --steps=100
+everflow run -m package.module --steps=100
+everflow run -c "import tensorflow as tf; print(tf.__version__)"
 """
 
 from __future__ import annotations

@@ -157,7 +157,9 @@ def load_arrays(train_dir, source_url=DEFAULT_SOURCE_URL):
     try:
         paths = [_locate(name, train_dir, source_url) for name in (TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS)]
     except (urllib.error.URLError, http.client.HTTPException, OSError) as e:
-        tf_logging.warning("MNIST is not in %s and can't be downloaded (%s): using the 1797 digits that come with Everflow in its place.", train_dir, e)
+        tf_logging.warning(
+            "MNIST is not in %s and can't be downloaded (%s): using the 1797 digits that come with Everflow in its place.", train_dir, e
+        )
         (train, train_labels), (test, test_labels) = load_digits()
         return (_as_mnist(train), train_labels), (_as_mnist(test), test_labels)
     arrays = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 # code, public constant, class
 _TABLE = [
@@ -73,7 +74,7 @@ def _make_class(code, class_name, meaning):
     return type(class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__})
 
 
-CODE_TO_CLASS: dict[int, type[OpError]] = {}
+CODE_TO_CLASS: dict[int, Any] = {}
 for _code, _constant, _class_name, _meaning in _TABLE:
     CODE_TO_CLASS[_code] = _make_class(_code, _class_name, _meaning)
     globals()[_constant] = _code

@@ -184,7 +184,8 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
 def _options(kwargs, *allowed):
     unknown = set(kwargs) - set(allowed)
     if unknown:
-        raise ValueError(f"Only valid keyword arguments are {' and '.join(f'`{name}`' for name in allowed)}, not: `{'`, `'.join(sorted(unknown))}`")
+        valid, wrong = " and ".join(f"`{name}`" for name in allowed), ", ".join(f"`{name}`" for name in sorted(unknown))
+        raise ValueError(f"Only valid keyword arguments are {valid}, not: {wrong}")
     return kwargs.get("check_types", True), kwargs.get("expand_composites", False)
 
 
@@ -376,7 +377,8 @@ def flatten_dict_items(dictionary):
         keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
         if len(keys) != len(values):
             raise ValueError(
-                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. Key: {keys}, value: {values}."
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
+                f"Key: {keys}, value: {values}."
             )
         for k, v in zip(keys, values, strict=True):
             if k in flat:

@@ -62,7 +62,7 @@ class OpDef:
 
     def inferred_attrs(self) -> set[str]:
         """The attributes that follow from the inputs, so that nobody has to pass them."""
-        names = set()
+        names: set[str] = set()
         for arg in self.inputs:
             names.update(n for n in (arg.type_attr, arg.number_attr, arg.type_list_attr) if n)
         return names

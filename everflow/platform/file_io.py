@@ -1,4 +1,4 @@
-"""Files, local and remote: `FileIO` and functions on paths. tf.gfile, tf.io.gfile and tensorflow.python.lib.io.file_io are made of these."""
+"""Files, local and remote: `FileIO` and functions on paths, of which tf.gfile and tf.io.gfile are made."""
 
 from __future__ import annotations
 

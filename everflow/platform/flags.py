@@ -1,4 +1,7 @@
-"""tf.flags: absl's flags, with two habits of TensorFlow 1: reading a value parses sys.argv where nobody has, and the old argument names work."""
+"""tf.flags: absl's flags, with two habits of TensorFlow 1.
+
+Reading a value parses sys.argv where nobody has yet, and the arguments of DEFINE_* have their old names too.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ class _ParsingFlagValues:
     __repr__ = __str__
 
 
-FLAGS = _ParsingFlagValues(_absl_flags.FLAGS)
+FLAGS = _ParsingFlagValues(_absl_flags.FLAGS)  # type: ignore[assignment]
 
 
 def _takes_old_names(define):

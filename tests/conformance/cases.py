@@ -42,8 +42,9 @@ def load_tensorflow():
     import torch
 
     torch.set_num_threads(1)
-    import everflow.as_tensorflow  # noqa: F401
     import tensorflow
+
+    import everflow.as_tensorflow  # noqa: F401
 
     return tensorflow
 

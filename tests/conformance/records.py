@@ -74,7 +74,9 @@ def _encode_attr(attr):
         return {"s": _text(attr.s)}
     if kind == "list":
         values = attr.list
-        return {"list": [len(values.s), list(values.i), [round(f, 6) for f in values.f], list(values.b), list(values.type), len(values.shape)]}
+        return {
+            "list": [len(values.s), list(values.i), [round(f, 6) for f in values.f], list(values.b), list(values.type), len(values.shape)]
+        }
     value = getattr(attr, kind)
     return {kind: round(value, 6) if kind == "f" else value}
 

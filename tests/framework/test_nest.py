@@ -89,7 +89,12 @@ def test_up_to():
     assert nest.flatten_up_to([0, 0], [[1, 2], {"a": 3}]) == [[1, 2], {"a": 3}]
     assert nest.flatten_up_to([1], [1, 2], check_subtrees_length=False) == [1]
     assert nest.map_structure_up_to([0, 0], lambda a, b: (a, b), [[1, 2], 3], [4, [5]]) == [([1, 2], 4), (3, [5])]
-    for shallow, deep, error in [([1, [2]], [1, 2], TypeError), ([1, 2], [1], ValueError), ([1], (1,), TypeError), ({"a": 1}, {"b": 2}, ValueError)]:
+    for shallow, deep, error in [
+        ([1, [2]], [1, 2], TypeError),
+        ([1, 2], [1], ValueError),
+        ([1], (1,), TypeError),
+        ({"a": 1}, {"b": 2}, ValueError),
+    ]:
         with pytest.raises(error):
             nest.flatten_up_to(shallow, deep)
 

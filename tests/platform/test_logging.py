@@ -18,7 +18,12 @@ def test_levels(caplog):
         tf.logging.fatal("four")
     finally:
         tf.logging.set_verbosity(before)
-    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [("INFO", "one 1"), ("WARNING", "two"), ("ERROR", "three"), ("CRITICAL", "four")]
+    assert [(r.levelname, r.getMessage()) for r in caplog.records] == [
+        ("INFO", "one 1"),
+        ("WARNING", "two"),
+        ("ERROR", "three"),
+        ("CRITICAL", "four"),
+    ]
     assert {r.filename for r in caplog.records} == {"test_logging.py"}
     assert logging.getLogger("tensorflow").name == caplog.records[0].name
 
