@@ -7,5 +7,18 @@ from everflow.io import gfile
 # --- records
 
 # --- parsing
+from everflow.ops.io_files import matching_files, read_file, write_file
+from everflow.ops.parsing import decode_compressed, decode_csv, decode_json_example, decode_raw, parse_tensor, serialize_tensor
+from everflow.ops.parsing_examples import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
+from everflow.ops.strings import decode_base64, encode_base64
 
 # --- images

@@ -1,0 +1,29 @@
+"""Kernels that read, write and find whole files."""
+
+from __future__ import annotations
+
+from everflow.kernels.registry import kernel
+from everflow.kernels.strings import scalar_string, strings
+from everflow.platform import file_io
+
+
+@kernel("ReadFile")
+def read_file(filename):
+    with file_io.FileIO(scalar_string(filename, "filename"), "rb") as file:
+        return strings([file.read()], ())
+
+
+@kernel("WriteFile")
+def write_file(filename, contents):
+    name = scalar_string(filename, "filename").decode()
+    folder = name.rpartition("/")[0]
+    if folder and not file_io.file_exists(folder):
+        file_io.recursive_create_dir(folder)
+    with file_io.FileIO(name, "wb") as file:
+        file.write(scalar_string(contents, "contents"))
+
+
+@kernel("MatchingFiles")
+def matching_files(pattern):
+    found = sorted(name.encode() for name in file_io.get_matching_files([p.decode() for p in pattern.flat]))
+    return strings(found, (len(found),))

@@ -1,0 +1,220 @@
+"""Kernels that take bytes apart: raw numbers, CSV lines, compressed data, JSON examples and serialized tensors."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import torch
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+from everflow.framework import dtypes
+from everflow.framework.errors import DataLossError, InvalidArgumentError
+from everflow.framework.tensor_values import make_ndarray
+from everflow.kernels.registry import kernel
+from everflow.kernels.strings import mapped, scalar_string, strings
+from everflow.kernels.strings_numbers import parse_number
+from everflow.kernels.tensors import from_numpy, to_numpy, torch_dtype
+from everflow.protos import example_pb2, tensor_pb2
+
+# --- raw bytes --------------------------------------------------------------------------------
+
+# The unit that is turned around for the other byte order: a part, for complex numbers.
+_UNITS = {dtypes.complex64: 4, dtypes.complex128: 8}
+
+
+def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
+    kind = np.dtype(dtype.as_numpy_dtype)
+    if dtype is dtypes.bool:
+        return np.frombuffer(data, np.uint8) != 0
+    if little_endian or kind.itemsize == 1:
+        return np.frombuffer(data, kind).copy()
+    unit = _UNITS.get(dtype, kind.itemsize)
+    return np.frombuffer(data, f"V{unit}").view(f">u{unit}").astype(f"=u{unit}").view(kind)
+
+
+@kernel("DecodeRaw")
+def decode_raw(bytes, *, out_type, little_endian):  # noqa: A002
+    size = len(bytes.flat[0]) if bytes.size else 0
+    width = np.dtype(out_type.as_numpy_dtype).itemsize
+    for index, s in enumerate(bytes.flat):
+        if len(s) != size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"DecodeRaw requires input strings to all be the same size, but element {index} has size {size} != {len(s)}",
+            )
+    if size % width:
+        raise InvalidArgumentError(
+            None, None, f"Input to DecodeRaw has length {size} that is not a multiple of {width}, the size of {out_type.name}"
+        )
+    values = _numbers(b"".join(bytes.flat), out_type, little_endian)
+    return from_numpy(values).reshape(*bytes.shape, size // width)
+
+
+@kernel("DecodePaddedRaw")
+def decode_padded_raw(input_bytes, fixed_length, *, out_type, little_endian):
+    size = int(fixed_length)
+    width = np.dtype(out_type.as_numpy_dtype).itemsize
+    if size <= 0:
+        raise InvalidArgumentError(None, None, f"fixed_length ({size}) must be greater than zero.")
+    if size % width:
+        raise InvalidArgumentError(None, None, f"fixed_length ({size}) must be a multiple of the size of out_type ({width})")
+    padded = b"".join(s[:size].ljust(size, b"\0") for s in input_bytes.flat)
+    return from_numpy(_numbers(padded, out_type, little_endian)).reshape(*input_bytes.shape, size // width)
+
+
+# 16 more than the window asks zlib for the gzip format.
+_WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
+
+
+@kernel("DecodeCompressed")
+def decode_compressed(bytes, *, compression_type):  # noqa: A002
+    if compression_type in ("", "NONE"):
+        return bytes
+    if compression_type not in _WINDOWS:
+        raise InvalidArgumentError(None, None, "Only ZLIB, GZIP or NONE are supported compressions")
+
+    def expand(s):
+        if not s:
+            return s
+        try:
+            return zlib.decompressobj(_WINDOWS[compression_type]).decompress(s)
+        except zlib.error as error:
+            raise DataLossError(None, None, f"inflate() failed: {error}") from None
+
+    return mapped(expand, bytes)
+
+
+# --- CSV --------------------------------------------------------------------------------------
+
+
+def _csv_error(text):
+    return InvalidArgumentError(None, None, text)
+
+
+def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[bytes]:
+    """The fields of one CSV record, quotes taken off."""
+    if not line:
+        return []
+    if not use_quotes:
+        return line.split(delimiter)
+    fields, at = [], 0
+    while True:
+        if line[at : at + 1] == b'"':
+            parts, at = [], at + 1
+            while True:
+                end = line.find(b'"', at)
+                if end < 0:
+                    raise _csv_error("Quoted field has to end with quote followed by delim or end")
+                parts.append(line[at:end])
+                after = line[end + 1 : end + 2]
+                at = end + 2
+                if after == b'"':
+                    parts.append(b'"')
+                elif after in (b"", delimiter):
+                    break
+                else:
+                    raise _csv_error("Quote inside a string has to be escaped by another quote")
+            fields.append(b"".join(parts))
+            if not after:
+                return fields
+        else:
+            end = line.find(delimiter, at)
+            field = line[at:] if end < 0 else line[at:end]
+            if any(c in field for c in (b'"', b"\n", b"\r")):
+                raise _csv_error("Unquoted fields cannot have quotes/CRLFs inside")
+            fields.append(field)
+            if end < 0:
+                return fields
+            at = end + 1
+        if at == len(line):
+            fields.append(b"")
+            return fields
+
+
+@kernel("DecodeCSV")
+def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols):
+    delimiter = field_delim.encode()
+    if len(delimiter) != 1:
+        raise _csv_error("field_delim should be only 1 char")
+    missing = na_value.encode()
+    columns = [[] for _ in OUT_TYPE]
+    for number, record in enumerate(records.flat):
+        fields = split_csv_line(record, delimiter, use_quote_delim)
+        if select_cols:
+            fields = [fields[c] for c in select_cols if c < len(fields)]
+        if len(fields) != len(columns):
+            raise _csv_error(f"Expect {len(columns)} fields but have {len(fields)} in record {number}")
+        for index, (field, dtype, default) in enumerate(zip(fields, OUT_TYPE, record_defaults)):
+            columns[index].append(_csv_value(field, dtype, default, missing, index, number))
+    return [_column(values, dtype, records.shape) for values, dtype in zip(columns, OUT_TYPE)]
+
+
+def _csv_value(field, dtype, default, missing, index, number):
+    if not field or field == missing:
+        if isinstance(default, np.ndarray):
+            if default.size == 1:
+                return default.item()
+        elif default.numel() == 1:
+            return default.item()
+        raise _csv_error(f"Field {index} is required but missing in record {number}!")
+    if dtype is dtypes.string:
+        return field
+    value = parse_number(field, dtype)
+    if value is None:
+        name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+        raise _csv_error(f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}")
+    return value
+
+
+def _column(values, dtype, shape):
+    if dtype is dtypes.string:
+        return strings(values, shape)
+    return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(shape)
+
+
+# --- protocol buffers -------------------------------------------------------------------------
+
+
+@kernel("DecodeJSONExample")
+def decode_json_example(json_examples):
+    def convert(text):
+        try:
+            example = json_format.Parse(text, example_pb2.Example())
+        except (json_format.ParseError, UnicodeDecodeError) as error:
+            raise InvalidArgumentError(None, None, f"Error while parsing JSON: {error}") from None
+        return example.SerializeToString(deterministic=True)
+
+    return mapped(convert, json_examples)
+
+
+@kernel("SerializeTensor")
+def serialize_tensor(tensor, *, T):
+    proto = tensor_pb2.TensorProto(dtype=T.as_datatype_enum)
+    for size in tensor.shape:
+        proto.tensor_shape.dim.add(size=int(size))
+    if T is dtypes.string:
+        proto.string_val.extend(tensor.flat)
+    else:
+        proto.tensor_content = to_numpy(tensor, None).tobytes()
+    return strings([proto.SerializeToString()], ())
+
+
+@kernel("ParseTensor")
+def parse_tensor(serialized, *, out_type):
+    if serialized.ndim != 0:
+        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]")
+    data = scalar_string(serialized, "serialized")
+    try:
+        proto = tensor_pb2.TensorProto.FromString(data)
+    except DecodeError:
+        proto = None
+    if proto is None or proto.dtype == 0:
+        raise InvalidArgumentError(None, None, f"Cannot parse tensor from proto: {data!r}")
+    found = dtypes.as_dtype(proto.dtype)
+    if found != out_type:
+        names = [{"float32": "float", "float64": "double"}.get(t.name, t.name) for t in (found, out_type)]
+        raise InvalidArgumentError(None, None, f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})")
+    return from_numpy(make_ndarray(proto))

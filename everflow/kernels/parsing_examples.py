@@ -1,0 +1,376 @@
+"""Kernels that parse serialized Example and SequenceExample records into dense and sparse tensors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from google.protobuf.message import DecodeError
+
+from everflow.framework import dtypes
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+from everflow.kernels.strings import strings
+from everflow.kernels.tensors import torch_dtype
+from everflow.protos import example_pb2
+
+_KINDS = {dtypes.int64: "int64_list", dtypes.float32: "float_list", dtypes.string: "bytes_list"}
+# How messages call the types.
+_NAMES = {"int64_list": "int64", "float_list": "float", "bytes_list": "string"}
+_EMPTY = {dtypes.int64: 0, dtypes.float32: 0.0, dtypes.string: b""}
+_FEATURES_TAG = b"\x0a"
+
+
+def _error(text):
+    return InvalidArgumentError(None, None, text)
+
+
+def _parse(message, data: bytes, lenient: bool):
+    """A message from its bytes. Bytes that don't even begin like an Example count as an empty one where `lenient`."""
+    try:
+        return message.FromString(data)
+    except DecodeError:
+        if lenient and not data.startswith(_FEATURES_TAG):
+            return message()
+        raise _error(f"Could not parse example input, value: '{data.decode('latin-1')}'") from None
+
+
+def _tensor(values, dtype, shape):
+    if dtype is dtypes.string:
+        return strings(values, shape)
+    return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(shape)
+
+
+def _flat(default):
+    return list(default.flat) if isinstance(default, np.ndarray) else default.reshape(-1).tolist()
+
+
+def _shape_text(sizes):
+    return "[" + ",".join("?" if s is None or s < 0 else str(s) for s in sizes) + "]"
+
+
+def _sizes(shape) -> list[int]:
+    return [-1 if size is None else size for size in shape.as_list()]
+
+
+def _sparse_batch(rows, dtype):
+    """(indices, values, shape) of one list of values per example."""
+    values = [v for row in rows for v in row]
+    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    return (
+        torch.tensor(indices, dtype=torch.int64).reshape(-1, 2),
+        _tensor(values, dtype, (len(values),)),
+        torch.tensor([len(rows), max(map(len, rows), default=0)]),
+    )
+
+
+def _sparse_values(feature, dtype, complain):
+    """A feature's values for a sparse output; None stands for a missing feature."""
+    kind = feature.WhichOneof("kind") if feature is not None else None
+    if kind is None:
+        return []
+    if kind != _KINDS[dtype]:
+        raise complain(f"Data types don't match. Expected type: {_NAMES[_KINDS[dtype]]}, Actual type: {_NAMES[kind]}")
+    return list(getattr(feature, kind).value)
+
+
+def _dense_values(feature, dtype, complain):
+    """A feature's values for a dense output, or None where it is missing."""
+    kind = feature.WhichOneof("kind") if feature is not None else None
+    if kind is None:
+        return None
+    if kind != _KINDS[dtype]:
+        raise complain(f"Data types don't match. Data type: {_NAMES[kind]} but expected type: {_NAMES[_KINDS[dtype]]}")
+    return list(getattr(feature, kind).value)
+
+
+def _feature(features, key):
+    return features[key] if key in features else None
+
+
+def _dense_batch(examples, names, key, dtype, shape, default, describe):
+    """One dense output for a batch; where the first size is open, rows are padded to the longest."""
+    sizes = _sizes(shape)
+    kind = _NAMES[_KINDS[dtype]]
+    padded = bool(sizes) and sizes[0] < 0
+    stride = math.prod(sizes[1:]) if padded else math.prod(sizes)
+    rows = []
+    for index, features in enumerate(examples):
+
+        def complain(text, index=index):
+            return _error(describe(key, index, names, text))
+
+        values = _dense_values(_feature(features, key), dtype, complain)
+        if padded:
+            values = values or []
+            if stride and len(values) % stride:
+                raise complain(
+                    f"Number of {kind} values is not a multiple of stride length. "
+                    f"Saw {len(values)} values but output shape is: {_shape_text(sizes)}"
+                )
+        elif values is None:
+            values = _flat(default)
+            if len(values) != stride:
+                raise _error(_required(key, dtype, index, names))
+        elif len(values) != stride:
+            raise complain(f"Number of {kind} values != expected.  Values size: {len(values)} but output shape: {_shape_text(sizes)}")
+        rows.append(values)
+    if padded:
+        longest = max(map(len, rows), default=0)
+        filler = _flat(default)
+        pad = filler[0] if filler else _EMPTY[dtype]
+        rows = [row + [pad] * (longest - len(row)) for row in rows]
+        sizes = [longest // stride if stride else 0, *sizes[1:]]
+    return _tensor([v for row in rows for v in row], dtype, [len(rows), *sizes])
+
+
+def _name(names, index):
+    return names[index].decode("utf-8", "replace") if index < len(names) else "<unknown>"
+
+
+def _required(key, dtype, index, names):
+    kind = _NAMES[_KINDS[dtype]]
+    prefix = "" if names is None else f"Name: {_name(names, index)}, "
+    return f"{prefix}Feature: {key} (data type: {kind}) is required but could not be found."
+
+
+def _describe_batch(key, index, names, text):
+    return f"Name: {_name(names, index)}, Key: {key}, Index: {index}.  {text}"
+
+
+def _describe_single(key, index, names, text):
+    if text.startswith("Number of"):
+        text = "Can't parse serialized Example."
+    return f"Key: {key}.  {text}"
+
+
+@kernel("ParseExample")
+def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes):
+    if serialized.ndim != 1:
+        raise _error(f"Expected serialized to be a vector, got shape: {list(serialized.shape)}")
+    if names.size and names.size != serialized.size:
+        raise _error(f"Expected len(names) == len(serialized), but got: {names.size} vs. {serialized.size}")
+    examples = [_parse(example_pb2.Example, s, lenient=True).features.feature for s in serialized]
+    names = list(names.flat)
+    dense = [
+        _dense_batch(examples, names, key.item().decode(), dtype, shape, default, _describe_batch)
+        for key, dtype, shape, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults)
+    ]
+    sparse = []
+    for key, dtype in zip(sparse_keys, sparse_types):
+        key = key.item().decode()
+        rows = []
+        for index, features in enumerate(examples):
+            rows.append(
+                _sparse_values(_feature(features, key), dtype, lambda text, i=index, k=key: _error(_describe_batch(k, i, names, text)))
+            )
+        sparse.append(_sparse_batch(rows, dtype))
+    indices, values, shapes = ([s[i] for s in sparse] for i in range(3))
+    return indices, values, shapes, dense
+
+
+@kernel("ParseSingleExample")
+def parse_single_example(serialized, dense_defaults, *, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
+    if serialized.ndim != 0:
+        raise _error(f"Expected serialized to be a scalar, got shape: {list(serialized.shape)}")
+    features = _parse(example_pb2.Example, serialized.item(), lenient=True).features.feature
+    dense = [
+        _dense_batch([features], None, key, dtype, shape, default, _describe_single)[0:1].reshape(_single_shape(shape))
+        for key, dtype, shape, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults)
+    ]
+    indices, values, shapes = [], [], []
+    for key, dtype in zip(sparse_keys, sparse_types):
+        found = _sparse_values(_feature(features, key), dtype, lambda text, k=key: _error(_describe_single(k, 0, None, text)))
+        indices.append(torch.arange(len(found)).reshape(-1, 1))
+        values.append(_tensor(found, dtype, (len(found),)))
+        shapes.append(torch.tensor([len(found)]))
+    return indices, values, shapes, dense
+
+
+def _single_shape(shape):
+    sizes = _sizes(shape)
+    return sizes if not sizes or sizes[0] >= 0 else [-1, *sizes[1:]]
+
+
+# --- sequences --------------------------------------------------------------------------------
+
+
+def _context_dense(features, key, dtype, shape, default, name):
+    feature = _feature(features, key)
+    sizes = _sizes(shape)
+    count = math.prod(sizes)
+    kind = _NAMES[_KINDS[dtype]]
+    if feature is None or feature.WhichOneof("kind") is None:
+        values = _flat(default)
+        if len(values) != count:
+            raise _error(f"Name: {name}, Context feature '{key}' is required but could not be found.")
+        return _tensor(values, dtype, sizes)
+    if feature.WhichOneof("kind") != _KINDS[dtype]:
+        raise _error(f"Name: {name}, Context feature: {key}.  Data types don't match. Expected type: {kind}  Feature is: {feature}")
+    values = list(getattr(feature, _KINDS[dtype]).value)
+    if len(values) != count:
+        raise _error(
+            f"Name: {name}, Key: {key}, Index: 0.  Number of {kind} values != expected.  "
+            f"values size: {len(values)} but output shape: {_shape_text(sizes)}"
+        )
+    return _tensor(values, dtype, sizes)
+
+
+def _list_dense(feature_lists, key, dtype, shape, may_be_missing, name):
+    """The rows of a feature list, one for each step."""
+    sizes = _sizes(shape)
+    count = math.prod(sizes)
+    kind = _NAMES[_KINDS[dtype]]
+    if key not in feature_lists:
+        if not may_be_missing:
+            raise _error(
+                f"Name: {name}, Feature list '{key}' is required but could not be found.  "
+                "Did you mean to include it in feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?"
+            )
+        return []
+    rows = []
+    for index, feature in enumerate(feature_lists[key].feature):
+        if feature.WhichOneof("kind") != _KINDS[dtype]:
+            raise _error(f"Name: {name}, Feature list: {key}, Index: {index}.  Data types don't match. Expected type: {kind}  Feature is: {feature}")
+        values = list(getattr(feature, _KINDS[dtype]).value)
+        if len(values) != count:
+            raise _error(
+                f"Name: {name}, Key: {key}, Index: {index}.  Number of {kind} values != expected.  "
+                f"values size: {len(values)} but output shape: {_shape_text(sizes)}"
+            )
+        rows.append(values)
+    return rows
+
+
+def _list_sparse(feature_lists, key, dtype, name):
+    """A list of values for each step of a feature list."""
+    if key not in feature_lists:
+        return []
+    rows = []
+    for index, feature in enumerate(feature_lists[key].feature):
+        kind = feature.WhichOneof("kind")
+        if kind is not None and kind != _KINDS[dtype]:
+            raise _error(
+                f"Name: {name}, Feature List: {key}, Index: {index}.  Data types don't match. "
+                f"Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
+            )
+        rows.append(list(getattr(feature, kind).value) if kind else [])
+    return rows
+
+
+@kernel("ParseSingleSequenceExample")
+def parse_single_sequence_example(
+    serialized,
+    feature_list_dense_missing_assumed_empty,
+    context_sparse_keys,
+    context_dense_keys,
+    feature_list_sparse_keys,
+    feature_list_dense_keys,
+    context_dense_defaults,
+    debug_name,
+    *,
+    context_sparse_types,
+    Tcontext_dense,
+    feature_list_dense_types,
+    context_dense_shapes,
+    feature_list_sparse_types,
+    feature_list_dense_shapes,
+):
+    name = debug_name.item().decode("utf-8", "replace")
+    example = _parse(example_pb2.SequenceExample, serialized.item(), lenient=False)
+    context, lists = example.context.feature, example.feature_lists.feature_list
+    missing_ok = {s.decode() for s in feature_list_dense_missing_assumed_empty.flat}
+
+    def keys(tensors):
+        return [t.item().decode() for t in tensors]
+
+    context_sparse = []
+    for key, dtype in zip(keys(context_sparse_keys), context_sparse_types):
+        feature = _feature(context, key)
+        kind = feature.WhichOneof("kind") if feature is not None else None
+        if kind is not None and kind != _KINDS[dtype]:
+            raise _error(
+                f"Name: {name}, Context feature: {key}.  Data types don't match. Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
+            )
+        found = list(getattr(feature, kind).value) if kind else []
+        context_sparse.append((torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)])))
+    context_dense = [
+        _context_dense(context, key, dtype, shape, default, name)
+        for key, dtype, shape, default in zip(keys(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults)
+    ]
+    list_sparse = [
+        _sparse_batch(_list_sparse(lists, key, dtype, name), dtype) for key, dtype in zip(keys(feature_list_sparse_keys), feature_list_sparse_types)
+    ]
+    list_dense = []
+    for key, dtype, shape in zip(keys(feature_list_dense_keys), feature_list_dense_types, feature_list_dense_shapes):
+        rows = _list_dense(lists, key, dtype, shape, key in missing_ok, name)
+        list_dense.append(_tensor([v for row in rows for v in row], dtype, [len(rows), *_sizes(shape)]))
+    return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense)
+
+
+def _columns(sparse):
+    return tuple([s[i] for s in sparse] for i in range(3))
+
+
+@kernel("ParseSequenceExample")
+def parse_sequence_example(
+    serialized,
+    debug_name,
+    context_dense_defaults,
+    *,
+    feature_list_dense_missing_assumed_empty,
+    context_sparse_keys,
+    context_dense_keys,
+    feature_list_sparse_keys,
+    feature_list_dense_keys,
+    context_sparse_types,
+    Tcontext_dense,
+    feature_list_dense_types,
+    context_dense_shapes,
+    feature_list_sparse_types,
+    feature_list_dense_shapes,
+):
+    examples = [_parse(example_pb2.SequenceExample, s, lenient=False) for s in serialized.flat]
+    contexts = [e.context.feature for e in examples]
+    lists = [e.feature_lists.feature_list for e in examples]
+    names = list(debug_name.flat)
+    missing_ok = set(feature_list_dense_missing_assumed_empty)
+    context_sparse = []
+    for key, dtype in zip(context_sparse_keys, context_sparse_types):
+        rows = [
+            _sparse_values(_feature(c, key), dtype, lambda text, i=i, k=key: _error(_describe_batch(k, i, names, text)))
+            for i, c in enumerate(contexts)
+        ]
+        context_sparse.append(_sparse_batch(rows, dtype))
+    context_dense = [
+        _dense_batch(contexts, None, key, dtype, shape, default, lambda k, i, _, text: _describe_batch(k, i, names, text))
+        for key, dtype, shape, default in zip(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)
+    ]
+    list_sparse = [_sparse_steps([_list_sparse(f, key, dtype, "") for f in lists], dtype) for key, dtype in zip(feature_list_sparse_keys, feature_list_sparse_types)]
+    list_dense, lengths = [], []
+    for key, dtype, shape in zip(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes):
+        sizes = _sizes(shape)
+        found = []
+        for index, f in enumerate(lists):
+            if key not in f and key not in missing_ok:
+                raise _error(f"Missing feature {key} in example {_name(names, index)}")
+            found.append(_list_dense(f, key, dtype, shape, True, _name(names, index)))
+        longest = max(map(len, found), default=0)
+        blank = [_EMPTY[dtype]] * math.prod(sizes)
+        values = [v for rows in found for row in rows + [blank] * (longest - len(rows)) for v in row]
+        list_dense.append(_tensor(values, dtype, [len(found), longest, *sizes]))
+        lengths.append(torch.tensor([len(rows) for rows in found], dtype=torch.int64))
+    return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense, lengths)
+
+
+def _sparse_steps(examples, dtype):
+    """(indices, values, shape) of a list of values for each step of each example."""
+    entries = [(i, j, k, v) for i, steps in enumerate(examples) for j, row in enumerate(steps) for k, v in enumerate(row)]
+    steps = max(map(len, examples), default=0)
+    width = max((len(row) for example in examples for row in example), default=0)
+    return (
+        torch.tensor([e[:3] for e in entries], dtype=torch.int64).reshape(-1, 3),
+        _tensor([e[3] for e in entries], dtype, (len(entries),)),
+        torch.tensor([len(examples), steps, width]),
+    )

@@ -1,0 +1,406 @@
+"""What features an Example or SequenceExample has, and the ops that parse it into tensors."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops.array_basic import expand_dims, reshape, squeeze
+from everflow.ops.constants import constant
+
+
+class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
+    """A feature of any number of values; parsed into a SparseTensor."""
+
+
+class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])):
+    """A sparse vector (or tensor) whose indices and values are two features of the Example."""
+
+    def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
+        return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
+
+
+class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
+    """A feature with a fixed number of values; required where it has no default."""
+
+    def __new__(cls, shape, dtype, default_value=None):
+        return super().__new__(cls, shape, dtype, default_value)
+
+
+class FixedLenSequenceFeature(
+    collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
+):
+    """A feature with any number of rows of a fixed shape; parsed into a dense tensor, padded in a batch."""
+
+    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
+        return super().__new__(cls, shape, dtype, allow_missing, default_value)
+
+
+class _Wanted:
+    """The sparse and dense outputs to parse, in the order in which the op will have them."""
+
+    def __init__(self):
+        self.sparse_keys, self.sparse_types = [], []
+        self.dense_keys, self.dense_types, self.dense_shapes = [], [], []
+        self.dense_defaults = {}
+
+    def add_sparse(self, key, dtype):
+        if key in self.sparse_keys:
+            known = self.sparse_types[self.sparse_keys.index(key)]
+            if known != dtype:
+                raise ValueError(f"Conflicting type {known} vs {dtype} for feature {key}.")
+            return
+        self.sparse_keys.append(key)
+        self.sparse_types.append(dtype)
+
+    def add_dense(self, key, feature):
+        self.dense_keys.append(key)
+        self.dense_types.append(feature.dtype)
+        self.dense_shapes.append(feature.shape)
+        if feature.default_value is not None:
+            self.dense_defaults[key] = feature.default_value
+
+    def checked(self):
+        sparse, dense = set(self.sparse_keys), set(self.dense_keys)
+        if not sparse and not dense:
+            raise ValueError("Must provide at least one sparse key or dense key")
+        if sparse & dense:
+            raise ValueError(f"Dense and sparse keys must not intersect; intersection: {sparse & dense}")
+        return self
+
+
+def _collect(features, allowed) -> _Wanted:
+    """Features by name, as the op wants them: in the order of their names."""
+    wanted = _Wanted()
+    for key in sorted(features or {}):
+        feature = features[key]
+        if not isinstance(feature, allowed):
+            if isinstance(feature, (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)):
+                raise ValueError(f"Unsupported {type(feature).__name__} {feature}.")
+            raise ValueError(f"Invalid feature {key}:{feature}.")
+        if isinstance(feature, VarLenFeature):
+            if not feature.dtype:
+                raise ValueError(f"Missing type for feature {key}.")
+            wanted.add_sparse(key, feature.dtype)
+        elif isinstance(feature, SparseFeature):
+            _add_sparse_feature(wanted, key, feature)
+        elif isinstance(feature, FixedLenFeature):
+            if not feature.dtype:
+                raise ValueError(f"Missing type for feature {key}.")
+            if feature.shape is None:
+                raise ValueError(f"Missing shape for feature {key}.")
+            sizes = TensorShape(feature.shape)
+            if feature.shape and sizes.ndims and sizes[0].value is None:
+                raise ValueError(f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature.")
+            if not sizes.is_fully_defined():
+                raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {sizes}.")
+            wanted.add_dense(key, feature)
+        else:
+            if not feature.dtype:
+                raise ValueError(f"Missing type for feature {key}.")
+            if feature.shape is None:
+                raise ValueError(f"Missing shape for feature {key}.")
+            wanted.add_dense(key, feature)
+            if feature.allow_missing:
+                wanted.dense_defaults[key] = None
+            if feature.default_value is not None:
+                wanted.dense_defaults[key] = feature.default_value
+    return wanted
+
+
+def _add_sparse_feature(wanted, key, feature):
+    if not feature.index_key:
+        raise ValueError(f"Missing index_key for SparseFeature {key}.")
+    if not feature.value_key:
+        raise ValueError(f"Missing value_key for SparseFeature {key}.")
+    if not feature.dtype:
+        raise ValueError(f"Missing type for feature {key}.")
+    index_keys = [feature.index_key] if isinstance(feature.index_key, str) else feature.index_key
+    for index_key in sorted(index_keys):
+        wanted.add_sparse(index_key, dtypes.int64)
+    wanted.add_sparse(feature.value_key, feature.dtype)
+
+
+def _prepend_none(features):
+    """Sequence features as dense ones whose first size is open."""
+    if not features:
+        return features
+    changed = dict(features)
+    for key, feature in features.items():
+        if isinstance(feature, FixedLenSequenceFeature):
+            if not feature.allow_missing:
+                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+            changed[key] = FixedLenSequenceFeature(
+                [None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value
+            )
+    return changed
+
+
+def _dense_defaults(wanted):
+    """The tensors that stand for missing dense features; empty ones for required features."""
+    shapes = [TensorShape(shape) for shape in wanted.dense_shapes]
+    tensors = []
+    for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, shapes):
+        value = wanted.dense_defaults.get(key)
+        if shape.ndims is not None and shape.ndims > 0 and shape[0].value is None:
+            # Rows are open: the default is one value to pad with.
+            if value is None:
+                value = constant("" if dtype == dtypes.string else 0, dtype=dtype)
+            else:
+                value = convert_to_tensor(value, dtype=dtype, name="padding_" + _clean(key))
+                value = reshape(value, [])
+        elif value is None:
+            value = constant([], dtype=dtype)
+        else:
+            value = convert_to_tensor(value, dtype=dtype, name="key_" + _clean(key))
+            value = reshape(value, shape)
+        tensors.append(value)
+    return tensors, shapes
+
+
+def _clean(key):
+    """A key as part of a node's name."""
+    return "".join(c if c.isalnum() or c in "_.\\-/" else "_" for c in key)
+
+
+def _sparse_tensors(indices, values, shapes):
+    return [SparseTensor(i, v, s) for i, v, s in zip(indices, values, shapes)]
+
+
+def _with_sparse_features(features, outputs):
+    """Put the parts of SparseFeatures together; drop what was parsed for them alone."""
+    for key in sorted(features):
+        feature = features[key]
+        if isinstance(feature, SparseFeature):
+            from everflow.ops.sparse import sparse_merge
+
+            ids = [outputs[k] for k in feature.index_key] if isinstance(feature.index_key, (list, tuple)) else outputs[feature.index_key]
+            outputs[key] = sparse_merge(ids, outputs[feature.value_key], vocab_size=feature.size, already_sorted=feature.already_sorted)
+    for key in set(outputs) - set(features):
+        del outputs[key]
+    return outputs
+
+
+_EXAMPLE_FEATURES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+def parse_example(serialized, features, name=None, example_names=None):
+    """Tensors by feature from a batch of serialized Examples.
+
+    >>> tf.parse_example(batch, {"label": tf.FixedLenFeature([], tf.int64), "words": tf.VarLenFeature(tf.string)})
+    """
+    if not features:
+        raise ValueError(f"Missing: features was {features}.")
+    features = _prepend_none(features)
+    wanted = _collect(features, _EXAMPLE_FEATURES)
+    return _with_sparse_features(features, _parse_batch(serialized, wanted, example_names, name))
+
+
+def _parse_batch(serialized, wanted, names, name):
+    with name_scope(name, "ParseExample", [serialized, names]):
+        wanted.checked()
+        defaults, shapes = _dense_defaults(wanted)
+        indices, values, sparse_shapes, dense = raw.ParseExample(
+            serialized,
+            [] if names is None else names,
+            wanted.sparse_keys,
+            wanted.dense_keys,
+            defaults,
+            sparse_types=wanted.sparse_types,
+            dense_shapes=shapes,
+            name=name,
+        )
+        return dict(zip(wanted.sparse_keys + wanted.dense_keys, _sparse_tensors(indices, values, sparse_shapes) + list(dense)))
+
+
+def parse_single_example(serialized, features, name=None, example_names=None):
+    """Tensors by feature from one serialized Example."""
+    if not features:
+        raise ValueError("Missing features.")
+    if example_names is None:
+        return parse_single_example_v2(serialized, features, name)
+    with name_scope(name, "ParseSingleExample", [serialized, example_names]):
+        features = _prepend_none(features)
+        wanted = _collect(features, _EXAMPLE_FEATURES)
+        serialized = expand_dims(_scalar(serialized, "serialized"), 0)
+        example_names = expand_dims(_scalar(example_names, "names"), 0)
+        outputs = _parse_batch(serialized, wanted, example_names, name)
+        for key in wanted.dense_keys:
+            outputs[key] = squeeze(outputs[key], [0], name="Squeeze_" + _clean(key))
+        for key in wanted.sparse_keys:
+            outputs[key] = _without_batch(outputs[key], _clean(key))
+    return _with_sparse_features(features, outputs)
+
+
+def _scalar(value, what):
+    value = convert_to_tensor(value)
+    if value.shape.ndims not in (None, 0):
+        raise ValueError(f"Input {what} must be a scalar")
+    return value
+
+
+def _without_batch(sparse, key):
+    """The one row of a sparse matrix, as a sparse vector."""
+    indices = raw.Slice(sparse.indices, [0, 1], [-1, -1], name="Slice_Indices_" + key)
+    shape = raw.Slice(sparse.dense_shape, [1], [-1], name="Squeeze_Shape_" + key)
+    return SparseTensor(indices, sparse.values, shape)
+
+
+def parse_single_example_v2(serialized, features, name=None):
+    """Tensors by feature from one serialized Example."""
+    if not features:
+        raise ValueError("Missing: features was None.")
+    features = _prepend_none(features)
+    wanted = _collect(features, _EXAMPLE_FEATURES)
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        serialized = convert_to_tensor(serialized, name="serialized")
+        wanted.checked()
+        defaults, shapes = _dense_defaults(wanted)
+        indices, values, sparse_shapes, dense = raw.ParseSingleExample(
+            serialized,
+            defaults,
+            num_sparse=len(wanted.sparse_keys),
+            sparse_keys=wanted.sparse_keys,
+            sparse_types=wanted.sparse_types,
+            dense_keys=wanted.dense_keys,
+            dense_shapes=shapes,
+            name=name,
+        )
+        outputs = dict(zip(wanted.sparse_keys + wanted.dense_keys, _sparse_tensors(indices, values, sparse_shapes) + list(dense)))
+    return _with_sparse_features(features, outputs)
+
+
+def _sequence_parts(context_features, sequence_features):
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    context = _collect(context_features, (VarLenFeature, FixedLenFeature))
+    lists = _collect(sequence_features, (VarLenFeature, FixedLenSequenceFeature))
+    both = set(context.sparse_keys + context.dense_keys) & set(lists.sparse_keys + lists.dense_keys)
+    if both:
+        raise ValueError(f"Context and FeatureList keys must not intersect; intersection: {both}")
+    missing_ok = []
+    for key, default in lists.dense_defaults.items():
+        if default is not None:
+            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+        missing_ok.append(key)
+    return context, lists, missing_ok
+
+
+def _named(keys, values):
+    return dict(zip(keys, values))
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
+    """Two dictionaries of tensors from one serialized SequenceExample: its context and its feature lists."""
+    context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
+    with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
+        defaults, shapes = _dense_defaults(context)
+        out = raw.ParseSingleSequenceExample(
+            serialized,
+            missing_ok,
+            context.sparse_keys,
+            context.dense_keys,
+            lists.sparse_keys,
+            lists.dense_keys,
+            defaults,
+            "" if example_name is None else example_name,
+            context_sparse_types=context.sparse_types,
+            feature_list_dense_types=lists.dense_types,
+            context_dense_shapes=shapes,
+            feature_list_sparse_types=lists.sparse_types,
+            feature_list_dense_shapes=[TensorShape(s) for s in lists.dense_shapes],
+            name=name,
+        )
+        return _sequence_outputs(context, lists, out)
+
+
+def _sequence_outputs(context, lists, out):
+    context_out = _named(context.sparse_keys + context.dense_keys, _sparse_tensors(*out[:3]) + list(out[3]))
+    lists_out = _named(lists.sparse_keys + lists.dense_keys, _sparse_tensors(*out[4:7]) + list(out[7]))
+    return context_out, lists_out
+
+
+def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
+    """Three dictionaries from a batch of SequenceExamples: contexts, feature lists, and the lengths of dense feature lists."""
+    context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
+    with name_scope(name, "ParseSequenceExample", [serialized, example_names]):
+        defaults = []
+        for key, dtype in zip(context.dense_keys, context.dense_types):
+            value = context.dense_defaults.get(key)
+            if value is None:
+                defaults.append(constant([], dtype=dtype))
+            else:
+                defaults.append(convert_to_tensor(value, dtype=dtype, name="key_" + _clean(key)))
+        out = raw.ParseSequenceExample(
+            serialized,
+            [] if example_names is None else example_names,
+            defaults,
+            feature_list_dense_missing_assumed_empty=missing_ok,
+            context_sparse_keys=context.sparse_keys,
+            context_dense_keys=context.dense_keys,
+            feature_list_sparse_keys=lists.sparse_keys,
+            feature_list_dense_keys=lists.dense_keys,
+            Ncontext_sparse=len(context.sparse_keys),
+            Ncontext_dense=len(context.dense_keys),
+            Nfeature_list_sparse=len(lists.sparse_keys),
+            Nfeature_list_dense=len(lists.dense_keys),
+            context_sparse_types=context.sparse_types,
+            feature_list_dense_types=lists.dense_types,
+            context_dense_shapes=[TensorShape(s) for s in context.dense_shapes],
+            feature_list_sparse_types=lists.sparse_types,
+            feature_list_dense_shapes=[TensorShape(s) for s in lists.dense_shapes],
+            name=name,
+        )
+        return (*_sequence_outputs(context, lists, out), _named(lists.dense_keys, out[8]))
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+def _sparse_shapes(count, rank):
+    """Shapes of the outputs of `count` sparse features: all indices, all values, all shapes."""
+    return [TensorShape([None, rank])] * count + [TensorShape([None])] * count + [TensorShape([rank])] * count
+
+
+@shape_rule("ParseExample")
+def _parse_example_shape(op):
+    batch = op.inputs[0].shape.with_rank(1)
+    dense = [batch.concatenate(shape) for shape in op.attrs["dense_shapes"]]
+    return _sparse_shapes(op.attrs["Nsparse"], 2) + dense
+
+
+@shape_rule("ParseSingleExample")
+def _parse_single_example_shape(op):
+    op.inputs[0].shape.with_rank(0)
+    return _sparse_shapes(op.attrs["num_sparse"], 1) + list(op.attrs["dense_shapes"])
+
+
+@shape_rule("ParseSingleSequenceExample")
+def _parse_single_sequence_example_shape(op):
+    op.inputs[0].shape.with_rank(0)
+    lists = [TensorShape([None]).concatenate(shape) for shape in op.attrs["feature_list_dense_shapes"]]
+    return (
+        _sparse_shapes(op.attrs["Ncontext_sparse"], 1)
+        + list(op.attrs["context_dense_shapes"])
+        + _sparse_shapes(op.attrs["Nfeature_list_sparse"], 2)
+        + lists
+    )
+
+
+@shape_rule("ParseSequenceExample")
+def _parse_sequence_example_shape(op):
+    batch = op.inputs[0].shape.with_rank(1)
+    lists = [batch.concatenate(TensorShape([None])).concatenate(shape) for shape in op.attrs["feature_list_dense_shapes"]]
+    return (
+        _sparse_shapes(op.attrs["Ncontext_sparse"], 2)
+        + [batch.concatenate(shape) for shape in op.attrs["context_dense_shapes"]]
+        + _sparse_shapes(op.attrs["Nfeature_list_sparse"], 3)
+        + lists
+        + [batch] * len(lists)
+    )
