@@ -119,19 +119,20 @@ class LocalExecutor:
             with self._lock:
                 found = self._plans.get(key)
                 if found is None:
-                    plan = self.compile(fetches, feeds)
+                    plan = self.compile(fetches, feeds, shaped=True)
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], self.config.operation_timeout_in_ms)
         return found
 
-    def compile(self, fetches: list, feeds: list[Tensor], **options):
-        """A new plan, not kept."""
-        from everflow.runtime.plan.compile import compile_plan
+    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, **options):
+        """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed."""
+        from everflow.runtime.plan.compile import compile_plan, compile_shaped
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
-            return compile_plan(fetches, feeds, self.state, self._placer, self._rules, **options)
+            make = compile_shaped if shaped else compile_plan
+            return make(fetches, feeds, self.state, self._placer, self._rules, **options)
 
     def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""

@@ -7,22 +7,18 @@ from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref
 # Results of these are always new memory that nobody else holds. Types not named here may give back an input or a view of one.
 FRESH = frozenset(
     """
-    Abs Acos Acosh Add AddN AddV2 AccumulateNV2 All Any ApproximateEqual ArgMax ArgMin Asin Asinh Atan Atan2 Atanh AvgPool AvgPool3D
-    AvgPoolGrad BatchMatMul BatchMatMulV2 BiasAdd BiasAddGrad Ceil ConcatV2 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
-    Conv3D Cos Cosh Cross Cumprod Cumsum DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput
-    Div DivNoNan Elu EluGrad Equal Erf Erfc Exp Expm1 Floor FloorDiv FloorMod FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3
-    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 Gather GatherNd GatherV2 Greater GreaterEqual Inv InvGrad IsFinite IsInf
-    IsNan L2Loss LRN LeakyRelu LeakyReluGrad Less LessEqual Lgamma LinSpace Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr
-    MatMul Max MaxPool MaxPoolGrad Maximum Mean Min Minimum Mod Mul MulNoNan Multinomial Neg NotEqual OneHot Pad PadV2 MirrorPad Pow
-    Prod RandomStandardNormal RandomUniform RandomUniformInt Rank Reciprocal ReciprocalGrad Relu Relu6 Relu6Grad ReluGrad ResourceGather
-    Rint Round Rsqrt RsqrtGrad SegmentSum Select SelectV2 Selu SeluGrad Shape ShapeN Sigmoid SigmoidGrad Sign Sin Sinh Size Softmax
+    Abs Acos Acosh Add AddV2 ApproximateEqual ArgMax ArgMin Asin Asinh Atan Atan2 Atanh AvgPool AvgPool3D
+    AvgPoolGrad BatchMatMul BatchMatMulV2 BiasAdd BiasAddGrad ConcatV2 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
+    Conv3D Cos Cosh Cross DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput
+    Div DivNoNan Elu EluGrad Equal Erf Erfc Exp Expm1 FloorDiv FloorMod Gather GatherNd GatherV2 Greater GreaterEqual Inv InvGrad IsFinite
+    IsInf IsNan L2Loss LRN LeakyRelu LeakyReluGrad Less LessEqual Lgamma LinSpace Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr
+    MatMul MaxPool MaxPoolGrad Maximum Minimum Mod Mul MulNoNan Multinomial Neg NotEqual OneHot Pow
+    RandomStandardNormal RandomUniform RandomUniformInt Rank RealDiv Reciprocal ReciprocalGrad Relu6Grad ReluGrad ResourceGather
+    Rsqrt RsqrtGrad SegmentSum Select SelectV2 Selu SeluGrad Shape ShapeN Sigmoid SigmoidGrad Sign Sin Sinh Size Softmax
     SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits Sqrt SqrtGrad Square
-    SquaredDifference Sub Sum Tan Tanh TanhGrad Tile TopKV2 TruncateDiv TruncateMod TruncatedNormal UnsortedSegmentSum Where Xdivy Xlogy
+    SquaredDifference Sub Tan Tanh TanhGrad TopKV2 TruncateDiv TruncateMod TruncatedNormal UnsortedSegmentSum Where Xdivy Xlogy
     """.split()
 )
-# Kernels of these take a handle and write into what it stands for, or may.
-READ_TYPES = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"])
-
 
 def roots(program: Program) -> dict[tuple[Node, int], frozenset]:
     """Edge → the edges whose memory it may share (itself alone for a fresh result)."""
@@ -57,10 +53,13 @@ def fetches_to_copy(program: Program) -> list[bool]:
     return result
 
 
-# Results of these are an input or a view of one, and nothing else.
+# Results of these are fresh, an input, or a view of one, and nothing else.
 VIEWS = frozenset(
-    "Identity Reshape Squeeze ExpandDims Transpose StopGradient PreventGradient Snapshot Slice StridedSlice Split SplitV Unpack "
-    "Cast BroadcastTo".split()
+    """
+    Identity Reshape Squeeze ExpandDims Transpose StopGradient PreventGradient Snapshot Slice StridedSlice Split SplitV Unpack Cast
+    BroadcastTo AddN AccumulateNV2 All Any Ceil Cumprod Cumsum Floor FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 FusedBatchNormGrad
+    FusedBatchNormGradV2 FusedBatchNormGradV3 Max Mean Min MirrorPad Pack Pad PadV2 Prod Relu Relu6 ReverseV2 Rint Round Sum Tile Fill
+    """.split()
 )
 
 

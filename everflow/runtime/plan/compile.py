@@ -10,6 +10,7 @@ from everflow.runtime.plan.program import FEED, Program
 from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.rewrite import rewrite
 from everflow.runtime.plan.schedule import Schedule, schedule
+from everflow.runtime.plan.specialize import ShapedPlans, observable, replace_observed
 from everflow.runtime.plan.structure import structure
 from everflow.runtime.state import Step
 
@@ -41,13 +42,37 @@ class Plan:
             error.__suppress_context__ = True
         raise error
 
+    def observed_values(self, results: list) -> dict:
+        """Operation → values of its outputs, for the Shape ops whose results came after those of the fetches."""
+        observed: dict = {}
+        for (node, _), value in zip(self.program.observed, results[len(self.program.fetches) :], strict=True):
+            observed.setdefault(node.op, []).append(value)
+        return observed
 
-def compile_plan(fetches: list, feeds: list, session, placer: Placer, rules: list, *, recorder=None, to_numpy: bool = True, done=frozenset()) -> Plan:
-    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors)."""
+
+def compile_plan(
+    fetches: list, feeds: list, session, placer: Placer, rules: list, *, recorder=None, to_numpy: bool = True, done=frozenset(), observed=None
+) -> Plan:
+    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors).
+
+    `observed`: None to plan for these fetches alone, {} to also give the results of Shape ops, and those results to plan with them known.
+    """
     program = prune(fetches, feeds, done)
-    changes = rewrite(program, rules, session)
+    changes = {"shapes of feeds": replace_observed(program, observed)} if observed else {}
+    changes.update(rewrite(program, rules, session))
     place(program, placer)
     partitions = partition(program)
-    order = schedule(program, structure(program))
+    found = structure(program)
+    if observed == {}:
+        program.observed = [(node, i) for node in observable(program) for i in range(len(node.output_dtypes))]
+    order = schedule(program, found)
     emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
     return Plan(program, changes, partitions, order, emitted, session)
+
+
+def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list):
+    """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
+    general = compile_plan(fetches, feeds, session, placer, rules, observed={})
+    if not general.program.observed or not rules:
+        return general
+    return ShapedPlans(general, lambda observed: compile_plan(fetches, feeds, session, placer, rules, observed=observed))

@@ -93,6 +93,7 @@ class Program:
         self.last_index = nodes[-1].index if nodes else 0
         self.feeds = feeds
         self.fetches = fetches
+        self.observed: list = []  # edges of Shape ops that are also given, for plans to be made with them
 
     def new_index(self) -> int:
         """A number for a node that a rule adds."""
