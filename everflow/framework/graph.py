@@ -140,7 +140,8 @@ class Graph(GraphCollections):
         wanted = " or ".join(w for w, allowed in (("Tensor", allow_tensor), ("Operation", allow_operation)) if allowed)
         as_element = getattr(obj, "_as_graph_element", None)
         if as_element is not None:
-            obj = as_element() or obj
+            element = as_element()
+            obj = obj if element is None else element
         if isinstance(obj, bytes):
             obj = obj.decode()
         if isinstance(obj, str):
