@@ -392,6 +392,23 @@ from everflow.ops.math import (
 )
 
 # --- linear algebra
+from everflow.ops.linalg import (
+    cholesky,
+    cholesky_solve,
+    eye,
+    matrix_determinant,
+    matrix_inverse,
+    matrix_solve,
+    matrix_solve_ls,
+    matrix_triangular_solve,
+    qr,
+    self_adjoint_eig,
+    self_adjoint_eigvals,
+    svd,
+    trace,
+)
+from everflow.ops.linalg_functions import matrix_square_root
+from everflow.ops.linalg_norms import norm
 
 # --- random
 from everflow.ops.random import (

@@ -1,0 +1,160 @@
+"""Norms, ranks and pseudo-inverses: what is built from singular values and sums."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.ops import array, math
+from everflow.ops.linalg import svd
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):  # noqa: A002  TensorFlow's own name
+    """The norm of vectors along one axis, of matrices along a pair of axes, or of a whole tensor as one vector.
+
+    >>> tf.norm([[3.0, 4.0]], axis=1)  # 5.0
+    """
+    keepdims = _either_keepdims(keepdims, keep_dims)
+    is_matrix = _is_pair(axis)
+    if is_matrix:
+        axis = tuple(axis)
+        if axis[0] == axis[1] or not all(isinstance(a, (int, np.integer)) for a in axis):
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        supported = ["euclidean", "fro", 1, 2, np.inf]
+        if ord not in supported:
+            raise ValueError(f"'ord' must be a supported matrix norm in {supported}, got {ord}")
+    else:
+        if not (axis is None or isinstance(axis, (int, np.integer))):
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        supported = ["euclidean", 1, 2, np.inf]
+        if (not np.isreal(ord) or ord <= 0) and ord not in supported:
+            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    with name_scope(name, "norm", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean") or (ord == 2 and not is_matrix):
+            squares = math.reduce_sum(tensor * math.conj(tensor), axis, keepdims=True)
+            result = math.sqrt(squares)
+        elif is_matrix and ord == 2:
+            result = _largest_singular_value(tensor, axis)
+        else:
+            result = _by_absolute_values(math.abs(tensor), ord, axis, is_matrix)
+        return result if keepdims else array.squeeze(result, axis)
+
+
+def _either_keepdims(keepdims, keep_dims):
+    if keep_dims is not None:
+        if keepdims is not None:
+            raise ValueError("Cannot specify both 'keep_dims' and 'keepdims'")
+        return keep_dims
+    return bool(keepdims)
+
+
+def _is_pair(axis):
+    if isinstance(axis, (tuple, list)):
+        if len(axis) != 2:
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        return True
+    return False
+
+
+def _by_absolute_values(size, ord, axis, is_matrix):  # noqa: A002
+    if ord == 1:
+        result = math.reduce_sum(size, axis[0] if is_matrix else axis, keepdims=True)
+        return math.reduce_max(result, axis[-1], keepdims=True) if is_matrix else result
+    if ord == np.inf:
+        if is_matrix:
+            size = math.reduce_sum(size, axis[1], keepdims=True)
+        return math.reduce_max(size, axis[0] if is_matrix else axis, keepdims=True)
+    return math.pow(math.reduce_sum(math.pow(size, ord), axis, keepdims=True), 1.0 / ord)
+
+
+def _largest_singular_value(tensor, axis):
+    """The spectral norm over any two axes: they are moved to the end and the result's back."""
+    from everflow.ops import control_flow, functional
+
+    rank = array.rank(tensor)
+
+    def from_the_front(i):
+        return control_flow.cond(i >= 0, lambda: i, lambda: i + rank)
+
+    axis = functional.map_fn(from_the_front, convert_to_tensor(axis))
+    axes = math.range(rank)
+    before = array.concat([array.setdiff1d(axes, axis)[0], axis], axis=0)
+
+    def position(i):
+        return math.cast(array.squeeze(array.where_v2(math.equal(before, i))), dtypes.int32)
+
+    after = functional.map_fn(position, axes)
+    moved = array.transpose(tensor, perm=before)
+    largest = math.reduce_max(math.abs(svd(moved, compute_uv=False)), axis=-1, keepdims=True)
+    return array.transpose(array.expand_dims(largest, axis=-1), perm=after)
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
+    """(tensor / norm, norm), with the norm's axes kept at size 1."""
+    with name_scope(name, "normalize", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        size = norm(tensor, ord, axis, keepdims=True)
+        size = math.cast(size, tensor.dtype)
+        return tensor / size, size
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """How many singular values of each matrix exceed `tol`; by default, what rounding may leave of a zero."""
+    with name_scope(name, "matrix_rank", [a, tol]):
+        a = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
+        with control_dependencies(_matrix_checks(a, validate_args)):
+            values = svd(a, compute_uv=False)
+            if tol is None:
+                sides = a.shape[-2:]
+                largest = np.max(sides.as_list()) if sides.is_fully_defined() else math.reduce_max(array.shape(a)[-2:])
+                epsilon = np.finfo(a.dtype.as_numpy_dtype).eps
+                tol = epsilon * math.cast(largest, a.dtype) * math.reduce_max(values, axis=-1, keepdims=True)
+            return math.reduce_sum(math.cast(values > tol, dtypes.int32), axis=-1)
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The Moore-Penrose pseudo-inverse; singular values below `rcond` times the largest count as zero."""
+    with name_scope(name or "pinv"):
+        a = convert_to_tensor(a, name="a")
+        with control_dependencies(_matrix_checks(a, validate_args)):
+            dtype = a.dtype.as_numpy_dtype
+            if rcond is None:
+                rcond = _default_rcond(a, dtype)
+            rcond = convert_to_tensor(rcond, dtype=dtype, name="rcond")
+            values, left, right = svd(a, full_matrices=False, compute_uv=True)
+            cutoff = rcond * math.reduce_max(values, axis=-1)
+            values = array.where_v2(values > array.expand_dims(cutoff, -1), values, np.array(np.inf, dtype))
+            inverse = math.matmul(right / array.expand_dims(values, -2), left, adjoint_b=True)
+            if a.shape.rank is not None:
+                inverse.set_shape(a.shape[:-2].concatenate([a.shape[-1], a.shape[-2]]))
+            return inverse
+
+
+def _default_rcond(a, dtype):
+    rows, columns = a.shape[-2].value, a.shape[-1].value
+    epsilon = np.finfo(dtype).eps
+    if rows is not None and columns is not None:
+        return 10.0 * max(rows, columns) * epsilon
+    largest = math.maximum(
+        array.shape(a)[-2] if rows is None else rows,
+        array.shape(a)[-1] if columns is None else columns,
+    )
+    return 10.0 * math.cast(largest, a.dtype) * epsilon
+
+
+def _matrix_checks(a, validate_args):
+    """Checks that `a` is a matrix of floats: what is known is checked now, the rest gives an assertion."""
+    if not a.dtype.is_floating:
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+    if a.shape.rank is not None:
+        if a.shape.rank < 2:
+            raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
+        return []
+    if validate_args:
+        from everflow.ops import checks
+
+        return [checks.assert_rank_at_least(a, rank=2, message="Input `a` must have at least 2 dimensions.")]
+    return []
