@@ -137,3 +137,12 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
             raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
         return value
     return internal_convert_to_tensor(value, dtype, name)
+
+
+def convert_to_tensor_or_composite(value, dtype=None, name=None):
+    """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
+    if hasattr(value, "_type_spec"):
+        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}")
+        return value
+    return convert_to_tensor_or_sparse_tensor(value, dtype, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 
@@ -31,7 +31,9 @@ def slide(size: int, window: int, stride: int, padding: str, dilation: int = 1, 
     before, after = explicit if padding == "EXPLICIT" else (0, 0)
     output = (size + before + after - extent + stride) // stride
     if output < 0:
-        raise ValueError(f"Computed output size would be negative: {output} [input_size: {size}, effective_filter_size: {extent}, stride: {stride}]")
+        raise ValueError(
+            f"Computed output size would be negative: {output} [input_size: {size}, effective_filter_size: {extent}, stride: {stride}]"
+        )
     return Window(output, before, after)
 
 
@@ -58,7 +60,7 @@ class Format(NamedTuple):
         return [batch, *spatial, channels] if self.channels_last else [batch, channels, *spatial]
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse_format(data_format: str) -> Format:
     """`"NHWC"` and its like as a Format.
 

@@ -1,0 +1,368 @@
+"""`import_graph_def`: the nodes of a GraphDef, checked, as operations of the default graph.
+
+A GraphDef may come from anywhere, so each reference, attribute and type is checked before a node is added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import re
+
+from everflow.framework import attributes, dtypes
+from everflow.framework.builder import arg_dtypes, output_dtypes
+from everflow.framework.composites import IndexedSlices, SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.op_defs import OpDef
+from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.tensor_values import TensorValue
+from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
+
+_NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_>.\-/]*$")
+_COLOCATION = b"loc:@"
+# Back edges of loops come from these, so a Merge does not wait for them.
+_LOOP_BACK = ("NextIteration", "RefNextIteration")
+_KINDS = {
+    "type": dtypes.DType,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "string": bytes,
+    "shape": TensorShape,
+    "tensor": TensorValue,
+    "func": attr_value_pb2.NameAttrList,
+}
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+    """Add the nodes of a GraphDef to the default graph, under the name scope `name` ("import" by default).
+
+    `input_map` replaces tensors of the GraphDef, by name, with tensors of this graph; `return_elements` names operations
+    ("a") and tensors ("a:0") to be returned.
+
+    >>> y, = tf.import_graph_def(graph_def, input_map={"x:0": x}, return_elements=["y:0"])
+    """
+    graph_def = _as_graph_def(graph_def)
+    input_map = _check_input_map(input_map)
+    return_elements = _check_return_elements(return_elements)
+    graph = get_default_graph()
+    graph._check_not_finalized()
+    with name_scope(name, "import", list(input_map.values())) as scope:
+        input_map = _tensors_of(input_map, name)
+        prefix = scope[:-1] if scope else ""
+        with graph._lock:
+            importer = _Importer(graph, graph_def, input_map, prefix, _stripped_defaults(producer_op_list))
+            return importer.run(return_elements)
+
+
+def _as_graph_def(graph_def):
+    if isinstance(graph_def, graph_pb2.GraphDef):
+        return graph_def
+    # Some programs pass a file's bytes in another library's message class.
+    if hasattr(graph_def, "SerializeToString") and type(graph_def).__name__ == "GraphDef":
+        return graph_pb2.GraphDef.FromString(graph_def.SerializeToString())
+    raise TypeError("graph_def must be a GraphDef proto.")
+
+
+def _check_input_map(input_map):
+    if input_map is None:
+        return {}
+    if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    return {k.decode() if isinstance(k, bytes) else k: v for k, v in input_map.items()}
+
+
+def _check_return_elements(return_elements):
+    if return_elements is None:
+        return None
+    return_elements = tuple(return_elements)
+    if not all(isinstance(x, (str, bytes)) for x in return_elements):
+        raise TypeError("return_elements must be a list of strings.")
+    return tuple(x.decode() if isinstance(x, bytes) else x for x in return_elements)
+
+
+def _tensors_of(input_map, name):
+    if all(isinstance(v, Tensor) for v in input_map.values()):
+        return input_map
+    if name == "":
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
+            "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+        )
+    with name_scope("_inputs"):
+        return {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+
+
+def _stripped_defaults(producer_op_list):
+    """{op type: {attribute: default}} of the producer, for attributes that this library may not know."""
+    if producer_op_list is None:
+        return {}
+    if not isinstance(producer_op_list, op_def_pb2.OpList):
+        raise TypeError("producer_op_list must be an OpList proto.")
+    return {
+        op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op
+    }
+
+
+def split_input(text: str):
+    """(node name, output index) of an input string of a NodeDef; index -1 for a control input."""
+    if text.startswith("^"):
+        return text[1:], -1
+    name, colon, index = text.rpartition(":")
+    if colon and index.isdigit():
+        return name, int(index)
+    return text, 0
+
+
+class _Importer:
+    """One import: the nodes that wait for their inputs, and the operations made so far."""
+
+    def __init__(self, graph, graph_def, input_map, prefix, producer_defaults):
+        self.graph = graph
+        self.nodes = list(graph_def.node)
+        self.graph_def = graph_def
+        self.input_map = dict(input_map)
+        self.prefix = prefix
+        self.producer_defaults = producer_defaults
+        self.index: dict[str, int] = {}
+        self.made: dict[str, Operation] = {}
+        self.used: set[str] = set()
+        self.frames = capture_frames(3)
+        self.control = sorted(graph._current_control_dependencies(), key=lambda op: op._id)
+
+    def run(self, return_elements):
+        self._import_functions()
+        self._check_nodes()
+        back_edges = []
+        for position in self._order():
+            back_edges += self._make(self.nodes[position])
+        for op, slot, source, output in back_edges:
+            tensor = self._output(op.name, source, output)
+            _check_edge(op, slot, tensor)
+            op._update_input(slot, tensor)
+        unused = sorted(k for k in self.input_map if k not in self.used and split_input(k)[0] not in self.index)
+        if unused:
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
+        if return_elements is None:
+            return None
+        return [self._returned(element) for element in return_elements]
+
+    def _import_functions(self):
+        if not self.graph_def.library.function:
+            return
+        from everflow.framework.functions import functions_from_library
+
+        for function in functions_from_library(self.graph_def.library):
+            if not self.graph._is_function(function.name):
+                self.graph._add_function(function)
+
+    def _check_nodes(self):
+        for position, node in enumerate(self.nodes):
+            if not _NODE_NAME.match(node.name):
+                raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
+            if node.name in self.index:
+                raise ValueError(f"Node '{node.name}' is not unique")
+            self.index[node.name] = position
+        for node in self.nodes:
+            control = False
+            for text in node.input:
+                source, output = split_input(text)
+                if source not in self.index:
+                    raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
+                if control and output >= 0:
+                    raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
+                control = control or output < 0
+            for group in node.attr["_class"].list.s if "_class" in node.attr else ():
+                if group.startswith(_COLOCATION) and group[len(_COLOCATION) :].decode() not in self.index:
+                    raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{group[len(_COLOCATION) :].decode()}'")
+
+    def _is_back_edge(self, node, source):
+        return node.op in ("Merge", "RefMerge") and self.nodes[self.index[source]].op in _LOOP_BACK
+
+    def _order(self):
+        """Positions of the nodes so that inputs come first, else in the order of the file."""
+        waiting = [0] * len(self.nodes)
+        consumers: list[list[int]] = [[] for _ in self.nodes]
+        for position, node in enumerate(self.nodes):
+            for text in node.input:
+                source, _ = split_input(text)
+                if not self._is_back_edge(node, source):
+                    waiting[position] += 1
+                    consumers[self.index[source]].append(position)
+        ready = [p for p, count in enumerate(waiting) if count == 0]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            position = heapq.heappop(ready)
+            order.append(position)
+            for consumer in consumers[position]:
+                waiting[consumer] -= 1
+                if waiting[consumer] == 0:
+                    heapq.heappush(ready, consumer)
+        if len(order) < len(self.nodes):
+            stuck = [self.nodes[p].name for p, count in enumerate(waiting) if count > 0]
+            raise ValueError(f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}")
+        return order
+
+    def _make(self, node):
+        """Add one node; returns the inputs that can be connected only when the loop is complete."""
+        definition = self.graph.definition_of(node.op)
+        name = f"{self.prefix}/{node.name}" if self.prefix else node.name
+        with self._root_scope():
+            name = self.graph.unique_name(name)
+        attrs, output_shapes = self._attributes(definition, node, name)
+        inputs, control, back_edges = [], [], []
+        for slot, text in enumerate(node.input):
+            source, output = split_input(text)
+            if output < 0:
+                control.append(self._mapped_control(source))
+            elif self._is_back_edge(node, source) and source not in self.made:
+                # A stand-in until the loop's end exists: the value the loop starts with.
+                back_edges.append((slot, source, output))
+                inputs.append(inputs[0])
+            else:
+                inputs.append(self._output(node.name, source, output))
+        self._check_inputs(definition, node, name, attrs, inputs)
+        control = list(dict.fromkeys(control + self.control))
+        op = Operation(self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames)
+        infer_shapes(op)
+        _refine_shapes(op, output_shapes)
+        self.graph._append(op)
+        self.made[node.name] = op
+        self._place(op, node)
+        return [(op, slot, source, output) for slot, source, output in back_edges]
+
+    @contextlib.contextmanager
+    def _root_scope(self):
+        saved, self.graph._name_stack = self.graph._name_stack, ""
+        try:
+            yield
+        finally:
+            self.graph._name_stack = saved
+
+    def _place(self, op, node):
+        op._original_op = self.graph._default_original_op
+        op._device = node.device
+        self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(node.device))
+        op._control_flow_context = context = self.graph._control_flow_context
+        if context is not None:
+            context.AddOp(op)
+
+    def _mapped_control(self, source):
+        mapped = self.input_map.get("^" + source)
+        if mapped is None:
+            return self.made[source]
+        self.used.add("^" + source)
+        return mapped.op
+
+    def _output(self, consumer, source, output):
+        for key in (f"{source}:{output}", source) if output == 0 else (f"{source}:{output}",):
+            if key in self.input_map:
+                self.used.add(key)
+                return self.input_map[key]
+        op = self.made[source]
+        if output >= len(op.outputs):
+            raise ValueError(f"Node '{consumer}': Connecting to invalid output {output} of source node {source} which has {len(op.outputs)} outputs.")
+        return op.outputs[output]
+
+    def _attributes(self, definition: OpDef, node, name):
+        """(attributes as Python values, the shapes the file claims for the outputs)."""
+        values, output_shapes = {}, None
+        for key, proto in node.attr.items():
+            if key == "_output_shapes":
+                output_shapes = [TensorShape(s) for s in proto.list.shape]
+                continue
+            try:
+                value = attributes.from_proto(proto)
+            except (TypeError, ValueError) as e:
+                raise ValueError(f"Node '{node.name}': attr '{key}' can't be read: {e}") from None
+            attr = definition.attr_by_name.get(key)
+            if attr is None and not key.startswith("_"):
+                default = self.producer_defaults.get(node.op, {}).get(key)
+                if default is not None and default == proto:
+                    continue
+                raise ValueError(f"NodeDef mentions attr '{key}' not in op type {node.op}; NodeDef: {name}")
+            if attr is not None:
+                _check_kind(attr, value, name)
+            values[key] = self._prefixed(value) if key == "_class" else value
+        for attr in definition.attrs:
+            if attr.name not in values:
+                if not attr.has_default:
+                    raise ValueError(f"NodeDef missing attr '{attr.name}' from op type {node.op}; NodeDef: {name}")
+                values[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+        return values, output_shapes
+
+    def _prefixed(self, groups):
+        if not self.prefix:
+            return list(groups)
+        head = _COLOCATION + self.prefix.encode() + b"/"
+        return [head + g[len(_COLOCATION) :] if g.startswith(_COLOCATION) else g for g in groups]
+
+    def _check_inputs(self, definition, node, name, attrs, inputs):
+        try:
+            wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, attrs)]
+        except (KeyError, TypeError) as e:
+            raise ValueError(f"NodeDef {name}: the types of its inputs don't follow from its attributes ({e})") from None
+        if len(wanted) != len(inputs):
+            expected = ", ".join(t.name for t in wanted)
+            raise ValueError(f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs specified; NodeDef: {name}")
+        for slot, (tensor, dtype) in enumerate(zip(inputs, wanted)):
+            if tensor.dtype.base_dtype != dtype.base_dtype or (dtype._is_ref_dtype and not tensor.dtype._is_ref_dtype):
+                raise ValueError(f"Input {slot} of node {name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {dtype.name}.")
+
+    def _returned(self, element):
+        name, colon, index = element.partition(":")
+        if name not in self.made:
+            what = "output" if colon else "node"
+            raise ValueError(f"Requested return {what} '{element}' not found in graph def")
+        op = self.made[name]
+        if not colon:
+            return op
+        if not index.isdigit() or int(index) >= len(op.outputs):
+            raise ValueError(f"Invalid return output {index} of node '{name}', which has {len(op.outputs)} output(s)")
+        if element in self.input_map:
+            return self.input_map[element]
+        return op.outputs[int(index)]
+
+
+def _canonical(device):
+    from everflow.framework.devices import canonical_name
+
+    return canonical_name(device) if device else ""
+
+
+def _check_edge(op, slot, tensor):
+    if tensor.dtype.base_dtype != op.inputs[slot].dtype.base_dtype:
+        raise ValueError(f"Input {slot} of node {op.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {op.inputs[slot].dtype.name}.")
+
+
+def _check_kind(attr, value, name):
+    kind = attr.type
+    is_list = kind.startswith("list(")
+    wanted = _KINDS[kind[5:-1] if is_list else kind]
+    items = value if is_list and isinstance(value, list) else [value]
+    fits = isinstance(value, list) == is_list and all(type(v) is wanted if wanted in (int, bool) else isinstance(v, wanted) for v in items)
+    if not fits:
+        raise ValueError(f"AttrValue had value {value!r} when '{kind}' expected for attr '{attr.name}'; NodeDef: {name}")
+    if attr.allowed is not None and any(v not in attr.allowed for v in items):
+        shown = [v.name if isinstance(v, dtypes.DType) else v for v in items]
+        raise ValueError(f"Value for attr '{attr.name}' of {shown} is not in the list of allowed values; NodeDef: {name}")
+    if attr.minimum is not None and (len(value) if is_list else value) < attr.minimum:
+        raise ValueError(f"Value for attr '{attr.name}' of {value} must be at least minimum {attr.minimum}; NodeDef: {name}")
+
+
+def _refine_shapes(op, output_shapes):
+    """Add what the file says of the outputs' shapes; ValueError where it contradicts what follows from the inputs."""
+    if output_shapes is None:
+        return
+    if len(output_shapes) != len(op.outputs):
+        raise ValueError(f"Node '{op.name}' has {len(op.outputs)} outputs but the _output_shapes attribute specifies shapes for {len(output_shapes)} outputs")
+    for i, (tensor, shape) in enumerate(zip(op.outputs, output_shapes)):
+        try:
+            tensor._shape = tensor.shape.merge_with(shape)
+        except ValueError as e:
+            raise ValueError(f"Node '{op.name}' has an _output_shapes attribute inconsistent with the GraphDef for output #{i}: {e}") from None
+
+

@@ -1,0 +1,121 @@
+"""Types of values, without the values: `TypeSpec`, `TensorSpec`. Functions and datasets describe what they take with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+
+
+class TypeSpec:
+    """The type of a value, which may be made of several tensors.
+
+    A subclass says what it is made of (`_component_specs`) and how to take a value apart (`_to_components`) and put it
+    together (`_from_components`).
+    """
+
+    def _serialize(self):
+        """What tells two specs of this class apart, as a tuple."""
+        raise NotImplementedError(f"{type(self).__name__}._serialize")
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether a value of this type could stand for the other, or be it."""
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
+        return type(self) is type(other) and all(_fits(a, b) for a, b in zip(self._serialize(), other._serialize()))
+
+    def most_specific_compatible_type(self, other):
+        """The tightest spec that both fit in; ValueError where there is none."""
+        if type(self) is not type(other):
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        parts = []
+        for a, b in zip(self._serialize(), other._serialize()):
+            if isinstance(a, TensorShape):
+                parts.append(a.most_specific_compatible_shape(b))
+            elif a == b:
+                parts.append(a)
+            else:
+                raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return type(self)(*parts)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and _key(self) == _key(other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash((type(self), _key(self)))
+
+    def __repr__(self):
+        return f"{type(self).__name__}{self._serialize()}"
+
+    def __reduce__(self):
+        return type(self), self._serialize()
+
+
+def _key(spec):
+    return tuple(part.sizes if isinstance(part, TensorShape) else part for part in spec._serialize())
+
+
+def _fits(a, b):
+    return a.is_compatible_with(b) if isinstance(a, (TensorShape, dtypes.DType)) else a == b
+
+
+class TensorSpec(TypeSpec):
+    """The type of a tensor: shape, dtype and perhaps a name.
+
+    >>> tf.TensorSpec([None, 3], tf.float32).is_compatible_with(np.zeros([2, 3], np.float32))
+    True
+    """
+
+    def __init__(self, shape, dtype=dtypes.float32, name=None):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
+    name = property(lambda self: self._name)
+    value_type = property(lambda self: Tensor)
+
+    @classmethod
+    def from_spec(cls, spec, name=None):
+        """A TensorSpec of another one's shape and dtype."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor, name=None):
+        """The TensorSpec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name or (tensor.op.name if hasattr(tensor, "op") else None))
+
+    @property
+    def is_fully_defined(self):
+        return self._shape.is_fully_defined()
+
+    def is_compatible_with(self, spec_or_tensor):
+        """Whether a tensor, array or spec fits."""
+        if isinstance(spec_or_tensor, TypeSpec) and not isinstance(spec_or_tensor, TensorSpec):
+            return False
+        other = spec_or_tensor
+        if not hasattr(other, "dtype") or not hasattr(other, "shape"):
+            other = np.asarray(other)
+        return self._dtype.is_compatible_with(other.dtype) and self._shape.is_compatible_with(other.shape)
+
+    def _serialize(self):
+        return (self._shape, self._dtype, self._name)
+
+    def __repr__(self):
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+def type_spec_from_value(value) -> TypeSpec:
+    """The TypeSpec of a tensor, a composite value or something that converts to a tensor."""
+    spec = getattr(value, "_type_spec", None)
+    if spec is not None:
+        return spec
+    if isinstance(value, Tensor) or hasattr(value, "_is_tensor_like"):
+        return TensorSpec(value.shape, value.dtype.base_dtype)
+    array = np.asarray(value)
+    return TensorSpec(array.shape, dtypes.as_dtype(array.dtype))

@@ -1,0 +1,31 @@
+"""Branches and loops as dataflow: what `tf.cond`, `tf.while_loop` and their gradients put into a graph."""
+
+from everflow.framework.graph import Graph
+from everflow.ops.control_flow import gradients, shapes  # noqa: F401  they register rules
+from everflow.ops.control_flow.conditionals import Assert, case, cond, merge, smart_case, smart_cond, smart_constant_value, switch
+from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, WhileContext, check_input_context
+from everflow.ops.control_flow.loops import exit, next_iteration, while_loop  # noqa: A004
+from everflow.ops.grouping import group, no_op, tuple, with_dependencies  # noqa: A004
+
+Graph.check_input_context = staticmethod(check_input_context)
+
+__all__ = [
+    "Assert",
+    "CondContext",
+    "ControlFlowContext",
+    "WhileContext",
+    "case",
+    "cond",
+    "exit",
+    "group",
+    "merge",
+    "next_iteration",
+    "no_op",
+    "smart_case",
+    "smart_cond",
+    "smart_constant_value",
+    "switch",
+    "tuple",
+    "while_loop",
+    "with_dependencies",
+]

@@ -1,0 +1,266 @@
+"""`tf.cond`, `tf.case` and `tf.Assert`: branches built from Switch and Merge."""
+
+from __future__ import annotations
+
+import collections
+import functools
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
+from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import add_to_collection, control_dependencies, name_scope
+from everflow.framework.static_values import constant_value
+from everflow.ops.constants import constant
+from everflow.ops.control_flow.contexts import CondContext
+from everflow.ops.grouping import no_op
+from everflow.ops.tensor_array import flow_of, with_flows_of
+
+
+def switch(data, pred, dtype=None, name=None):
+    """(data if pred is false, data if pred is true): only one of the two is live when run."""
+    with name_scope(name, "Switch", [data, pred]) as name:
+        if not hasattr(data, "_type_spec"):
+            data = convert_to_tensor(data, dtype, name="data")
+        pred = convert_to_tensor(pred, name="pred")
+        if isinstance(data, Tensor):
+            return raw.Switch(data=data, pred=pred, name=name)
+        pairs = [raw.Switch(data=part, pred=pred, name=name) for part in nest.flatten(data, expand_composites=True)]
+        return tuple(nest.pack_sequence_as(data, side, expand_composites=True) for side in zip(*pairs))
+
+
+MergeOutput = collections.namedtuple("Merge", ["output", "value_index"])
+
+
+def merge(inputs, name=None):
+    """(the first live input, its index)."""
+    if any(inp is None for inp in inputs):
+        raise ValueError(f"At least one of the merge inputs is None: {inputs}")
+    with name_scope(name, "Merge", inputs) as name:
+        inputs = [x if hasattr(x, "_type_spec") else internal_convert_to_tensor(x, as_ref=True) for x in inputs]
+        if all(isinstance(x, Tensor) for x in inputs):
+            build = raw.RefMerge if all(x.dtype._is_ref_dtype for x in inputs) else raw.Merge
+            return build(inputs=inputs, name=name)
+        if all(isinstance(x, (IndexedSlices, Tensor)) for x in inputs):
+            inputs = _alike_slices(inputs)
+        for other in inputs[1:]:
+            nest.assert_same_structure(inputs[0], other, expand_composites=True)
+        merged = [raw.Merge(inputs=parts, name=name) for parts in zip(*(nest.flatten(x, expand_composites=True) for x in inputs))]
+        packed = nest.pack_sequence_as(inputs[0], [m.output for m in merged], expand_composites=True)
+        return MergeOutput(packed, merged[0].value_index)
+
+
+def _alike_slices(inputs):
+    """IndexedSlices with indices of one dtype, all with a dense shape or all without."""
+    wide = any(isinstance(x, IndexedSlices) and x.indices.dtype == dtypes.int64 for x in inputs)
+    indices_dtype = dtypes.int64 if wide else dtypes.int32
+    result = []
+    for x in inputs:
+        if isinstance(x, Tensor):
+            shape = raw.Shape(input=x)
+            rows = raw.Range(start=0, limit=raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1), delta=1)
+            x = IndexedSlices(x, rows, shape)
+        indices = x.indices if x.indices.dtype == indices_dtype else raw.Cast(x=x.indices, DstT=indices_dtype)
+        result.append(IndexedSlices(x.values, indices, x.dense_shape))
+    return result
+
+
+def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+    """What `true_fn()` returns where `pred` is true when run, else what `false_fn()` returns. Only that branch's ops run.
+
+    >>> y = tf.cond(x > 0.0, lambda: tf.sqrt(x), lambda: tf.zeros_like(x))
+    """
+    true_fn, false_fn = _renamed(true_fn, fn1, "true_fn", "fn1"), _renamed(false_fn, fn2, "false_fn", "fn2")
+    if not callable(true_fn):
+        raise TypeError("true_fn must be callable.")
+    if not callable(false_fn):
+        raise TypeError("false_fn must be callable.")
+    with name_scope(name, "cond", [pred]):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool")
+        if not isinstance(pred, Tensor):
+            pred = convert_to_tensor(pred)
+        switched = switch(pred, pred)
+        pivot_true = raw.Identity(input=switched[1], name="switch_t")
+        pivot_false = raw.Identity(input=switched[0], name="switch_f")
+        pred = raw.Identity(input=pred, name="pred_id")
+        for tensor in (switched[0], pivot_true, pivot_false, pred):
+            tensor.graph.prevent_fetching(tensor.op)
+        context_true, original_true, result_true = _build_branch(pred, pivot_true, 1, true_fn, "true_fn")
+        context_false, original_false, result_false = _build_branch(pred, pivot_false, 0, false_fn, "false_fn")
+        if not strict:
+            original_true = _unpack_singleton(original_true)
+            result_true, result_false = _unpack_singleton(result_true), _unpack_singleton(result_false)
+            original_false = _unpack_singleton(original_false)
+        _check_alike(result_true, result_false, original_true, original_false)
+        flat_true = nest.flatten(result_true, expand_composites=True)
+        flat_false = nest.flatten(result_false, expand_composites=True)
+        for t, f in zip(flat_true, flat_false):
+            if t.dtype.base_dtype != f.dtype.base_dtype:
+                raise ValueError(f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, {f.dtype.name}")
+        merges = [merge([f, t])[0] for f, t in zip(flat_false, flat_true)]
+        merges = with_flows_of(nest.flatten(original_true, expand_composites=True), merges)
+        add_to_collection(GraphKeys.COND_CONTEXT, context_true)
+        add_to_collection(GraphKeys.COND_CONTEXT, context_false)
+        merges = nest.pack_sequence_as(original_true, merges, expand_composites=True)
+        return merges if strict else _unpack_singleton(merges)
+
+
+def _renamed(function, old, name, old_name):
+    if old is None:
+        if function is None:
+            raise TypeError(f"cond(): {name} argument required")
+        return function
+    if function is not None:
+        raise TypeError(f"cond(): {name} and {old_name} may not be set simultaneously.")
+    return old
+
+
+def _build_branch(pred, pivot, branch, function, what):
+    """(context, what the function returned, the same as tensors of the branch)."""
+    context = CondContext(pred, pivot, branch)
+    with context:
+        original = function()
+        if original is None:
+            raise ValueError(f"{what} must have a return value.")
+        flows = nest.map_structure(flow_of, original, expand_composites=True)
+        result = nest.map_structure(context.output_of, flows, expand_composites=True)
+        context.ExitResult(result)
+    return context, original, result
+
+
+def _unpack_singleton(result):
+    return result[0] if isinstance(result, (list, tuple)) and not hasattr(result, "_fields") and len(result) == 1 else result
+
+
+def _check_alike(result_true, result_false, original_true, original_false):
+    # An op stands for itself as a bool tensor, so ops and tensors may be mixed.
+    try:
+        nest.assert_same_structure(result_true, result_false, expand_composites=True)
+    except (TypeError, ValueError) as e:
+        message = f"Incompatible return types of true_fn and false_fn: {e}"
+        raise type(e)(message) from None
+
+
+def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+    """As `cond`, but takes the branch at once where the predicate is known while building."""
+    if not callable(true_fn):
+        raise TypeError("`true_fn` must be callable.")
+    if not callable(false_fn):
+        raise TypeError("`false_fn` must be callable.")
+    value = smart_constant_value(pred)
+    if value is not None:
+        return true_fn() if value else false_fn()
+    return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+
+
+def smart_constant_value(pred):
+    """The predicate as a Python bool where it is known, else None; TypeError for something that is none."""
+    if isinstance(pred, Tensor):
+        value = constant_value(pred)
+        return None if value is None else bool(value)
+    if pred in (0, 1) or isinstance(pred, bool):
+        return bool(pred)
+    if hasattr(pred, "_is_tensor_like"):
+        return None
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred}")
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """What the function of the first true predicate returns; `default()` where none is true.
+
+    >>> r = tf.case([(x < 1, lambda: 10), (x < 2, lambda: 20)], default=lambda: 30)
+    """
+    return _case(cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, strict=strict)
+
+
+def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+    """As `case`, but leaves out branches whose predicates are known while building."""
+    return _case(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)
+
+
+def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds, **cond_kwargs):
+    preds, actions = _check_pairs(pred_fn_pairs, allow_python_preds)
+    if default is not None and not callable(default):
+        raise TypeError("default must be callable.")
+    with name_scope(name, "case", [preds]):
+        if default is None:
+            default, preds, actions = _last_as_default(preds, actions)
+        function = default
+        for pred, action in reversed(list(zip(preds, actions))):
+            function = functools.partial(cond_fn, pred, true_fn=action, false_fn=function, **cond_kwargs)
+        if not exclusive:
+            return function()
+        with control_dependencies([_assert_at_most(preds, 1, "Input error: exclusive=True")]):
+            return function()
+
+
+def _assert_at_most(preds, count, message):
+    """An op that fails where more than `count` predicates are true."""
+    stacked = _stack_predicates(preds)
+    number = raw.Sum(input=raw.Cast(x=stacked, DstT=dtypes.int32), axis=constant([0]), name="num_true_conds")
+    condition = raw.LessEqual(x=number, y=constant(count, name="n_true_conds"))
+    names = ", ".join(getattr(p, "name", str(p)) for p in preds)
+    return Assert(condition, [f"{message}: more than {count} conditions ({names}) evaluated as True:", stacked], summarize=len(preds))
+
+
+def _stack_predicates(preds):
+    return raw.Pack(values=list(preds), name="preds_c") if len(preds) else convert_to_tensor([], name="preds_c")
+
+
+def _last_as_default(preds, actions):
+    """Without a default the last action takes its place, after assertions that it is the right one."""
+    others, last, action = preds[:-1], preds[-1], actions[-1]
+
+    def default():
+        stacked = _stack_predicates(preds)
+        message = f"Implementation error: selected default action #{len(others)} was called, but some of other predicates are True: "
+        alone = _assert_at_most(others, 0, message)
+        chosen = Assert(last, ["Input error: None of conditions evaluated as True:", stacked])
+        with control_dependencies([alone, chosen]):
+            return action()
+
+    return default, others, actions[:-1]
+
+
+def _check_pairs(pred_fn_pairs, allow_python_preds):
+    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
+        raise TypeError("fns must be a list, tuple, or dict")
+    if isinstance(pred_fn_pairs, collections.OrderedDict):
+        pairs = list(pred_fn_pairs.items())
+    elif isinstance(pred_fn_pairs, dict):
+        # Dicts have no order in the time of these programs; names give one.
+        pairs = sorted(pred_fn_pairs.items(), key=lambda pair: getattr(pair[0], "name", str(pair[0])))
+    else:
+        pairs = list(pred_fn_pairs)
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if isinstance(pred, Tensor):
+            if pred.dtype != dtypes.bool:
+                raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        elif not allow_python_preds:
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        elif not isinstance(pred, bool):
+            raise TypeError(f"pred must be a Python bool, got: {pred}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {getattr(pred, 'name', pred)} must be callable.")
+    return tuple(zip(*pairs)) if pairs else ((), ())
+
+
+def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
+    """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run."""
+    with name_scope(name, "Assert", [condition, data]):
+        tensors = convert_n_to_tensor(data)
+        if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
+            condition = convert_to_tensor(condition, name="condition")
+            return raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert")
+        # Data of other types is looked at only where the assertion fails.
+        condition = convert_to_tensor(condition, name="Condition")
+        guarded = cond(
+            condition, no_op, lambda: raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert"), name="AssertGuard"
+        )
+        return guarded.op

@@ -1,0 +1,221 @@
+"""`tf.while_loop`: a loop built from Enter, Merge, LoopCond, Switch, NextIteration and Exit."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, control_dependencies, get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops.constants import constant
+from everflow.ops.control_flow.conditionals import merge
+from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
+from everflow.ops.grouping import with_dependencies
+from everflow.ops.tensor_array import flow_of, with_flows_of
+
+
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None,
+               maximum_iterations=None, return_same_structure=False):  # fmt: skip
+    """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` holds when run; returns the last loop variables.
+
+    >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
+    """
+    with name_scope(name, "while", loop_vars):
+        if not loop_vars:
+            raise ValueError("No loop variables provided")
+        if not callable(cond):
+            raise TypeError("cond must be callable.")
+        if not callable(body):
+            raise TypeError("body must be callable.")
+        if parallel_iterations < 1:
+            raise TypeError("parallel_iterations must be a positive integer.")
+        if maximum_iterations is not None:
+            maximum_iterations = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+            if maximum_iterations.shape.rank != 0:
+                raise ValueError(f"maximum_iterations must be a scalar, saw shape: {maximum_iterations.shape}")
+            alone = len(loop_vars) == 1 and not return_same_structure
+            cond, body, loop_vars = _counted(cond, body, loop_vars[0] if alone else loop_vars, maximum_iterations, alone)
+            if shape_invariants is not None:
+                shape_invariants = (TensorShape([]), shape_invariants[0] if alone else shape_invariants)
+        if shape_invariants is not None:
+            nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
+        context = WhileContext(maximum_iterations, parallel_iterations, back_prop, swap_memory)
+        # A nested loop is kept by the context it is nested in.
+        if context.outer_context is None:
+            add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+        result = build_loop(context, cond, body, loop_vars, shape_invariants, return_same_structure)
+        return result[1] if maximum_iterations is not None else result
+
+
+def _counted(cond, body, loop_vars, maximum_iterations, alone):
+    """The loop with a counter of iterations as its first variable; `alone` says that one variable is not in a list."""
+    counter = constant(0, dtype=maximum_iterations.dtype, name="iteration_counter")
+    call = (lambda function, v: function(v)) if alone else (lambda function, v: function(*v))
+    return (
+        lambda i, v: raw.LogicalAnd(x=i < maximum_iterations, y=call(cond, v)),
+        lambda i, v: (i + 1, call(body, v)),
+        (counter, loop_vars),
+    )
+
+
+def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_same_structure=False):
+    """Build the nodes of a loop in `context`; returns what comes out of its Exits, structured as the body's result."""
+    flat = nest.flatten(loop_vars, expand_composites=True)
+    tensors = [convert_to_tensor_or_composite(flow_of(x)) for x in flat]
+    shapes = None if shape_invariants is None else _flat_invariants(loop_vars, shape_invariants)
+    with context:
+        body_result, exits = _build(context, pred, body, loop_vars, flat, tensors, shapes)
+    outputs = with_flows_of(nest.flatten(body_result, expand_composites=True), exits)
+    packed = nest.pack_sequence_as(body_result, outputs, expand_composites=True)
+    if return_same_structure:
+        return packed
+    return packed[0] if len(exits) == 1 else packed
+
+
+def _flat_invariants(loop_vars, shape_invariants):
+    shapes = []
+    for value, shape in zip(nest.flatten(loop_vars), _flatten_shapes(shape_invariants)):
+        if not isinstance(shape, TensorShape):
+            raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
+        spec = getattr(value, "_type_spec", None)
+        if spec is None:
+            shapes.append(shape)
+        elif hasattr(value, "values") and hasattr(value, "dense_shape") and type(value).__name__ == "SparseTensor":
+            shapes += [TensorShape([None, shape.rank]), TensorShape([None]), TensorShape([shape.rank])]
+        else:
+            shapes += [t.shape if isinstance(t.shape, TensorShape) else TensorShape(None) for t in nest.flatten(value, expand_composites=True)]
+    return shapes
+
+
+def _flatten_shapes(shape_invariants):
+    # A TensorShape is a sequence of dimensions to nest's eyes only where it is told so; here it is a leaf.
+    if isinstance(shape_invariants, TensorShape):
+        return [shape_invariants]
+    if isinstance(shape_invariants, dict):
+        return [s for key in sorted(shape_invariants) for s in _flatten_shapes(shape_invariants[key])]
+    if isinstance(shape_invariants, (list, tuple)):
+        return [s for item in shape_invariants for s in _flatten_shapes(item)]
+    return [shape_invariants]
+
+
+def _build(context, pred, body, loop_vars, flat, tensors, shapes):
+    context.initialize_values(tensors)
+    outer = context.outer_context
+    real = tensors if outer is None else [outer.AddValue(t) for t in tensors]
+    with control_dependencies(None):
+        enters = [context.enter(t, use_input_shape=shapes is None) for t in real]
+        for tensor in enters:
+            tensor.graph.prevent_feeding(tensor)
+    pivot = _pivot_around(outer)
+    if pivot is not None:
+        for tensor in enters:
+            if is_loop_constant_enter(tensor.op.inputs[0].op):
+                tensor.op._add_control_input(pivot.op)
+    if shapes is not None:
+        _set_invariants(real, enters, shapes)
+    context.fix_enter(enters)
+    context._loop_enters = list(enters)
+    context.initialize_values(enters)
+    merges = [merge([t, t])[0] for t in enters]
+    context._pivot_for_pred = merges[0]
+    condition = convert_to_tensor(pred(*_as_given(loop_vars, flat, merges)))
+    context._pivot = raw.LoopCond(input=condition, name="LoopCond")
+    switches = [switch_ref_or_tensor(t, context._pivot) for t in merges]
+    inside = [raw.RefIdentity(input=t[1]) if t[1].dtype._is_ref_dtype else raw.Identity(input=t[1]) for t in switches]
+    context._pivot_for_body = inside[0]
+    packed = _as_given(loop_vars, flat, inside)
+    body_result = _call_body(context, body, packed)
+    nest.assert_same_structure(list(packed), list(body_result), expand_composites=True)
+    results = [convert_to_tensor_or_composite(flow_of(x)) for x in nest.flatten(body_result, expand_composites=True)]
+    if len(merges) != len(results):
+        raise ValueError(f"Number of inputs and outputs of body must match loop_vars: {len(merges)}, {len(results)}")
+    nexts = [add_back_edge(m, v) for m, v in zip(merges, results)]
+    exits = [raw.RefExit(data=t[0]) if t[0].dtype._is_ref_dtype else raw.Exit(data=t[0]) for t in switches]
+    context._loop_exits = exits
+    for merged, following in zip(merges, nexts):
+        enforce_shape_invariant(merged, following)
+    context.ExitResult(exits)
+    return body_result, exits
+
+
+def _call_body(context, body, packed):
+    graph = get_default_graph()
+    summaries = graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
+    before = len(summaries)
+    result = body(*packed)
+    if not nest.is_sequence_or_composite(result):
+        result = [result]
+    # Summaries written in the body hang on its result, so that they are not left out.
+    written = summaries[before:]
+    del summaries[before:]
+    if written:
+        with control_dependencies(written):
+            result = nest.map_structure(lambda x: with_dependencies(written, x), result, expand_composites=True)
+    return result
+
+
+def _pivot_around(context):
+    while context is not None:
+        pivot = context.GetControlPivot()
+        if pivot is not None:
+            return pivot
+        context = context.outer_context
+    return None
+
+
+def _as_given(loop_vars, flat, tensors):
+    """Tensors packed like the loop variables, flows among them as TensorArrays again."""
+    return nest.pack_sequence_as(loop_vars, with_flows_of(flat, tensors), expand_composites=True)
+
+
+def _fits_in(shape, other):
+    if other.rank is None:
+        return True
+    if shape.rank != other.rank:
+        return False
+    return all(b is None or a == b for a, b in zip(shape.sizes, other.sizes))
+
+
+def _set_invariants(values, enters, shapes):
+    if len(shapes) != len(enters):
+        raise ValueError(f"The number of shapes ({len(shapes)}) does not match that of loop variables ({len(enters)})")
+    for value, enter, shape in zip(values, enters, shapes):
+        if not _fits_in(value.shape, shape):
+            raise ValueError(
+                f"The shape invariant specified for {value.name} is not compatible with the initial shape of the loop variable. "
+                f"It enters the loop with shape {value.shape}, but the specified shape invariant is {shape}."
+            )
+        enter.set_shape(shape)
+
+
+def enforce_shape_invariant(merged, following):
+    """Raise where a loop variable comes round with a shape that its start doesn't allow."""
+    if not _fits_in(following.shape, merged.shape):
+        enter = merged.op.inputs[0].op
+        raise ValueError(
+            f"Input tensor '{enter.inputs[0].name}' enters the loop with shape {merged.shape}, but has shape {following.shape} after one iteration. "
+            "To allow the shape to vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def next_iteration(data, name=None):
+    """Hand a value to the next iteration of the loop."""
+    data = convert_to_tensor(data) if not hasattr(data, "op") else data
+    return raw.RefNextIteration(data=data, name=name) if data.dtype._is_ref_dtype else raw.NextIteration(data=data, name=name)
+
+
+def add_back_edge(merged, value, enforce=True):
+    """Close the loop for one variable: its next value goes to the Merge's second input."""
+    value = next_iteration(value)
+    if enforce:
+        enforce_shape_invariant(merged, value)
+    merged.op._update_input(1, value)
+    return value
+
+
+def exit(data, name=None):  # noqa: A001  TensorFlow's own name
+    """Take a value out of its loop."""
+    return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)
+
+
