@@ -40,7 +40,7 @@ def test_the_number_of_special_plans_is_bounded(monkeypatch):
 
 def test_sizes_that_depend_on_values_are_not_taken_for_constants():
     x = tf.placeholder(tf.float32, [None])
-    chosen = raw.Where(condition=raw.Greater(x=x, y=tf.constant(0.0)))
+    chosen = raw.Where(input=raw.Greater(x=x, y=tf.constant(0.0)))
     size = raw.Size(input=chosen)
     with tf.Session() as sess:
         assert [int(sess.run(size, {x: value})) for value in ([1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, 2.0])] == [1, 2, 0, 2]

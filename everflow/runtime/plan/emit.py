@@ -16,6 +16,7 @@ from everflow.framework import dtypes, errors
 from everflow.kernels import tensors
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, constant_value, is_once, missing_kernel, once_value
+from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_counts, is_ref, output_counts
 from everflow.runtime.plan.prune import describe_dtype
 from everflow.runtime.plan.schedule import Schedule
@@ -59,6 +60,7 @@ class _Emitter:
         self.line_nodes: list[Node | None] = []
         self.names: dict[tuple[Node, int], str] = {}
         self.takes_step = False
+        self.movers: dict = {}
         self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | set(program.observed)
         self.used_origins = {self.origin(e) for e in self.used}
         if recorder is not None:
@@ -289,6 +291,8 @@ class _Emitter:
             arguments.append("step=step")
         targets = self.targets(node)
         expression = f"{function}({', '.join(arguments)})"
+        if self.device_of(node) != "cpu":
+            expression = f"{self.mover(node)}({expression})"
         if node in self.copies:
             expression += ".clone()"
         self.add(depth, f"{targets} = {expression}" if targets else expression, node)
@@ -298,7 +302,7 @@ class _Emitter:
             return [self.argument(edge, False) for edge in node.inputs]
         result, offset = [], 0
         for argument, count in input_counts(node):
-            parts = [self.argument(edge, argument.is_ref) for edge in node.inputs[offset : offset + count]]
+            parts = [self.moved(self.argument(edge, argument.is_ref), edge, node) for edge in node.inputs[offset : offset + count]]
             result.append(f"[{', '.join(parts)}]" if argument.is_list else parts[0])
             offset += count
         return result
@@ -307,6 +311,22 @@ class _Emitter:
         # A variable without a value gives None here; what the kernel then raises is told as what it is (see failures.py).
         name = self.name(edge)
         return f"{name}.value" if is_ref(*edge) and not wants_ref else name
+
+    def device_of(self, node: Node) -> str:
+        """The torch device of a node's values; what is fed or constant is on the CPU."""
+        return "cpu" if node.type in (FEED, VALUE, "Const") else torch_device(node.device)
+
+    def moved(self, expression: str, edge, node: Node) -> str:
+        if self.device_of(self.origin(edge)[0]) == self.device_of(node):
+            return expression
+        return f"{self.mover(node)}({expression})"
+
+    def mover(self, node: Node) -> str:
+        """The name of the function that brings values to a node's device."""
+        device = self.device_of(node)
+        name = f"move_{list(dict.fromkeys([*self.movers, device])).index(device)}"
+        self.movers[device] = self.space[name] = mover(device)
+        return name
 
     def targets(self, node: Node) -> str:
         """The left side of the call's assignment, in the form the kernel returns its outputs."""

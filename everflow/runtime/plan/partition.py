@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from everflow.protos import graph_pb2
 from everflow.runtime.plan.program import FEED, Node, Program
 
@@ -38,8 +40,20 @@ def torch_device(device: str) -> str:
     """The torch device behind a device name: "cpu", "cuda:1", "mps"."""
     if ":GPU:" not in device:
         return "cpu"
-    import torch
+    return f"cuda:{device.rsplit(':', 1)[1]}" if torch.cuda.is_available() else "mps"
 
-    if torch.cuda.is_available():
-        return f"cuda:{device.rsplit(':', 1)[1]}"
-    return "mps"
+
+def mover(device: str):
+    """A function that brings a kernel value to a torch device.
+
+    Small integers stay where they are on the way to an accelerator: they are shapes and indices that kernels read on the CPU.
+    """
+
+    def move(value):
+        if isinstance(value, (list, tuple)):
+            return type(value)(move(v) for v in value)
+        if not isinstance(value, torch.Tensor) or (value.dtype is torch.int32 and device != "cpu"):
+            return value
+        return value.to(device)
+
+    return move
