@@ -32,19 +32,19 @@ def _caller(plan, feeders, timeout_in_ms: int):
     if plan.fed_fetches:
         return lambda values: _run_with_fed_fetches(plan, feeders, list(values), timeout_in_ms)
     if timeout_in_ms > 0:
-        return lambda values: plan([f(v) for f, v in zip(converters, values)], Step(plan.session, timeout_in_ms))
+        return lambda values: plan([f(v) for f, v in zip(converters, values, strict=True)], Step(plan.session, timeout_in_ms))
     if not converters:
         return lambda values: plan(())
     if len(converters) == 1:
         convert = converters[0]
         return lambda values: plan([convert(v) for v in values])
-    return lambda values: plan([f(v) for f, v in zip(converters, values)])
+    return lambda values: plan([f(v) for f, v in zip(converters, values, strict=True)])
 
 
 def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
     """A run that fetches what it is fed: the caller gets the array that was fed."""
-    arrays = [f.array(v) for f, v in zip(feeders, values)]
-    results = plan([f.feed(a) for f, a in zip(feeders, arrays)], Step(plan.session, timeout_in_ms))
+    arrays = [f.array(v) for f, v in zip(feeders, values, strict=True)]
+    results = plan([f.feed(a) for f, a in zip(feeders, arrays, strict=True)], Step(plan.session, timeout_in_ms))
     for fetch, feed in plan.fed_fetches:
         results[fetch] = arrays[feed]
     return results

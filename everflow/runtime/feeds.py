@@ -42,12 +42,13 @@ def _pairs(key, value):
     if not isinstance(key, tuple) or fetches.composite_parts(key) is not None:
         yield key, value
         return
-    keys, values = _flat(key), _flat_like(value)
+    keys, values = _flat(key), _flat(value)
     if len(keys) != len(values):
         raise ValueError(
-            f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. Key: {keys}, value: {values}."
+            f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
+            f"Key: {keys}, value: {values}."
         )
-    yield from zip(keys, values)
+    yield from zip(keys, values, strict=True)
 
 
 def _flat(structure):
@@ -56,16 +57,16 @@ def _flat(structure):
     return [structure]
 
 
-def _flat_like(value):
-    return _flat(value)
-
-
 def _parts(key, value):
     """A composite key's tensors with the parts of its value."""
     tensors = fetches.composite_parts(key)
     if tensors is not None:
         values = _value_parts(value)
-        return list(zip(tensors, values, strict=False)) if len(values) >= len(tensors) else _short(tensors, values)
+        if len(values) < len(tensors):
+            raise ValueError(
+                f"A value with {len(tensors)} parts is needed to feed {tensors[0].name!r} and its companions, not {len(values)}"
+            )
+        return list(zip(tensors, values, strict=False))
     entry = fetches.conversion_of(key)
     if entry is not None and entry[2] is not None:
         return entry[2](key, value)
@@ -76,10 +77,6 @@ def _value_parts(value):
     if isinstance(value, fetches.IndexedSlicesValue):
         return [value.values, value.indices] + ([] if value.dense_shape is None else [value.dense_shape])
     return list(value)
-
-
-def _short(tensors, values):
-    raise ValueError(f"A value with {len(tensors)} parts is needed to feed {tensors[0].name!r} and its companions, not {len(values)}")
 
 
 def check_list(graph, feeds) -> list[Tensor]:
@@ -117,8 +114,8 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
     def array(value):
         if isinstance(value, Tensor):
             raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, numpy ndarrays, "
-                f"or TensorHandles. For reference, the tensor object was {value} which was passed to the feed with key {tensor}."
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
+                f"numpy ndarrays, or TensorHandles. The tensor object was {value}, which was passed to the feed with key {tensor}."
             )
         if is_integer and isinstance(value, int):
             _check_int(value, numpy_type, tensor)
@@ -127,7 +124,8 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
         except OverflowError:  # numpy 1 wrapped silently
             result = asarray(value).astype(numpy_type)
         if not is_compatible(result.shape):
-            raise ValueError(f"Cannot feed value of shape {result.shape!r} for Tensor {tensor.name!r}, which has shape {str(tensor.shape)!r}")
+            has = f"for Tensor {tensor.name!r}, which has shape {str(tensor.shape)!r}"
+            raise ValueError(f"Cannot feed value of shape {result.shape!r} {has}")
         return result
 
     if dtype is dtypes.string:
@@ -139,7 +137,11 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
     if dtype is dtypes.bfloat16 or dtype.is_quantized:
         return array, lambda value: general(array(value))
 
+    takes_scalars = is_compatible(()) and dtype.is_floating
+
     def feed(value):
+        if value.__class__ is float and takes_scalars:
+            return from_numpy(asarray(value, numpy_type))
         made = array(value)
         return from_numpy(made) if value.__class__ in _PLAIN else general(made)
 
@@ -163,7 +165,7 @@ def _check_int(value, numpy_type, tensor):
 
 
 def _shape_test(tensor: Tensor) -> Callable[[tuple], bool]:
-    """Whether an array's shape fits the tensor's static one, as quick as can be; looked up anew since `set_shape` may add to it."""
+    """Whether an array's shape fits the tensor's static one, as quick as can be."""
     sizes = tensor.shape.as_list() if tensor.shape.ndims is not None else None
     if sizes is None:
         return lambda shape: True

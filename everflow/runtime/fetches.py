@@ -12,9 +12,7 @@ from everflow.framework.operation import Operation, Tensor
 _conversions: list[tuple[type, Callable, Callable | None, Callable | None]] = []
 
 
-def register_session_run_conversion_functions(
-    tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None
-):
+def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None):
     """Teach `Session.run` a class of your own.
 
     `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x, value)` gives
@@ -85,7 +83,7 @@ def _builder(graph, fetch, position):
         keys = list(fetch)
         parts = [_builder(graph, fetch[key], position) for key in keys]
         kind = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
-        return lambda values: _as_mapping(kind, [(key, part(values)) for key, part in zip(keys, parts)])
+        return lambda values: kind([(key, part(values)) for key, part in zip(keys, parts, strict=True)])
     if hasattr(type(fetch), "__attrs_attrs__"):
         names = [a.name for a in type(fetch).__attrs_attrs__]
         parts = [_builder(graph, getattr(fetch, name), position) for name in names]
@@ -106,10 +104,6 @@ def _sequence_maker(fetch):
     if isinstance(fetch, tuple):
         return type(fetch)._make if hasattr(fetch, "_fields") else type(fetch) if type(fetch) is not tuple else tuple
     return list
-
-
-def _as_mapping(kind, items):
-    return kind(items)
 
 
 def _single(graph, fetch, position):

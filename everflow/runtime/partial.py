@@ -31,7 +31,8 @@ class PartialRun:
             self._values[tensor] = feeder.feed(value)
         for fetch in fetches:
             if fetch not in self._fetches:
-                raise errors.InvalidArgumentError(None, None, f"The fetch {fetch.name} was not specified in partial_run_setup or was fetched already.")
+                text = f"The fetch {fetch.name} was not specified in partial_run_setup or was fetched already."
+                raise errors.InvalidArgumentError(None, None, text)
         self._compute(fetches)
         self._fetches -= set(fetches)
         return [self._result(fetch) for fetch in fetches]
@@ -44,7 +45,7 @@ class PartialRun:
         tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in _VARIABLES]
         plan = self._executor.compile(tensors + needed, list(self._values), to_numpy=False, done=self._done)
         results = plan(list(self._values.values()))
-        self._values.update(zip(tensors, results))
+        self._values.update(zip(tensors, results, strict=False))
         self._done.update(op for op in needed if op.type not in _VARIABLES)
 
     def _pending(self, fetches) -> list:

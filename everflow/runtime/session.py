@@ -32,7 +32,7 @@ def _make_executor(target: str, graph, config):
     for prefix, factory in _targets.items():
         if target.startswith(prefix):
             return factory(target, graph, config)
-    raise errors.NotFoundError(None, None, f"No session factory registered for the given session options: {{target: \"{target}\"}}")
+    raise errors.NotFoundError(None, None, f'No session factory registered for the given session options: {{target: "{target}"}}')
 
 
 class BaseSession:
@@ -150,7 +150,7 @@ class BaseSession:
         wanted = FetchPlan(self._graph, fetches)
         if accept_options:
             return lambda *args, options=None, run_metadata=None: self.run(
-                fetches, dict(zip(feed_list or (), args)), options=options, run_metadata=run_metadata
+                fetches, dict(zip(feed_list or (), args, strict=False)), options=options, run_metadata=run_metadata
             )
         tensors = feeding.check_list(self._graph, feed_list or [])
         if feed_list:
@@ -170,7 +170,7 @@ class BaseSession:
 
         def call(*values):
             if not simple or len(values) != count or self._closed:
-                return self.run(fetches, dict(zip(feed_list, values)))
+                return self.run(fetches, dict(zip(feed_list, values, strict=False)))
             return build(run(values))
 
         return call
@@ -190,7 +190,7 @@ class BaseSession:
             if options is None and run_metadata is None:
                 results = self._executor.prepare(wanted + targets, named).call(args)
             else:
-                results = self._executor.run_with_options(wanted + targets, dict(zip(named, args)), options, run_metadata)
+                results = self._executor.run_with_options(wanted + targets, dict(zip(named, args, strict=True)), options, run_metadata)
             return results[: len(wanted)]
 
         return call
@@ -219,7 +219,7 @@ class BaseSession:
 
 
 def _is_steady(fetches, feed_dict) -> bool:
-    """Whether equal fetches and feed keys mean the same run every time: graph elements and names only, no objects with a will of their own."""
+    """Whether equal fetches and feed keys mean the same run every time: graph elements and names only."""
     flat = fetches if isinstance(fetches, (list, tuple)) else [fetches]
     return all(_is_element(item) for item in flat) and all(_is_element(item) for item in feed_dict)
 

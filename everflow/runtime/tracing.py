@@ -15,7 +15,7 @@ class StepTrace:
 
     def record(self, node, start: int, end: int, values: list) -> None:
         """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs in use."""
-        described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes)]
+        described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes, strict=False)]
         self.records.append((node, start, end, described))
 
     def write(self, step_stats, started: float) -> None:
@@ -86,5 +86,3 @@ def write_cost_graph(run_metadata, plan, trace: StepTrace) -> None:
                 info.shape.dim.add(size=size)
         cost.control_input.extend(numbers[c] for c in node.controls if c in numbers)
         cost.is_final = any(f is node or isinstance(f, tuple) and f[0] is node for f in plan.program.fetches)
-
-

@@ -63,7 +63,10 @@ def test_one_node_that_fits_nowhere_fails_every_run():
 def test_soft_placement_is_for_devices_only():
     with tf.device("/job:elsewhere"):
         a = tf.constant(1.0)
-    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess, pytest.raises(tf.errors.InvalidArgumentError, match="job:elsewhere"):
+    with (
+        tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="job:elsewhere"),
+    ):
         sess.run(a)
 
 

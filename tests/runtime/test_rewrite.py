@@ -67,7 +67,10 @@ def test_rules(build, rule, switch):
 
 def test_all_rules_off():
     y, x = folded()
-    for off in (PLAIN, tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0)))):
+    for off in (
+        PLAIN,
+        tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))),
+    ):
         with tf.Session(config=off) as sess:
             assert sess._executor.compile([y], [x]).changes == {}
 

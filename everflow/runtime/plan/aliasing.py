@@ -20,6 +20,7 @@ FRESH = frozenset(
     """.split()
 )
 
+
 def roots(program: Program) -> dict[tuple[Node, int], frozenset]:
     """Edge → the edges whose memory it may share (itself alone for a fresh result)."""
     found: dict[tuple[Node, int], frozenset] = {}

@@ -115,4 +115,5 @@ def flat_results(node: Node, result) -> list:
 
 def missing_kernel(node: Node) -> errors.OpError:
     """The error for an op type that nothing computes."""
-    return errors.UnimplementedError(None, None, f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run")
+    text = f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run"
+    return errors.UnimplementedError(None, None, text)

@@ -51,11 +51,20 @@ class Plan:
 
 
 def compile_plan(
-    fetches: list, feeds: list, session, placer: Placer, rules: list, *, recorder=None, to_numpy: bool = True, done=frozenset(), observed=None
+    fetches: list,
+    feeds: list,
+    session,
+    placer: Placer,
+    rules: list,
+    *,
+    recorder=None,
+    to_numpy: bool = True,
+    done=frozenset(),
+    observed=None,
 ) -> Plan:
     """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors).
 
-    `observed`: None to plan for these fetches alone, {} to also give the results of Shape ops, and those results to plan with them known.
+    `observed`: None to plan for these fetches alone, {} to also give the results of Shape ops, those results to plan with them known.
     """
     program = prune(fetches, feeds, done)
     changes = {"shapes of feeds": replace_observed(program, observed)} if observed else {}

@@ -55,13 +55,20 @@ class _Emitter:
         self.copies = plan.copies
         self.session = session
         self.recorder = recorder
-        self.space: dict = {"fail_unfed": _fail_unfed, "fail_missing": _fail_missing, "fail_dead": _fail_dead, "fail_uninitialized": _fail_uninitialized}
+        self.space: dict = {
+            "fail_unfed": _fail_unfed,
+            "fail_missing": _fail_missing,
+            "fail_dead": _fail_dead,
+            "fail_uninitialized": _fail_uninitialized,
+        }
         self.lines: list[str] = []
         self.line_nodes: list[Node | None] = []
         self.names: dict[tuple[Node, int], str] = {}
         self.takes_step = False
         self.movers: dict = {}
-        self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | set(program.observed)
+        self.used = (
+            {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | set(program.observed)
+        )
         self.used_origins = {self.origin(e) for e in self.used}
         if recorder is not None:
             self.space["clock"] = time.time_ns
@@ -118,8 +125,11 @@ class _Emitter:
         """Whether an item emits no statement, so that no `if` need be opened for it."""
         if isinstance(item, Loop) or self.recorder is not None:
             return False
-        return item.type in NOTHING or item.type in (FEED, VALUE, "Const") or is_once(item) or (
-            item.type in RENAMES and not self.reads_ref(item)
+        return (
+            item.type in NOTHING
+            or item.type in (FEED, VALUE, "Const")
+            or is_once(item)
+            or (item.type in RENAMES and not self.reads_ref(item))
         )
 
     def literal(self, literal) -> str:

@@ -65,7 +65,8 @@ class Placer:
         if not found:
             op = next(o for o in group if o.device)
             text = f"Cannot assign a device for operation {op.name}: {_node_text(op)} was explicitly assigned to {op.device}"
-            text += f" but available devices are [ {', '.join(self._devices)} ]. Make sure the device specification refers to a valid device."
+            text += f" but available devices are [ {', '.join(self._devices)} ]."
+            text += " Make sure the device specification refers to a valid device."
             if asked.device_type == "GPU":
                 text += " torch sees no such GPU on this machine."
             raise errors.InvalidArgumentError(op.node_def, op, text)
@@ -74,7 +75,7 @@ class Placer:
         return found[0] if asked.device_type else max(found, key=lambda name: ":GPU:" in name)
 
     def _matching(self, asked) -> list[str]:
-        return [name for name, spec in zip(self._devices, self._specs) if not _conflict(asked, spec)]
+        return [name for name, spec in zip(self._devices, self._specs, strict=True) if not _conflict(asked, spec)]
 
 
 def _host_only(op) -> bool:
@@ -83,7 +84,7 @@ def _host_only(op) -> bool:
 
 
 def _conflict(one: DeviceSpec, other: DeviceSpec) -> bool:
-    return any(a is not None and b is not None and a != b for a, b in zip(one._parts(), other._parts()))
+    return any(a is not None and b is not None and a != b for a, b in zip(one._parts(), other._parts(), strict=True))
 
 
 def _node_text(op) -> str:

@@ -9,7 +9,6 @@ from everflow.runtime.plan.program import FEED, Node, Program
 from everflow.runtime.plan.structure import MERGE, NEXT
 
 
-
 def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Program:
     """The Program of `fetches` (Tensors and Operations) given `feeds` (Tensors); operations in `done` need not be waited for."""
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
@@ -64,11 +63,7 @@ def _ordered(needed: dict, fed: dict, done) -> list:
     """Creation order, with inputs first where a graph was wired in another order; a cycle without a loop is an error."""
     ops = sorted(needed, key=lambda op: op._id)
     place = {op: i for i, op in enumerate(ops)}
-    if all(
-        place[source] < i
-        for i, op in enumerate(ops)
-        for source in _sources(op, fed, done)
-    ):
+    if all(place[source] < i for i, op in enumerate(ops) for source in _sources(op, fed, done)):
         return ops
     waiting = {op: set(_sources(op, fed, done)) for op in ops}
     users: dict = {op: [] for op in ops}
@@ -88,9 +83,8 @@ def _ordered(needed: dict, fed: dict, done) -> list:
     if len(result) < len(ops):
         stuck = sorted((op for op in ops if waiting[op] and op not in set(result)), key=lambda op: op._id)
         names = ", ".join(repr(op.name) for op in stuck[:5])
-        raise errors.InvalidArgumentError(
-            stuck[0].node_def, stuck[0], f"The graph has a cycle that is not a while loop; {len(stuck)} nodes wait for each other, among them {names}"
-        )
+        text = f"The graph has a cycle that is not a while loop; {len(stuck)} nodes wait for each other, among them {names}"
+        raise errors.InvalidArgumentError(stuck[0].node_def, stuck[0], text)
     return result
 
 

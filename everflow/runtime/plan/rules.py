@@ -173,7 +173,9 @@ def neutral_arithmetic(program: Program, session) -> int:
 
 
 def _same_known_shape(one, other) -> bool:
-    return one is not None and other is not None and one.is_fully_defined() and other.is_fully_defined() and one.as_list() == other.as_list()
+    return (
+        one is not None and other is not None and one.is_fully_defined() and other.is_fully_defined() and one.as_list() == other.as_list()
+    )
 
 
 RULES = [

@@ -22,7 +22,9 @@ _VALUE_INPUTS = {
     **dict.fromkeys(["Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "ArgMax", "ArgMin"], [1]),
     **dict.fromkeys(["Reshape", "Tile", "Transpose", "ExpandDims", "OneHot", "BroadcastTo", "Pad", "PadV2", "MirrorPad"], [1]),
     **dict.fromkeys(["Cumsum", "Cumprod", "ReverseV2", "TopKV2", "Conv2DBackpropFilter", "ResizeBilinear", "ResizeNearestNeighbor"], [1]),
-    **dict.fromkeys(["Fill", "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "AvgPoolGrad", "Conv2DBackpropInput", "Split"], [0]),
+    **dict.fromkeys(
+        ["Fill", "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "AvgPoolGrad", "Conv2DBackpropInput", "Split"], [0]
+    ),
     **dict.fromkeys(["BroadcastGradientArgs", "Range"], [0, 1, 2]),
     "StridedSlice": [1, 2, 3],
     "StridedSliceGrad": [0, 1, 2, 3],

@@ -117,7 +117,9 @@ def _find_loops(program: Program) -> dict[tuple, Loop]:
     for loop in loops.values():
         if loop.predicate is None:
             node = loop.nodes[0]
-            raise errors.InvalidArgumentError(node.op.node_def, node.op, f"The while loop around {node.name!r} has no LoopCond: it could never end")
+            raise errors.InvalidArgumentError(
+                node.op.node_def, node.op, f"The while loop around {node.name!r} has no LoopCond: it could never end"
+            )
     return loops
 
 
