@@ -141,7 +141,8 @@ def _check_true(true_classes, num_true: int) -> None:
     if true_classes.dim() != 2:
         raise InvalidArgumentError(None, None, "true_classes must be a matrix")
     if true_classes.shape[1] != num_true:
-        raise InvalidArgumentError(None, None, f"true_classes must have num_true columns, expected: {num_true} was: {true_classes.shape[1]}")
+        found = true_classes.shape[1]
+        raise InvalidArgumentError(None, None, f"true_classes must have num_true columns, expected: {num_true} was: {found}")
 
 
 def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Tensor:

@@ -145,7 +145,9 @@ def _filter_last(w):
 def _check_gradient(grad, fit: Geometry, batch: int, channels: int, form: Format) -> None:
     expected = form.arrange(batch, fit.output, channels)
     if list(grad.shape) != expected:
-        raise InvalidArgumentError(None, None, f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {expected}")
+        raise InvalidArgumentError(
+            None, None, f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {expected}"
+        )
 
 
 def _sizes(tensor) -> list[int]:

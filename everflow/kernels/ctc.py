@@ -14,7 +14,9 @@ def _check_lengths(inputs, lengths) -> None:
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
     if lengths.dim() != 1 or lengths.shape[0] != batch:
-        raise InvalidArgumentError(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}")
+        raise InvalidArgumentError(
+            None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}"
+        )
     for row, length in enumerate(lengths.tolist()):
         if length > time:
             raise InvalidArgumentError(None, None, f"sequence_length({row}) <= {time}")

@@ -168,12 +168,12 @@ def _top_k(x, k: int, ordered: bool):
 
 
 @kernel("TopK")
-def top_k(x, *, k, sorted):  # noqa: A002  the attribute's name
+def top_k(x, *, k, sorted):
     return _top_k(x, k, sorted)
 
 
 @kernel("TopKV2")
-def top_k_v2(x, k, *, sorted):  # noqa: A002
+def top_k_v2(x, k, *, sorted):
     if k.dim():
         raise InvalidArgumentError(None, None, f"k must be scalar, got shape {list(k.shape)}")
     return _top_k(x, int(k), sorted)

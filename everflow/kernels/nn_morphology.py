@@ -21,7 +21,7 @@ def _taps(x, w, strides, rates, padding):
     lowest = torch.finfo(x.dtype).min if x.is_floating_point() else torch.iinfo(x.dtype).min
     inside = F.pad(torch.ones(x.shape[1:3], dtype=torch.bool, device=x.device), (columns.before, columns.after, rows.before, rows.after))
     padded = F.pad(x, (0, 0, columns.before, columns.after, rows.before, rows.after))
-    taps, masks = [], []
+    taps = []
     for row in range(w.shape[0]):
         for column in range(w.shape[1]):
             window = (

@@ -205,7 +205,7 @@ def _flat_places(where, shape, include_batch: bool):
 
 
 @kernel("MaxPoolWithArgmax")
-def max_pool_with_argmax(x, *, ksize, strides, padding, include_batch_in_index, Targmax):  # noqa: N803  the attribute's name
+def max_pool_with_argmax(x, *, ksize, strides, padding, include_batch_in_index, Targmax):
     form = parse_format("NHWC")
     values, where = _max_with_indices(channels_first(x, form), _setup(x.shape, ksize, strides, padding, form))
     return as_format(values, form), _flat_places(where, x.shape, include_batch_in_index).to(torch_dtype(Targmax))

@@ -1,0 +1,140 @@
+"""tf.nn: what neural networks are built of."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+from everflow.ops.array_blocks import depth_to_space, space_to_batch, space_to_depth
+from everflow.ops.math import sigmoid, tanh
+from everflow.ops.nn import (
+    bias_add,
+    crelu,
+    elu,
+    leaky_relu,
+    log_softmax,
+    relu,
+    relu6,
+    relu_layer,
+    selu,
+    softmax,
+    softplus,
+    softsign,
+    swish,
+    xw_plus_b,
+    zero_fraction,
+)
+from everflow.ops.nn_atrous import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    convolution,
+    depthwise_conv2d,
+    pool,
+    separable_conv2d,
+    with_space_to_batch,
+)
+from everflow.ops.nn_convolution import (
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_backprop_filter,
+    conv2d_backprop_input,
+    conv2d_transpose,
+    conv3d,
+    conv3d_backprop_filter,
+    conv3d_transpose,
+    conv_transpose,
+    depthwise_conv2d_native,
+    depthwise_conv2d_native_backprop_filter,
+    depthwise_conv2d_native_backprop_input,
+    dilation2d,
+    erosion2d,
+)
+from everflow.ops.nn_ctc import ctc_beam_search_decoder, ctc_beam_search_decoder_v2, ctc_greedy_decoder, ctc_loss
+from everflow.ops.nn_dropout import dropout
+from everflow.ops.nn_losses import (
+    compute_average_loss,
+    l2_loss,
+    log_poisson_loss,
+    scale_regularization_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v2,
+    sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from everflow.ops.nn_normalization import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    fused_batch_norm,
+    l2_normalize,
+    local_response_normalization,
+    lrn,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
+)
+from everflow.ops.nn_pooling import (
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    avg_pool_v2,
+    fractional_avg_pool,
+    fractional_max_pool,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_pool_v2,
+    max_pool_with_argmax,
+)
+from everflow.ops.nn_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    nce_loss,
+    sampled_softmax_loss,
+    uniform_candidate_sampler,
+)
+from everflow.ops.nn_top_k import in_top_k, top_k
+
+# Older names.
+conv3d_backprop_filter_v2 = conv3d_backprop_filter
+depthwise_conv2d_backprop_filter = depthwise_conv2d_native_backprop_filter
+depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
+
+# Recurrent networks and embeddings, loaded when touched.
+_LATER = {
+    **dict.fromkeys(("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"), "everflow.ops.embedding"),
+    **dict.fromkeys(
+        (
+            "bidirectional_dynamic_rnn",
+            "dynamic_rnn",
+            "raw_rnn",
+            "static_bidirectional_rnn",
+            "static_rnn",
+            "static_state_saving_rnn",
+        ),
+        "everflow.ops.rnn",
+    ),
+}
+
+
+def __getattr__(name):
+    if name == "rnn_cell":
+        value = _importlib.import_module("everflow.ops.rnn_cell")
+    elif name in _LATER:
+        value = getattr(_importlib.import_module(_LATER[name]), name)
+    else:
+        raise AttributeError(f"module 'everflow.nn' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER, "rnn_cell"})
