@@ -72,7 +72,7 @@ from everflow.framework.dtypes import (
 )
 
 # --- graph: Graph, Operation, Tensor, scopes, collections, seeds, devices
-from everflow.framework.composites import IndexedSlices, SparseTensor, SparseTensorValue
+from everflow.framework.composites import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec, SparseTensorValue
 from everflow.framework.conversion import (
     convert_to_tensor,
     convert_to_tensor_or_indexed_slices,
@@ -82,6 +82,7 @@ from everflow.framework.conversion import (
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.importer import import_graph_def
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import NotDifferentiable, RegisterGradient
 from everflow.framework.scopes import (
@@ -104,6 +105,7 @@ from everflow.framework.seeds import get_seed, set_random_seed
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.static_values import constant_value as get_static_value, is_tensor
 from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
+from everflow.framework.type_specs import TensorSpec, TypeSpec
 
 no_gradient = NotDifferentiable
 NoGradient = NotDifferentiable
@@ -425,6 +427,8 @@ from everflow.ops.random import (
 # --- nn
 
 # --- control flow, functional, checks and asserts, TensorArray, py_func
+from everflow.ops.control_flow import Assert, case, cond, group, no_op, tuple, while_loop
+from everflow.ops.tensor_array import TensorArray
 
 # --- sparse and ragged
 

@@ -8,7 +8,7 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check
+from everflow.ops import array
 from everflow.ops.grouping import with_dependencies
 from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
@@ -55,6 +55,8 @@ def polyval(coeffs, x, name=None):
 
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
     """A matrix that counts at [i, j] how often class i was predicted as class j."""
+    from everflow.ops import check
+
     with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
         labels, predictions = remove_squeezable_dimensions(
             convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions")

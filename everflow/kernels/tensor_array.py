@@ -1,0 +1,298 @@
+"""TensorArrays and stacks: objects of one run that hold tensors by index or last-in-first-out."""
+
+from __future__ import annotations
+
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from everflow.framework.shapes import TensorShape
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+
+def _shape_of(value) -> tuple[int, ...]:
+    return tuple(value.shape)
+
+
+def _zeros(dtype, shape):
+    if dtype is dtypes.string:
+        return np.full(shape, b"", dtype=object)
+    return torch.zeros(shape, dtype=torch_dtype(dtype))
+
+
+class _Array:
+    """The elements of a TensorArray; None where nothing was written yet."""
+
+    def __init__(self, dtype, size, dynamic, clear_after_read, element_shape, identical, accumulate=False):
+        self.dtype = dtype.base_dtype
+        self.elements: list = [None] * size
+        self.read = [False] * size
+        self.dynamic = dynamic
+        self.clear_after_read = clear_after_read
+        self.element_shape = element_shape
+        self.identical = identical
+        # A gradient array sums what is written to one index.
+        self.accumulate = accumulate
+        self.gradients: dict[str, _Array] = {}
+        self.closed = False
+
+    def check_open(self):
+        if self.closed:
+            raise InvalidArgumentError(None, None, "TensorArray has already been closed.")
+
+    def grow(self, size):
+        missing = size - len(self.elements)
+        if missing > 0:
+            self.elements.extend([None] * missing)
+            self.read.extend([False] * missing)
+
+    def write(self, index, value, dtype):
+        self.check_open()
+        if dtype is not None and dtype.base_dtype is not self.dtype:
+            raise InvalidArgumentError(
+                None, None, f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {dtype.name} at index {index}."
+            )
+        if index < 0:
+            raise InvalidArgumentError(None, None, f"Tried to write to index {index} of a TensorArray: indices must not be negative")
+        if index >= len(self.elements):
+            if not self.dynamic:
+                raise InvalidArgumentError(
+                    None, None, f"Tried to write to index {index} but array is not resizeable and size is: {len(self.elements)}"
+                )
+            self.grow(index + 1)
+        shape = TensorShape(_shape_of(value))
+        if not self.element_shape.is_compatible_with(shape):
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because the value shape is {shape} which is incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider setting infer_shape=False)."
+            )
+        if self.identical and not self.element_shape.is_fully_defined():
+            self.element_shape = self.element_shape.merge_with(shape)
+        if self.read[index] and self.clear_after_read:
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because it has already been read."
+            )
+        held = self.elements[index]
+        if held is None:
+            self.elements[index] = value
+        elif self.accumulate:
+            if _shape_of(held) != _shape_of(value):
+                raise InvalidArgumentError(
+                    None, None, f"Could not aggregate to TensorArray index {index} because the existing shape is {_shape_of(held)} but the new input shape is {_shape_of(value)}."
+                )
+            self.elements[index] = held + value
+        else:
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because it has already been written to."
+            )
+
+    def get(self, index):
+        self.check_open()
+        if not 0 <= index < len(self.elements):
+            raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {len(self.elements)}")
+        if self.read[index] and self.clear_after_read:
+            raise InvalidArgumentError(
+                None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)."
+            )
+        value = self.elements[index]
+        if value is None:
+            if not self.element_shape.is_fully_defined():
+                raise InvalidArgumentError(
+                    None, None, f"Could not read from TensorArray index {index}. Furthermore, the element shape is not fully defined: {self.element_shape}. It is possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written."
+                )
+            value = _zeros(self.dtype, self.element_shape.as_list())
+        self.read[index] = True
+        if self.clear_after_read:
+            self.elements[index] = None
+        return value
+
+    def gradient(self, source, shape_to_prepend=()):
+        self.check_open()
+        if source not in self.gradients:
+            array = _Array(self.dtype, len(self.elements), False, False, TensorShape(None), self.identical, accumulate=True)
+            array.element_shape = TensorShape(shape_to_prepend).concatenate(self.element_shape)
+            self.gradients[source] = array
+            if not shape_to_prepend:
+                # Elements known already give the gradients' shapes, so that unwritten ones read as zeros.
+                for value in self.elements:
+                    if value is not None and self.identical and not array.element_shape.is_fully_defined():
+                        array.element_shape = array.element_shape.merge_with(TensorShape(_shape_of(value)))
+        array = self.gradients[source]
+        array.grow(len(self.elements))
+        return array
+
+
+_FLOW = torch.zeros(())
+
+
+@kernel("TensorArrayV3", "TensorArrayV2")
+def tensor_array(size, *, dtype, element_shape, dynamic_size, clear_after_read, node):
+    count = int(size)
+    if count < 0:
+        raise InvalidArgumentError(None, None, f"TensorArray size must be >= 0, but is {count}")
+    array = _Array(dtype, count, dynamic_size, clear_after_read, element_shape, node.attrs.get("identical_element_shapes", False))
+    return (array, _FLOW) if node.type == "TensorArrayV3" else array
+
+
+@kernel("TensorArrayGradV3", "TensorArrayGradV2")
+def tensor_array_grad(handle, flow_in, *, source, node):
+    array = handle.gradient(source)
+    return (array, _FLOW) if node.type == "TensorArrayGradV3" else array
+
+
+@kernel("TensorArrayGradWithShape")
+def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, *, source):
+    return handle.gradient(source, tuple(shape_to_prepend.tolist())), _FLOW
+
+
+@kernel("TensorArrayReadV3", "TensorArrayReadV2")
+def tensor_array_read(handle, index, flow_in, *, dtype):
+    if handle.dtype is not dtype.base_dtype:
+        raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
+    return handle.get(int(index))
+
+
+@kernel("TensorArrayWriteV3", "TensorArrayWriteV2")
+def tensor_array_write(handle, index, value, flow_in, *, T):  # noqa: N803  the attribute's name
+    handle.write(int(index), value, T)
+    return flow_in
+
+
+@kernel("TensorArrayGatherV3", "TensorArrayGatherV2")
+def tensor_array_gather(handle, indices, flow_in, *, dtype, element_shape):
+    if handle.dtype is not dtype.base_dtype:
+        raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
+    positions = indices.tolist()
+    if not positions:
+        shape = handle.element_shape.merge_with(element_shape) if handle.element_shape.is_compatible_with(element_shape) else element_shape
+        if not shape.is_fully_defined():
+            raise UnimplementedError(
+                None, None, "TensorArray has size zero, but element shape is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays."
+            )
+        return _zeros(handle.dtype, [0, *shape.as_list()])
+    return _stack([handle.get(i) for i in positions])
+
+
+def _stack(values):
+    first = _shape_of(values[0])
+    for i, value in enumerate(values):
+        if _shape_of(value) != first:
+            raise InvalidArgumentError(
+                None, None, f"TensorArray has inconsistent shapes. Index 0 has shape: {list(first)} but index {i} has shape: {list(_shape_of(value))}"
+            )
+    return np.stack(values) if isinstance(values[0], np.ndarray) else torch.stack(values)
+
+
+@kernel("TensorArrayScatterV3", "TensorArrayScatterV2")
+def tensor_array_scatter(handle, indices, value, flow_in, *, T):  # noqa: N803  the attribute's name
+    positions = indices.tolist()
+    if _shape_of(value)[:1] != (len(positions),):
+        raise InvalidArgumentError(
+            None, None, f"Expected len(indices) == values.shape[0], but saw: {len(positions)} vs. {_shape_of(value)[0] if _shape_of(value) else 'a scalar'}"
+        )
+    if positions and handle.dynamic:
+        handle.grow(max(positions) + 1)
+    for index, element in zip(positions, value.unbind(0) if isinstance(value, torch.Tensor) else [np.asarray(v, dtype=object) for v in value]):
+        handle.write(index, element, T)
+    return flow_in
+
+
+@kernel("TensorArrayConcatV3", "TensorArrayConcatV2")
+def tensor_array_concat(handle, flow_in, *, element_shape_except0):
+    if not handle.elements:
+        rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
+        if not rest.is_fully_defined():
+            raise UnimplementedError(None, None, "TensorArray has size zero, but element_shape_except0 is not fully defined.")
+        return _zeros(handle.dtype, [0, *rest.as_list()]), torch.zeros(0, dtype=torch.int64)
+    values = [handle.get(i) for i in range(len(handle.elements))]
+    for i, value in enumerate(values):
+        if not _shape_of(value):
+            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {i} but requires at least vectors.")
+        if _shape_of(value)[1:] != _shape_of(values[0])[1:]:
+            raise InvalidArgumentError(
+                None, None, f"TensorArray has inconsistent shapes. Index 0 has (excepting dimension 0) shape: {list(_shape_of(values[0])[1:])} but index {i} has {list(_shape_of(value)[1:])}"
+            )
+    lengths = torch.tensor([_shape_of(v)[0] for v in values], dtype=torch.int64)
+    return (np.concatenate(values) if isinstance(values[0], np.ndarray) else torch.cat(values)), lengths
+
+
+@kernel("TensorArraySplitV3", "TensorArraySplitV2")
+def tensor_array_split(handle, value, lengths, flow_in, *, T):  # noqa: N803  the attribute's name
+    sizes = lengths.tolist()
+    if not _shape_of(value):
+        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+    if sum(sizes) != _shape_of(value)[0]:
+        raise InvalidArgumentError(
+            None, None, f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(sizes)} and value's shape is: {list(_shape_of(value))}"
+        )
+    if not handle.dynamic and len(sizes) != len(handle.elements):
+        raise InvalidArgumentError(
+            None, None, f"TensorArray's size is not equal to the size of lengths ({len(handle.elements)} vs. {len(sizes)}), and the TensorArray is not marked as dynamically resizeable"
+        )
+    start = 0
+    for index, size in enumerate(sizes):
+        handle.write(index, value[start : start + size], T)
+        start += size
+    return flow_in
+
+
+@kernel("TensorArraySizeV3", "TensorArraySizeV2")
+def tensor_array_size(handle, flow_in):
+    return torch.tensor(len(handle.elements), dtype=torch.int32)
+
+
+@kernel("TensorArrayCloseV3", "TensorArrayCloseV2")
+def tensor_array_close(handle):
+    handle.closed = True
+    handle.elements.clear()
+    handle.read.clear()
+
+
+# --- stacks, on which loops save what their gradients need -----------------------------------
+
+
+class _Stack:
+    def __init__(self, dtype, limit):
+        self.dtype = dtype
+        self.limit = limit
+        self.values: list = []
+        self.closed = False
+
+
+@kernel("StackV2")
+def stack(max_size, *, elem_type):
+    return _Stack(elem_type, int(max_size))
+
+
+@kernel("Stack")
+def old_stack(*, elem_type):
+    return _Stack(elem_type, -1)
+
+
+@kernel("StackPushV2", "StackPush")
+def stack_push(handle, elem):
+    if handle.closed:
+        raise InvalidArgumentError(None, None, "Stack has already been closed.")
+    if 0 <= handle.limit <= len(handle.values):
+        raise InvalidArgumentError(None, None, f"Stack overflow: it holds its maximum size of {handle.limit} elements")
+    handle.values.append(elem)
+    return elem
+
+
+@kernel("StackPopV2", "StackPop")
+def stack_pop(handle, *, elem_type):
+    if elem_type is not handle.dtype:
+        raise InvalidArgumentError(None, None, f"The stack holds {handle.dtype.name}, not {elem_type.name}")
+    if not handle.values:
+        raise InvalidArgumentError(None, None, "Stack is empty when calling Pop()")
+    return handle.values.pop()
+
+
+@kernel("StackCloseV2", "StackClose")
+def stack_close(handle):
+    if handle.closed:
+        raise FailedPreconditionError(None, None, "Stack has already been closed.")
+    handle.closed = True
+    handle.values.clear()
