@@ -52,6 +52,20 @@ def gpu_count() -> int:
     return 1 if torch.backends.mps.is_available() else 0
 
 
+def built_with() -> str:
+    """What the installed torch was built for: "cuda", "rocm" or "cpu"."""
+    import torch
+
+    return "rocm" if torch.version.hip else "cuda" if torch.version.cuda else "cpu"
+
+
+def cuda_capability() -> tuple[int, int] | None:
+    """The compute capability of the first CUDA device, if there is one."""
+    import torch
+
+    return torch.cuda.get_device_capability(0) if torch.cuda.is_available() else None
+
+
 def device_names(config) -> list[str]:
     """The canonical names of the devices that a ConfigProto gives, the first CPU first."""
     counts = dict(config.device_count) if config is not None else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import importlib.util
 import json
 import os
@@ -41,12 +42,10 @@ def load_tensorflow():
     """everflow as tensorflow, with torch loaded, so that a fork has both."""
     import torch
 
-    torch.set_num_threads(1)
-    import tensorflow
-
     import everflow.as_tensorflow  # noqa: F401
 
-    return tensorflow
+    torch.set_num_threads(1)
+    return importlib.import_module("tensorflow")
 
 
 def _run(tf, path):

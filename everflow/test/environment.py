@@ -1,0 +1,92 @@
+"""What a test asks of its surroundings: temporary directories, devices, servers, and the loop that runs tests."""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import sys
+import tempfile
+
+from everflow.platform import flags
+from everflow.platform import logging as _logging  # noqa: F401  its logger has to be there before absl's
+from everflow.protos import config_pb2
+from everflow.runtime import devices
+
+
+def main(argv=None):
+    """Run the tests of the program that calls this, and exit."""
+    from absl.testing import absltest
+
+    flags.FLAGS(sys.argv if argv is None else argv, known_only=True)
+    return absltest.main(argv=argv)
+
+
+@functools.cache
+def get_temp_dir():
+    """A directory for this process's tests, the same at every call."""
+    return tempfile.mkdtemp()
+
+
+def test_src_dir_path(relative_path):
+    """The path of a file below the program's own directory."""
+    return os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), relative_path)
+
+
+test_src_dir_path.__test__ = False  # it is no test, whatever a collector thinks of its name
+
+
+def _gpu_names() -> list[str]:
+    names = devices.device_names(config_pb2.ConfigProto())
+    return [name.removeprefix(devices.PREFIX) for name in names if ":GPU:" in name]
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    """Whether there is a GPU: any, one of CUDA, or one of at least a compute capability (major, minor)."""
+    if not _gpu_names():
+        return False
+    if not cuda_only and min_cuda_compute_capability is None:
+        return True
+    capability = devices.cuda_capability()
+    return capability is not None and capability >= tuple(min_cuda_compute_capability or (0, 0))
+
+
+def gpu_device_name():
+    """The name of the first GPU; empty where there is none."""
+    return next(iter(_gpu_names()), "")
+
+
+def is_built_with_cuda():
+    return devices.built_with() == "cuda"
+
+
+def is_built_with_rocm():
+    return devices.built_with() == "rocm"
+
+
+def is_built_with_gpu_support():
+    return devices.built_with() != "cpu"
+
+
+def _unused_port():
+    with socket.socket() as s:
+        s.bind(("localhost", 0))
+        return s.getsockname()[1]
+
+
+def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
+    """Servers in this process, started: (workers, parameter servers)."""
+    from everflow.train import ClusterSpec, Server
+
+    addresses = {
+        job: [f"localhost:{_unused_port()}" for _ in range(count)] for job, count in (("worker", num_workers), ("ps", num_ps)) if count
+    }
+    cluster = ClusterSpec(addresses)
+
+    def start(job, config):
+        return [
+            Server(cluster, job_name=job, protocol=protocol, task_index=i, config=config, start=True)
+            for i in range(len(addresses.get(job, ())))
+        ]
+
+    return start("worker", worker_config), start("ps", ps_config)

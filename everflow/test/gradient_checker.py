@@ -1,0 +1,100 @@
+"""Gradients held against numbers: `compute_gradient` gives a Jacobian from tf.gradients and one from small steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import get_default_session
+from everflow.ops.constants import placeholder
+from everflow.ops.gradients import gradients
+
+_FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+def _parts(array):
+    """The real numbers that an array is made of, in one row; a view."""
+    flat = array.reshape(-1)
+    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
+
+
+def _check(tensor, shape, name):
+    if tensor.dtype.base_dtype not in (*_FLOATS, dtypes.complex64, dtypes.complex128):
+        raise AssertionError(f"{name} has dtype {tensor.dtype!r}, which has no gradient")
+    return [int(d) for d in shape]
+
+
+def _start_value(x, shape):
+    values = np.random.random_sample(shape)
+    if x.dtype.is_complex:
+        values = values + 1j * np.random.random_sample(shape)
+    return values.astype(x.dtype.base_dtype.as_numpy_dtype)
+
+
+def _theoretical(x, x_value, y, y_shape, session, feed):
+    """One row for each real number in x, one column for each in y."""
+    dy = placeholder(y.dtype.base_dtype, y_shape)
+    (dx,) = gradients(y, x, grad_ys=dy)
+    assert dx is not None, f"there is no gradient of {y} with respect to {x}"
+    grad = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
+    columns = []
+    for i in range(_parts(grad).size):
+        _parts(grad)[:] = 0
+        _parts(grad)[i] = 1
+        found = session.run(dx, {**feed, x: x_value, dy: grad})
+        if hasattr(found, "indices"):
+            dense = np.zeros_like(x_value)
+            np.add.at(dense, found.indices, found.values)
+            found = dense
+        columns.append(_parts(np.ascontiguousarray(found)).copy())
+    return np.stack(columns, axis=1) if columns else np.zeros((_parts(x_value).size, 0), x_value.real.dtype)
+
+
+def _numerical(x, x_value, y, delta, session, feed):
+    value = x_value.copy()
+    rows = []
+    for i in range(_parts(value).size):
+        before = _parts(value)[i]
+        sides = []
+        for step in (delta, -delta):
+            _parts(value)[i] = before + step
+            sides.append(_parts(np.ascontiguousarray(session.run(y, {**feed, x: value}))).astype(np.float64))
+        _parts(value)[i] = before
+        rows.append((sides[0] - sides[1]) / (2 * delta))
+    return np.stack(rows).astype(x_value.real.dtype) if rows else np.zeros((0, 0), x_value.real.dtype)
+
+
+def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
+    """(Jacobian from tf.gradients, Jacobian from differences) of y with respect to x; a list of pairs where x is a list.
+
+    Entry [i, j] tells how number j of y moves with number i of x; a complex number counts as two. Needs a default session.
+    """
+    session = get_default_session()
+    if session is None:
+        raise ValueError("compute_gradient needs a default session: use it inside `with tf.Session():`")
+    feed = dict(extra_feed_dict or {})
+    if init_targets is not None:
+        session.run(init_targets if not isinstance(init_targets, list | tuple) else list(init_targets))
+    many = isinstance(x, list)
+    xs, shapes = (x, x_shape) if many else ([x], [x_shape])
+    values = x_init_value if many and x_init_value is not None else [x_init_value] * len(xs)
+    y_shape = _check(y, y_shape, "y")
+    arrays = []
+    for tensor, shape, value in zip(xs, shapes, values, strict=True):
+        shape = _check(tensor, shape, "x")
+        if value is None:
+            value = _start_value(tensor, shape)
+        assert list(np.shape(value)) == shape, f"x_init_value has shape {np.shape(value)}, wanted {shape}"
+        arrays.append(np.ascontiguousarray(value, tensor.dtype.base_dtype.as_numpy_dtype))
+    results = []
+    for tensor, value in zip(xs, arrays, strict=True):
+        others = {**feed, **{t: v for t, v in zip(xs, arrays, strict=True) if t is not tensor}}
+        results.append((_theoretical(tensor, value, y, y_shape, session, others), _numerical(tensor, value, y, delta, session, others)))
+    return results if many else results[0]
+
+
+def compute_gradient_error(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
+    """The largest difference between the two Jacobians of `compute_gradient`."""
+    found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+    pairs = found if isinstance(found, list) else [found]
+    return max((float(np.abs(a - b).max()) for a, b in pairs if a.size and b.size), default=0.0)

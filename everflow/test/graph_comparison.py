@@ -1,0 +1,47 @@
+"""Two GraphDefs compared node by node, whatever the order of their nodes."""
+
+from __future__ import annotations
+
+from everflow.protos import graph_pb2
+
+
+def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
+    """Raise AssertionError unless two GraphDefs have equal nodes.
+
+    `checkpoint_v2` leaves out what names temporary checkpoint files, `hash_table_shared_name` the shared names of tables.
+    """
+    for name, graph_def in (("actual", actual), ("expected", expected)):
+        if not isinstance(graph_def, graph_pb2.GraphDef):
+            raise TypeError(f"Expected tf.GraphDef for {name}, got {type(graph_def).__name__}")
+    ours, theirs = (
+        {node.name: _comparable(node, checkpoint_v2, hash_table_shared_name) for node in graph_def.node} for graph_def in (actual, expected)
+    )
+    if missing := sorted(set(theirs) - set(ours)):
+        raise AssertionError(f"Expected nodes are missing: {missing}")
+    if unexpected := sorted(set(ours) - set(theirs)):
+        raise AssertionError(f"Nodes are there that are not expected: {unexpected}")
+    for name, node in ours.items():
+        other = theirs[name]
+        if node.op != other.op:
+            raise AssertionError(f"Node named {name!r} has op {node.op!r} that is not expected {other.op!r}")
+        if node != other:
+            raise AssertionError(f"Node named {name!r} differs:\n{node}\nexpected:\n{other}")
+
+
+def _comparable(node, checkpoint_v2, hash_table_shared_name):
+    copy = type(node)()
+    copy.CopyFrom(node)
+    # Control inputs may come in any order.
+    data = [name for name in copy.input if not name.startswith("^")]
+    control = sorted(name for name in copy.input if name.startswith("^"))
+    del copy.input[:]
+    copy.input.extend(data + control)
+    if hash_table_shared_name and copy.op in ("HashTable", "HashTableV2"):
+        copy.attr.pop("shared_name", None)
+    if (
+        checkpoint_v2
+        and copy.op == "Const"
+        and any("_temp_" in value.decode(errors="replace") for value in copy.attr["value"].tensor.string_val)
+    ):
+        copy.attr.pop("value")
+    return copy

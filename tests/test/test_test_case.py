@@ -1,0 +1,171 @@
+"""tf.test.TestCase, through a program's eyes."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+
+class Case(tf.test.TestCase):
+    __test__ = False  # run below, a method at a time
+
+    def runTest(self):  # noqa: N802
+        pass
+
+
+@pytest.fixture
+def case():
+    case = Case()
+    case.setUp()
+    yield case
+    case.tearDown()
+
+
+@pytest.mark.parametrize(
+    "method, args",
+    [
+        ("assertAllClose", ([1.0, 2.0], [1.0, 2.0000001])),
+        ("assertAllClose", ({"a": 1.0, "b": [1, 2]}, {"a": 1.0, "b": [1, 2]})),
+        ("assertAllClose", ([(1.0, np.ones(2))], [(1.0, np.ones(2))])),
+        ("assertAllClose", ([[1.0, 2.0], [3.0]], [[1.0, 2.0], [3.0]])),
+        ("assertAllCloseAccordingToType", (np.float16(1), np.float16(1.0005))),
+        ("assertAllEqual", ([float("nan")], [float("nan")])),
+        ("assertAllEqual", ([b"a"], [b"a"])),
+        ("assertAllInRange", ([1, 2], 1, 2)),
+        ("assertAllInSet", ([1, 2], {1, 2, 3})),
+        ("assertAllGreater", ([1, 2], 0)),
+        ("assertNear", (1.0, 1.01, 0.1)),
+        ("assertArrayNear", ([1.0, 2.0], [1.0, 2.0], 0.1)),
+        ("assertDeviceEqual", ("/device:CPU:0", "/cpu:0")),
+        ("assertProtoEquals", ('name: "a"', tf.NodeDef(name="a"))),
+        ("assertItemsEqual", ([1, 2], [2, 1])),
+        ("assertNotAllEqual", ([1], [2])),
+    ],
+)
+def test_holds(case, method, args):
+    getattr(case, method)(*args)
+
+
+@pytest.mark.parametrize(
+    "method, args",
+    [
+        ("assertAllClose", ([1.0, 2.0], [1.0, 2.1])),
+        ("assertAllClose", ([1.0, 2.0], [1.0])),
+        ("assertAllClose", ({"a": 1.0}, {"b": 1.0})),
+        ("assertNotAllClose", ([1.0], [1.0])),
+        ("assertAllEqual", ([1, 2], [1, 3])),
+        ("assertAllEqual", ([b"a"], ["a"])),
+        ("assertAllInRange", ([1, 2], 1, 2, False, True)),
+        ("assertAllInSet", ([1, 5], {1, 2, 3})),
+        ("assertAllGreater", ([1, 2], 1)),
+        ("assertNear", (1.0, 1.5, 0.1)),
+        ("assertDeviceEqual", ("/device:CPU:0", "/cpu:1")),
+        ("assertDTypeEqual", (np.zeros(2, np.float32), np.float64)),
+        ("assertProtoEquals", ('name: "b"', tf.NodeDef(name="a"))),
+    ],
+)
+def test_fails(case, method, args):
+    with pytest.raises(AssertionError):
+        getattr(case, method)(*args)
+
+
+def test_sessions(case):
+    graph = tf.get_default_graph()
+    assert graph.seed == 87654321
+    with case.test_session() as first:
+        assert first.graph is graph and tf.constant(1.0).device == "/device:CPU:0"
+    with case.cached_session(use_gpu=True) as again:
+        assert again is first and tf.constant(1.0).device == ""
+    with case.session() as other:
+        assert other is not first
+    with case.session(graph=tf.Graph()) as another:
+        assert tf.get_default_graph() is another.graph
+    assert case.evaluate({"a": tf.constant(2)}) == {"a": 2}
+    case.assertAllEqual(tf.constant([1, 2]), [1, 2])
+    case.assertShapeEqual(np.zeros(2), tf.constant([1, 2]))
+
+
+def test_random_numbers_start_anew(case):
+    assert np.random.rand() == pytest.approx(0.18463433217903202)
+
+
+def test_exceptions(case):
+    with case.assertRaisesOpError("x"):
+        raise tf.errors.InvalidArgumentError(None, None, "has x")
+    with pytest.raises(AssertionError), case.assertRaisesWithPredicateMatch(ValueError, lambda e: "q" in str(e)):
+        raise ValueError("z")
+    with pytest.raises(AssertionError, match="not raised"), case.assertRaisesOpError("x"):
+        pass
+
+
+def test_threads(case):
+    thread = case.checkedThread(target=lambda: 1 / 0)
+    thread.start()
+    with pytest.raises(AssertionError, match="division by zero"):
+        thread.join()
+
+
+def test_captured_writes(case, capfd):
+    with case.captureWritesToStream(sys.stderr) as captured:
+        sys.stderr.write("hello")
+        assert captured.contents() == "hello"
+
+
+def test_temp_dir(case):
+    assert case.get_temp_dir() == case.get_temp_dir()
+    assert tf.test.get_temp_dir() == tf.test.get_temp_dir()
+
+
+def test_graph_defs():
+    one, two = tf.GraphDef(), tf.GraphDef()
+    one.node.add(name="a", op="b", input=["^y", "^x"])
+    two.node.add(name="a", op="b", input=["^x", "^y"])
+    tf.test.assert_equal_graph_def(one, two)
+    two.node[0].op = "c"
+    with pytest.raises(AssertionError, match="not expected 'c'"):
+        tf.test.assert_equal_graph_def(one, two)
+    with pytest.raises(TypeError):
+        tf.test.assert_equal_graph_def(one, 3)
+
+
+def test_stubs():
+    class Thing:
+        value = 1
+
+    with tf.test.StubOutForTesting() as stubs:
+        stubs.Set(Thing, "value", 2)
+        stubs.SmartSet(np, "zeros", None)
+        assert Thing.value == 2 and np.zeros is None
+    assert Thing.value == 1 and np.zeros is not None
+
+
+def test_gradients_against_numbers():
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        y = tf.square(x)
+        theoretical, numerical = tf.test.compute_gradient(x, [2, 2], y, [2, 2], x_init_value=np.ones([2, 2], np.float32))
+        np.testing.assert_allclose(theoretical, 2 * np.eye(4))
+        np.testing.assert_allclose(numerical, 2 * np.eye(4), atol=1e-3)
+        assert isinstance(tf.test.compute_gradient([x], [[2, 2]], y, [2, 2]), list)
+        assert tf.test.compute_gradient_error(x, [2, 2], y, [2, 2]) < 1e-2
+        z = tf.constant([1 + 2j])
+        theoretical, _ = tf.test.compute_gradient(z, [1], z * z, [1], x_init_value=np.array([1 + 2j]))
+        np.testing.assert_allclose(theoretical, [[2, 4], [-4, 2]])
+
+
+def test_what_this_installation_can_do():
+    assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())
+    assert isinstance(tf.test.is_built_with_cuda(), bool)
+
+
+def test_benchmark():
+    class Adding(tf.test.Benchmark):
+        def benchmark_add(self):
+            with tf.Graph().as_default(), tf.Session() as sess:
+                return self.run_op_benchmark(sess, tf.constant(1.0), min_iters=3, mbs=1)
+
+    found = Adding().benchmark_add()
+    assert found["name"] == "Adding.benchmark_add" and found["iters"] == 3 and found["wall_time"] > 0 and found["throughput"] > 0
+    assert tf.test.Benchmark.is_abstract() and not Adding.is_abstract()
