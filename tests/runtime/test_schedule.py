@@ -79,7 +79,7 @@ def test_a_resource_read_is_a_snapshot():
 
 def copies(fetches):
     with tf.Session() as sess:
-        elements = [f for f in fetches]
+        elements = list(fetches)
         return len(sess._executor.compile(elements, []).schedule.copies)
 
 
