@@ -86,8 +86,18 @@ def _autopack(value, dtype=None, name=None, as_ref=False):
         return NotImplemented
     found = found.base_dtype
     if dtype is not None and dtype != found:
-        return NotImplemented
+        value, found = _cast_tensors(value, dtype.base_dtype), dtype.base_dtype
     return pack_nested(value, found, name or "packed")
+
+
+def _cast_tensors(values, dtype):
+    """Nested lists with the tensors in them cast to a dtype."""
+    if isinstance(values, (list, tuple)):
+        return [_cast_tensors(v, dtype) for v in values]
+    if isinstance(values, Tensor) or hasattr(values, "_is_tensor_like"):
+        tensor = internal_convert_to_tensor(values)
+        return tensor if tensor.dtype.base_dtype == dtype else raw.Cast(x=tensor, DstT=dtype)
+    return values
 
 
 def pack_nested(values, dtype, scope):

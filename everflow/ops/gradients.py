@@ -140,7 +140,7 @@ class _Walk:
             self.add(y, grad_y)
         queue, queued = deque(), set()
         for op in to_ops:
-            if pending[op] == 0 and op not in queued:
+            if op in pending and pending[op] == 0 and op not in queued:
                 queued.add(op)
                 queue.append(op)
         if self.loops is not None:
@@ -158,7 +158,7 @@ class _Walk:
             self.loops.PostProcessing()
 
     def count_pending(self, to_ops, from_ops):
-        """How many gradients each op between xs and ys waits for."""
+        """How many gradients each op between xs and ys waits for; other ops are not in it."""
         reached = self.reached_from(from_ops)
         between, ordered, queue = set(), [], deque(to_ops)
         while queue:
@@ -170,7 +170,7 @@ class _Walk:
                 queue.extend(t.op for t in op.inputs)
         if control_flow_state is not None:
             self.loops = control_flow_state(ordered, between, self.colocate)
-        pending = defaultdict(int)
+        pending = defaultdict(int, dict.fromkeys(ordered, 0))
         for op in ordered:
             for tensor in op.inputs:
                 if tensor.op in between:
