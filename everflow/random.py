@@ -5,6 +5,13 @@ from __future__ import annotations
 # The re-exports are the purpose of this file.
 # ruff: noqa: F401
 from everflow.framework.seeds import get_seed, set_random_seed
+from everflow.ops.nn_sampling import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from everflow.ops.random import (
     categorical,
     multinomial,
