@@ -26,7 +26,7 @@ class Kernel:
 
 
 _kernels: dict[str, Kernel] = {}
-_specializers: dict[str, Callable] = {}
+_specializers: dict[str, list[Callable]] = {}
 _loaded = False
 
 
@@ -54,11 +54,11 @@ def kernel(*op_types: str, once: bool = False):
 
 
 def specialize(*op_types: str):
-    """Register `fn(node)`, which may return a faster callable for one node, or None."""
+    """Register `fn(node)`, which may return a faster callable for one node, or None. With several for an op type the first answer counts."""
 
     def register(function):
         for op_type in op_types:
-            _specializers[op_type] = function
+            _specializers.setdefault(op_type, []).append(function)
         return function
 
     return register
@@ -91,10 +91,14 @@ def lookup(op_type: str) -> Kernel | None:
     return _kernels.get(op_type)
 
 
-def specializer(op_type: str) -> Callable | None:
-    """The function that may choose a faster callable for a node of this op type."""
+def specialized(node) -> Callable | None:
+    """A faster callable for this one node, or None."""
     load_all()
-    return _specializers.get(op_type)
+    for function in _specializers.get(node.type, ()):
+        found = function(node)
+        if found is not None:
+            return found
+    return None
 
 
 def names() -> list[str]:

@@ -36,11 +36,9 @@ def bind(node: Node, session) -> Binding | None:
     entry = registry.lookup(node.type)
     if entry is None:
         return None
-    specializer = registry.specializer(node.type)
-    if specializer is not None:
-        special = specializer(node)
-        if special is not None:
-            return Binding(special)
+    special = registry.specialized(node)
+    if special is not None:
+        return Binding(special)
     keywords = {name: node.attribute(name) for name in entry.attribute_names}
     if "node" in entry.context_names:
         keywords["node"] = node

@@ -16,6 +16,7 @@ from everflow.framework import dtypes, errors
 from everflow.kernels import tensors
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, constant_value, is_once, missing_kernel, once_value
+from everflow.runtime.plan.failures import refused
 from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_counts, is_ref, output_counts
 from everflow.runtime.plan.prune import describe_dtype
@@ -285,7 +286,10 @@ class _Emitter:
                 self.add(inner, f"{self.name((node, 1))} = a{node.index}_{index}", node)
 
     def call(self, node: Node, depth: int) -> None:
-        binding = bind(node, self.session)
+        try:
+            binding = bind(node, self.session)
+        except errors.OpError as e:
+            raise refused(e, node) from None
         if binding is None:
             self.space[f"n{node.index}"] = node
             self.add(depth, f"fail_missing(n{node.index})", node)

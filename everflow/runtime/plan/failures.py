@@ -36,6 +36,12 @@ def translated(error: Exception, emitted) -> Exception:
     return found
 
 
+def refused(error: errors.OpError, node: Node) -> errors.OpError:
+    """The error to raise for one that came while a node was bound to its kernel."""
+    op = node.op
+    return type(error)(op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
+
+
 def _failing(error: Exception, emitted):
     """The node whose line raised, and the values there were."""
     trace = error.__traceback__

@@ -64,6 +64,17 @@ class Node:
         except KeyError:
             return kernel_attribute(self.definition.attr_by_name[name].default)
 
+    def constant_input(self, position: int):
+        """The kernel value of an input that is known when planning, else None; for `specialize`."""
+        source, _ = self.inputs[position]
+        if source.type == VALUE:
+            return source.value
+        if source.type == "Const":
+            from everflow.kernels.tensors import from_numpy
+
+            return from_numpy(source.attribute("value"))
+        return None
+
     @property
     def is_stateful(self) -> bool:
         return self.definition is None or self.definition.is_stateful

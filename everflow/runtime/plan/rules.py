@@ -65,8 +65,8 @@ def _computed(node: Node, values: list, session):
     """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
     if node.type in RENAMES:
         return [values[0]]
-    binding = bind(node, session)
     try:
+        binding = bind(node, session)
         results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
     except Exception:  # noqa: BLE001  whatever a kernel raises is told when the node runs
         return None
