@@ -206,7 +206,8 @@ def reduce_join(inputs, reduction_indices, *, keep_dims, separator):
         axes.append(axis % inputs.ndim)
     kept = [axis for axis in range(inputs.ndim) if axis not in axes]
     outer = [inputs.shape[axis] for axis in kept]
-    rows = inputs.transpose(kept + axes).reshape(int(np.prod(outer, dtype=np.int64)), -1 if inputs.size else 0)
+    # The axis given first is joined first.
+    rows = inputs.transpose(kept + axes[::-1]).reshape(int(np.prod(outer, dtype=np.int64)), -1 if inputs.size else 0)
     shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)] if keep_dims else outer
     return strings((glue.join(row) for row in rows), shape)
 

@@ -1,0 +1,375 @@
+"""Lookup tables at run time: static ones that are filled once, mutable ones, and open-addressed dense ones."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from everflow.kernels.hashing import murmur64
+from everflow.kernels.registry import kernel
+from everflow.kernels.strings import scalar_string, strings
+from everflow.kernels.strings_numbers import parse_number
+from everflow.kernels.tensors import torch_dtype
+from everflow.platform import file_io
+
+WHOLE_LINE, LINE_NUMBER = -2, -1
+
+
+def _listed(tensor) -> list:
+    """All elements of a tensor as Python values."""
+    return list(tensor.flat) if isinstance(tensor, np.ndarray) else tensor.reshape(-1).tolist()
+
+
+def _rows(tensor, keys_rank: int) -> list:
+    """The value of each key: an element, or a tuple of elements where values are vectors."""
+    flat = _listed(tensor)
+    width = int(np.prod(tensor.shape[keys_rank:], dtype=np.int64))
+    if tensor.ndim == keys_rank:
+        return flat
+    return [tuple(flat[i : i + width]) for i in range(0, len(flat), width)] if width else []
+
+
+def _tensor(values: list, dtype, shape):
+    if values and isinstance(values[0], tuple):
+        values = [v for row in values for v in row]
+    if dtype is dtypes.string:
+        return strings(values, shape)
+    return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(tuple(shape))
+
+
+def _shape_text(shape) -> str:
+    return "[" + ",".join(str(int(d)) for d in shape) + "]"
+
+
+def _shown(value) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+class Table:
+    """Keys and values of two dtypes; values have a shape of their own."""
+
+    def __init__(self, key_dtype, value_dtype, value_shape=()):
+        self.key_dtype, self.value_dtype, self.value_shape = key_dtype, value_dtype, tuple(value_shape)
+        self.entries: dict = {}
+        self.lock = threading.Lock()
+
+    def __len__(self):
+        return len(self.entries)
+
+    def find(self, keys, default):
+        get, missing = self.entries.get, _rows(default, default.ndim - len(self.value_shape))[0]
+        found = [get(k, missing) for k in _listed(keys)]
+        return _tensor(found, self.value_dtype, (*keys.shape, *self.value_shape))
+
+    def check(self, keys, values) -> None:
+        expected = (*keys.shape, *self.value_shape)
+        if tuple(values.shape) != expected:
+            raise InvalidArgumentError(None, None, f"Expected shape {_shape_text(expected)} for value, got {_shape_text(values.shape)}")
+
+    def insert(self, keys, values) -> None:
+        self.check(keys, values)
+        with self.lock:
+            self.entries.update(zip(_listed(keys), _rows(values, keys.ndim)))
+
+    def load(self, keys, values) -> None:
+        """Hold these entries and no others."""
+        self.check(keys, values)
+        with self.lock:
+            self.entries = dict(zip(_listed(keys), _rows(values, keys.ndim)))
+
+    def remove(self, keys) -> None:
+        with self.lock:
+            for key in _listed(keys):
+                self.entries.pop(key, None)
+
+    def export(self):
+        with self.lock:
+            keys, values = list(self.entries), list(self.entries.values())
+        return _tensor(keys, self.key_dtype, (len(keys),)), _tensor(values, self.value_dtype, (len(values), *self.value_shape))
+
+
+class StaticTable(Table):
+    """A table that is filled once; until then it can't be asked."""
+
+    def __init__(self, key_dtype, value_dtype):
+        super().__init__(key_dtype, value_dtype)
+        self.initialized = False
+
+    def find(self, keys, default):
+        if not self.initialized:
+            raise FailedPreconditionError(None, None, "Table not initialized.")
+        return super().find(keys, default)
+
+    def fill(self, make_pairs) -> None:
+        """Take the pairs of `make_pairs()`, unless it was filled before."""
+        with self.lock:
+            if self.initialized:
+                return
+            entries = {}
+            for key, value in make_pairs():
+                held = entries.setdefault(key, value)
+                if held != value:
+                    raise FailedPreconditionError(
+                        None,
+                        None,
+                        f"HashTable has different value for same key. Key {_shown(key)} has {_shown(held)} and trying to add value {_shown(value)}",
+                    )
+            self.entries, self.initialized = entries, True
+
+    def load(self, keys, values) -> None:
+        self.check(keys, values)
+        self.fill(lambda: zip(_listed(keys), _rows(values, keys.ndim)))
+
+    def insert(self, keys, values) -> None:
+        raise InvalidArgumentError(None, None, "A static table can't be changed")
+
+    remove = insert
+
+    def export(self):
+        if not self.initialized:
+            raise AbortedError(None, None, "HashTable is not initialized.")
+        return super().export()
+
+
+class DenseTable(Table):
+    """Open addressing with two keys set aside; what it exports are its buckets, empty ones included."""
+
+    def __init__(self, key_dtype, value_dtype, value_shape, empty_key, deleted_key, buckets, max_load_factor):
+        super().__init__(key_dtype, value_dtype, value_shape)
+        if buckets < 4 or buckets & (buckets - 1):
+            raise InvalidArgumentError(None, None, f"Number of buckets must be at least 4 and a power of 2, got: {buckets}")
+        if empty_key == deleted_key:
+            raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+        self.empty_key, self.deleted_key, self.load_factor = empty_key, deleted_key, max_load_factor
+        self.slots = [empty_key] * buckets
+        self.kept = [None] * buckets  # values, those of deleted keys too
+
+    def _check_keys(self, keys) -> None:
+        for what, key in (("empty_key", self.empty_key), ("deleted_key", self.deleted_key)):
+            if key in keys:
+                raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
+
+    def _places(self, key):
+        """The buckets to look at for a key, one after the other."""
+        mask = len(self.slots) - 1
+        at = (murmur64(key) if isinstance(key, bytes) else key) & mask
+        for step in range(1, len(self.slots) + 1):
+            yield at
+            at = (at + step) & mask
+
+    def _put(self, key, value) -> None:
+        for at in self._places(key):
+            if self.slots[at] in (key, self.empty_key):
+                self.slots[at], self.kept[at] = key, value
+                return
+
+    def find(self, keys, default):
+        self._check_keys(_listed(keys))
+        return super().find(keys, default)
+
+    def insert(self, keys, values) -> None:
+        self.check(keys, values)
+        new = dict(zip(_listed(keys), _rows(values, keys.ndim)))
+        self._check_keys(new)
+        with self.lock:
+            needed = len(self.entries) + keys.shape[0] if keys.ndim else len(self.entries) + 1
+            buckets = len(self.slots)
+            while needed > buckets * self.load_factor:
+                buckets *= 2
+            if buckets != len(self.slots):
+                self.slots, self.kept = [self.empty_key] * buckets, [None] * buckets
+                for key, value in self.entries.items():
+                    self._put(key, value)
+            self.entries.update(new)
+            for key, value in new.items():
+                self._put(key, value)
+
+    def load(self, keys, values) -> None:
+        width = len(self.value_shape) or 1
+        keys = keys.reshape(-1)
+        values = values.reshape(len(keys), *values.shape[values.ndim - width :]) if self.value_shape else values.reshape(-1)
+        pairs = list(zip(_listed(keys), _rows(values, 1)))
+        with self.lock:
+            self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
+            buckets = len(self.slots)
+            while len(self.entries) > buckets * self.load_factor:
+                buckets *= 2
+            self.slots, self.kept = [self.empty_key] * buckets, [None] * buckets
+            for key, value in self.entries.items():
+                self._put(key, value)
+
+    def remove(self, keys) -> None:
+        names = _listed(keys)
+        self._check_keys(names)
+        with self.lock:
+            for key in names:
+                if self.entries.pop(key, None) is not None:
+                    self.slots[self.slots.index(key)] = self.deleted_key
+
+    def export(self):
+        blank = b"" if self.value_dtype is dtypes.string else 0
+        width = int(np.prod(self.value_shape, dtype=np.int64))
+        with self.lock:
+            keys = list(self.slots)
+            values = [(blank,) * width if v is None else v if isinstance(v, tuple) else (v,) for v in self.kept]
+        shape = self.value_shape or (1,)
+        return _tensor(keys, self.key_dtype, (len(keys), 1)), _tensor(values, self.value_dtype, (len(keys), *shape))
+
+
+# --- handles ----------------------------------------------------------------------------------
+
+# Tables without a name to share them by belong to one session.
+_private: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _table(node, session, container, shared_name, use_node_name_sharing, factory) -> Table:
+    if not shared_name and not use_node_name_sharing:
+        tables = _private.setdefault(session, {})
+        if node.name not in tables:
+            tables[node.name] = factory()
+        return tables[node.name]
+    table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
+    attrs = node.attrs
+    if table.key_dtype != attrs["key_dtype"] or table.value_dtype != attrs["value_dtype"]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Conflicting key/value dtypes {attrs['key_dtype'].name}->{attrs['value_dtype'].name} "
+            f"with {table.key_dtype.name}-{table.value_dtype.name} for table {shared_name or node.name}",
+        )
+    return table
+
+
+@kernel("HashTable", "HashTableV2", once=True)
+def hash_table(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, node, session):
+    return _table(node, session, container, shared_name, use_node_name_sharing, lambda: StaticTable(key_dtype, value_dtype))
+
+
+@kernel("MutableHashTable", "MutableHashTableV2", once=True)
+def mutable_hash_table(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, node, session):
+    return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype))
+
+
+@kernel("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", once=True)
+def mutable_hash_table_of_tensors(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, value_shape, node, session):
+    shape = value_shape.as_list()
+    return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape))
+
+
+def _dense_table(empty_key, deleted_key, container, shared_name, use_node_name_sharing, node, session):
+    attribute = node.attribute
+
+    def make():
+        return DenseTable(
+            attribute("key_dtype"),
+            attribute("value_dtype"),
+            attribute("value_shape").as_list(),
+            _listed(empty_key)[0],
+            deleted_key,
+            attribute("initial_num_buckets"),
+            attribute("max_load_factor"),
+        )
+
+    return _table(node, session, container, shared_name, use_node_name_sharing, make)
+
+
+@kernel("MutableDenseHashTable")
+def mutable_dense_hash_table(empty_key, *, container, shared_name, use_node_name_sharing, node, session):
+    return _dense_table(empty_key, None, container, shared_name, use_node_name_sharing, node, session)
+
+
+@kernel("MutableDenseHashTableV2")
+def mutable_dense_hash_table_v2(empty_key, deleted_key, *, container, shared_name, use_node_name_sharing, node, session):
+    return _dense_table(empty_key, _listed(deleted_key)[0], container, shared_name, use_node_name_sharing, node, session)
+
+
+# --- what is done with tables -----------------------------------------------------------------
+
+
+@kernel("LookupTableFind", "LookupTableFindV2")
+def find(table_handle, keys, default_value):
+    if tuple(default_value.shape) != table_handle.value_shape:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expected shape {_shape_text(table_handle.value_shape)} for default value, got {_shape_text(default_value.shape)}",
+        )
+    return table_handle.find(keys, default_value)
+
+
+@kernel("LookupTableInsert", "LookupTableInsertV2")
+def insert(table_handle, keys, values):
+    table_handle.insert(keys, values)
+
+
+@kernel("LookupTableRemoveV2")
+def remove(table_handle, keys):
+    table_handle.remove(keys)
+
+
+@kernel("LookupTableSize", "LookupTableSizeV2")
+def size(table_handle):
+    return torch.tensor(len(table_handle))
+
+
+@kernel("LookupTableExport", "LookupTableExportV2")
+def export(table_handle):
+    return table_handle.export()
+
+
+@kernel("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
+def import_values(table_handle, keys, values):
+    table_handle.load(keys, values)
+
+
+def _field(line: bytes, index: int, number: int, dtype, delimiter: bytes, filename: str):
+    """What one line holds for a key or a value."""
+    if index == LINE_NUMBER:
+        return number
+    if index == WHOLE_LINE:
+        text = line
+    else:
+        parts = line.split(delimiter)
+        if index >= len(parts):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Invalid number of columns in {filename} line {number} ({_shown(line)}) : expected {index} got {len(parts)}",
+            )
+        text = parts[index]
+    if dtype is dtypes.string:
+        return text
+    value = parse_number(text, dtype)
+    if value is None:
+        raise InvalidArgumentError(None, None, f"Field {_shown(text)} in line {number} is not a valid {dtype.name}.")
+    return value
+
+
+@kernel("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
+def initialize_from_text_file(table_handle, filename, *, key_index, value_index, vocab_size, delimiter):
+    name = scalar_string(filename, "filename").decode()
+    separator = delimiter.encode()
+
+    def pairs():
+        with file_io.FileIO(name, "rb") as file:
+            data = file.read()
+        if not data:
+            raise OutOfRangeError(None, None, "Read less bytes than requested")
+        lines = data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        lines = [line.rstrip(b"\r") for line in lines]
+        if vocab_size >= 0:
+            if len(lines) < vocab_size:
+                raise InvalidArgumentError(None, None, f"Invalid vocab_size in {name}: expected {vocab_size} but got {len(lines)}")
+            lines = lines[:vocab_size]
+        for number, line in enumerate(lines):
+            key = _field(line, key_index, number, table_handle.key_dtype, separator, name)
+            yield key, _field(line, value_index, number, table_handle.value_dtype, separator, name)
+
+    table_handle.fill(pairs)

@@ -1,0 +1,13 @@
+"""tf.lookup: tables from keys to values."""
+
+from __future__ import annotations
+
+import types as _types
+
+# The re-exports are the purpose of this file.
+# ruff: noqa: F401
+from everflow.ops.lookup import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
+from everflow.ops.lookup_files import TextFileIndex, TextFileInitializer
+from everflow.ops.lookup_mutable import DenseHashTable as _DenseHashTable
+
+experimental = _types.SimpleNamespace(DenseHashTable=_DenseHashTable)
