@@ -183,6 +183,7 @@ python.tools          optimize_for_inference_lib         : tools.optimize_for_in
 python.tools          saved_model_cli                    : tools.saved_model_cli
 python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused
+tools                 .                                  : tools
 tools                 graph_transforms                   : tools.graph_transforms
 
 python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent momentum optimizer proximal_adagrad \
@@ -202,7 +203,7 @@ python.util           deprecation decorator_utils        : platform.deprecation
 python.util           nest                               : framework.nest
 python.util           tf_inspect                         : platform.inspection
 python.util           lazy_loader                        : platform.lazy_loader
-python.util           tf_export all_util                 : platform.exports
+python.util           tf_export                          : platform.exports
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
@@ -246,10 +247,9 @@ def _load(source: str) -> types.ModuleType | None:
         if not name.startswith(missing.name or " "):
             raise
     # A namespace that is an attribute rather than a file, as tf.nn.rnn_cell may be.
-    found: object = everflow
-    for part in source.split("."):
-        found = getattr(found, part, None)
-    return found if isinstance(found, types.ModuleType) else None
+    folder, _, last = source.rpartition(".")
+    found = getattr(_load(folder), last, None) if folder else None
+    return found if isinstance(found, types.ModuleType) and not isinstance(found, _Served) else None
 
 
 def _load_all(sources: list[str]) -> Iterator[types.ModuleType]:
@@ -309,7 +309,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
         return _load("protos." + path.rpartition(".")[2])
     sources = _rows().get(path)
     if sources is None:
-        if module := _load(path):
+        if module := _load(path) or _load(path.removeprefix("python.")):
             return module
         if match := _CONTRIB_INNER.fullmatch(path):
             sources = [match[1]]

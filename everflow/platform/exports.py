@@ -1,0 +1,23 @@
+"""tensorflow.python.util.tf_export: decorators that mark public names. Here names are public by being in a tf.X module."""
+
+from __future__ import annotations
+
+
+class tf_export:  # noqa: N801  TensorFlow's name
+    """Keeps the names it is given on the function or class, for tools that ask for them."""
+
+    def __init__(self, *args, v1=None, **_):
+        self._names = args
+        self._names_v1 = v1 or args
+
+    def __call__(self, func):
+        func._tf_api_names = self._names
+        func._tf_api_names_v1 = self._names_v1
+        return func
+
+    def export_constant(self, module_name, name):
+        """A constant needs no mark: nothing to do."""
+        del module_name, name
+
+
+keras_export = estimator_export = tf_export
