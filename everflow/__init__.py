@@ -466,6 +466,7 @@ from everflow.ops.parsing_examples import (
 )
 
 # --- queues, barriers, accumulators, tables
+from everflow.ops.lookup import initialize_all_tables, tables_initializer
 
 # --- initializers
 from everflow.ops.initializers import (

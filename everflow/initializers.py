@@ -17,3 +17,7 @@ from everflow.ops.initializers import UniformUnitScaling as uniform_unit_scaling
 from everflow.ops.initializers import VarianceScaling as variance_scaling
 from everflow.ops.initializers import Zeros as zeros
 from everflow.ops.initializers import he_normal, he_uniform, lecun_normal, lecun_uniform
+from everflow.ops.lookup import tables_initializer
+from everflow.ops.variables import global_variables_initializer as global_variables
+from everflow.ops.variables import local_variables_initializer as local_variables
+from everflow.ops.variables import variables_initializer as variables
