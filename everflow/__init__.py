@@ -411,6 +411,7 @@ from everflow.ops.linalg import (
 )
 from everflow.ops.linalg_functions import matrix_square_root
 from everflow.ops.linalg_norms import norm
+from everflow.ops.fft import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 
 # --- random
 from everflow.ops.random import (

@@ -219,6 +219,10 @@ def _evaluate(tensor, memo, depth):
         inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
         if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
+    elif op.type in SPLITTERS and depth < 64:
+        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
+        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+            value = np.asarray(SPLITTERS[op.type](op, *inputs)[tensor.value_index])
     memo[key] = value
     return value
 
@@ -326,3 +330,9 @@ EVALUATORS = {
     "AddN": lambda op, *values: sum(values[1:], values[0]),
     "Pad": lambda op, x, paddings: np.pad(x, paddings),
 }  # fmt: skip
+# The same for ops whose outputs are the parts of one input.
+SPLITTERS = {
+    "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
+    "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
+    "Unpack": lambda op, x: [np.take(x, i, axis=op.attrs["axis"]) for i in range(op.attrs["num"])],
+}
