@@ -217,6 +217,8 @@ class _Walk:
     def gradient_function(self, op):
         try:
             return gradient_function(op)
+        except KeyError:  # two families register one op type: no matter of this graph
+            raise
         except LookupError:
             if self.graph._is_function(op.type):
                 return _symbolic_gradient

@@ -1,0 +1,58 @@
+"""tf.train: optimizers, learning rates, moving averages, checkpoints, sessions that watch over training."""
+
+# The re-exports are the purpose of this file, in the families' order rather than the alphabet's.
+# ruff: noqa: F401, I001
+
+from __future__ import annotations
+
+# --- optimizers
+from everflow.train.adam import AdamOptimizer
+from everflow.train.adaptive import (
+    AdadeltaOptimizer,
+    AdagradDAOptimizer,
+    AdagradOptimizer,
+    FtrlOptimizer,
+    ProximalAdagradOptimizer,
+    RMSPropOptimizer,
+)
+from everflow.train.gradient_descent import GradientDescentOptimizer, MomentumOptimizer, ProximalGradientDescentOptimizer
+from everflow.train.optimizer import Optimizer
+
+# --- learning rates and moving averages
+from everflow.train.learning_rate import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
+)
+from everflow.train.moving_averages import ExponentialMovingAverage
+
+# --- global step
+from everflow.train.global_step import (
+    assert_global_step,
+    create_global_step,
+    get_global_step,
+    get_or_create_global_step,
+    global_step,
+)
+
+# --- checkpoints: Saver, reading, writing and listing them
+
+# --- sessions: MonitoredSession, hooks, Supervisor, Scaffold
+
+# --- queues: Coordinator, QueueRunner, batching
+
+# --- clusters
+
+# --- messages
+from everflow.protos.cluster_pb2 import ClusterDef, JobDef
+from everflow.protos.example_pb2 import Example, SequenceExample
+from everflow.protos.feature_pb2 import BytesList, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List
+from everflow.protos.saver_pb2 import SaverDef
+from everflow.protos.tensorflow_server_pb2 import ServerDef

@@ -1,0 +1,92 @@
+"""Optimizers without memory and with momentum: gradient descent, its proximal form, momentum."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.train.optimizer import KernelOptimizer
+from everflow.ops.math import cast
+
+
+class GradientDescentOptimizer(KernelOptimizer):
+    """Subtracts the gradient times the learning rate."""
+
+    _rule = "GradientDescent"
+    _rule_tensors = {"alpha": "_learning_rate_tensor"}
+
+    def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._learning_rate_tensor = None
+
+    def _prepare(self):
+        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate))
+
+    # Rows that come twice may be subtracted twice: no need to add them up first.
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        return raw.ResourceScatterAdd(handle.handle, indices, -grad * self._learning_rate)
+
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        from everflow.framework.composites import IndexedSlices
+
+        delta = IndexedSlices(grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype), grad.indices, grad.dense_shape)
+        return var.scatter_sub(delta, use_locking=self._use_locking)
+
+
+class ProximalGradientDescentOptimizer(KernelOptimizer):
+    """Gradient descent with L1 and L2 regularization that sets small weights to zero."""
+
+    _rule = "ProximalGradientDescent"
+    _rule_tensors = {
+        "alpha": "_learning_rate_tensor",
+        "l1": "_l1_regularization_strength_tensor",
+        "l2": "_l2_regularization_strength_tensor",
+    }
+
+    def __init__(
+        self,
+        learning_rate,
+        l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0,
+        use_locking=False,
+        name="ProximalGradientDescent",
+    ):
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+        self._l1_regularization_strength_tensor = None
+        self._l2_regularization_strength_tensor = None
+
+    def _prepare(self):
+        self._prepare_tensors(
+            learning_rate=("_learning_rate_tensor", self._learning_rate),
+            l1_regularization_strength=("_l1_regularization_strength_tensor", self._l1_regularization_strength),
+            l2_regularization_strength=("_l2_regularization_strength_tensor", self._l2_regularization_strength),
+        )
+
+
+class MomentumOptimizer(KernelOptimizer):
+    """Keeps a decaying sum of gradients and moves along it; with `use_nesterov`, looks ahead."""
+
+    _rule = "Momentum"
+    _rule_slots = {"accum": "momentum"}
+    _rule_tensors = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}
+
+    def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._momentum = momentum
+        self._use_nesterov = use_nesterov
+
+    def _rule_attributes(self):
+        return {"use_nesterov": self._use_nesterov}
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            self._zeros_slot(v, "momentum", self._name)
+
+    def _prepare(self):
+        self._prepare_tensors(
+            learning_rate=("_learning_rate_tensor", self._learning_rate), momentum=("_momentum_tensor", self._momentum)
+        )

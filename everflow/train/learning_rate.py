@@ -1,0 +1,215 @@
+"""Learning rates that change with the step: decays, restarts, steps.
+
+Each is a tensor; in eager mode a function without arguments, which optimizers call at each step.
+"""
+
+from __future__ import annotations
+
+import functools
+import math as python_math
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import executing_eagerly, name_scope
+from everflow.ops import math
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import case, cond
+from everflow.ops.random import random_normal
+
+
+def _schedule(function):
+    """Let a schedule be computed at once in a graph, and at each call in eager mode."""
+
+    @functools.wraps(function)
+    def schedule(*args, **kwargs):
+        if executing_eagerly():
+            return functools.partial(function, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return schedule
+
+
+@_schedule
+def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    """`learning_rate * decay_rate ** (global_step / decay_steps)`; with `staircase` the quotient is rounded down.
+
+    >>> rate = tf.train.exponential_decay(0.1, step, 1000, 0.96, staircase=True)
+    """
+    with name_scope(name, "ExponentialDecay", [learning_rate, global_step, decay_steps, decay_rate]) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        decay_steps = math.cast(decay_steps, dtype)
+        decay_rate = math.cast(decay_rate, dtype)
+        p = math.cast(global_step, dtype) / decay_steps
+        if staircase:
+            p = math.floor(p)
+        return math.multiply(initial, math.pow(decay_rate, p), name=name)
+
+
+def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
+    return exponential_decay(learning_rate, global_step, decay_steps, math.exp(math.negative(decay_rate)), staircase=staircase, name=name)
+
+
+@_schedule
+def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
+    with name_scope(name, "InverseTimeDecay", [learning_rate, global_step, decay_rate]) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        decay_steps = math.cast(decay_steps, dtype)
+        decay_rate = math.cast(decay_rate, dtype)
+        p = math.cast(global_step, dtype) / decay_steps
+        if staircase:
+            p = math.floor(p)
+        one = math.cast(constant(1), dtype)
+        return math.divide(initial, math.add(one, math.multiply(decay_rate, p)), name=name)
+
+
+@_schedule
+def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
+    """From `learning_rate` to `end_learning_rate` in `decay_steps`, along a power; with `cycle`, in ever longer rounds."""
+    with name_scope(
+        name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]
+    ) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        end_learning_rate = math.cast(end_learning_rate, dtype)
+        power = math.cast(power, dtype)
+        step = math.cast(global_step, dtype)
+        steps = math.cast(decay_steps, dtype)
+        if cycle:
+            rounds = cond(math.equal(step, 0), lambda: 1.0, lambda: math.ceil(step / decay_steps))
+            steps = math.multiply(steps, rounds)
+        else:
+            step = math.minimum(step, decay_steps)
+        p = math.divide(step, steps)
+        return math.add(math.multiply(initial - end_learning_rate, math.pow(1 - p, power)), end_learning_rate, name=name)
+
+
+def piecewise_constant(x, boundaries, values, name=None):
+    """`values[0]` up to `boundaries[0]`, then `values[1]`, and so on; one value more than boundaries.
+
+    >>> rate = tf.train.piecewise_constant(step, [100, 200], [1.0, 0.5, 0.1])
+    """
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
+    values = [convert_to_tensor(v) for v in nest.flatten(values)]
+    x_converted = convert_to_tensor(x)
+    for i, b in enumerate(boundaries):
+        if b.dtype.base_dtype != x_converted.dtype.base_dtype:
+            # Integers given in Python are int32, the global step is int64.
+            if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
+                boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
+            else:
+                raise ValueError(
+                    f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r})."
+                )
+    for v in values[1:]:
+        if v.dtype.base_dtype != values[0].dtype.base_dtype:
+            raise ValueError(
+                f"Values must have elements all with the same dtype ({values[0].dtype.base_dtype!r} vs {v.dtype.base_dtype!r})."
+            )
+    with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
+        pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]
+        for low, high, v in zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True):
+            pairs.append(((x_converted > low) & (x_converted <= high), lambda v=v: v))
+        # One of them always holds; `case` wants a default all the same.
+        return case(pairs, lambda: values[0], exclusive=True)
+
+
+piecewise_constant_decay = piecewise_constant
+
+
+@_schedule
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+    """Half a cosine from `learning_rate` to `alpha` of it in `decay_steps`."""
+    with name_scope(name, "CosineDecay", [learning_rate, global_step]):
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        decay_steps = math.cast(decay_steps, dtype)
+        step = math.minimum(math.cast(global_step, dtype), decay_steps)
+        decayed = (1 - alpha) * _half_cosine(step / decay_steps) + alpha
+        return math.multiply(initial, decayed)
+
+
+def _half_cosine(fraction):
+    return 0.5 * (1.0 + math.cos(constant(python_math.pi) * fraction))
+
+
+@_schedule
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+    """Cosine decay that starts again: each period `t_mul` times as long, from `m_mul` times the rate."""
+    with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        first_decay_steps = math.cast(first_decay_steps, dtype)
+        alpha = math.cast(alpha, dtype)
+        t_mul = math.cast(t_mul, dtype)
+        m_mul = math.cast(m_mul, dtype)
+        fraction = math.cast(global_step, dtype) / first_decay_steps
+
+        def growing():
+            restart = math.floor(math.log(1.0 - fraction * (1.0 - t_mul)) / math.log(t_mul))
+            before = (1.0 - t_mul**restart) / (1.0 - t_mul)
+            return restart, (fraction - before) / t_mul**restart
+
+        def equal():
+            restart = math.floor(fraction)
+            return restart, fraction - restart
+
+        restart, fraction_of_period = cond(math.equal(t_mul, 1.0), equal, growing)
+        scale = m_mul**restart
+        cosine = 0.5 * scale * (1.0 + math.cos(constant(python_math.pi) * fraction_of_period))
+        decayed = (1 - alpha) * cosine + alpha
+        return math.multiply(initial, decayed, name=name)
+
+
+@_schedule
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    """A straight line times a cosine of `num_periods` periods."""
+    with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        decay_steps = math.cast(decay_steps, dtype)
+        num_periods = math.cast(num_periods, dtype)
+        alpha = math.cast(alpha, dtype)
+        beta = math.cast(beta, dtype)
+        step = math.minimum(math.cast(global_step, dtype), decay_steps)
+        line = (decay_steps - step) / decay_steps
+        cosine = _half_cosine(2.0 * num_periods * (step / decay_steps))
+        decayed = (alpha + line) * cosine + beta
+        return math.multiply(initial, decayed, name=name)
+
+
+@_schedule
+def noisy_linear_cosine_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    initial_variance=1.0,
+    variance_decay=0.55,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+    name=None,
+):
+    """`linear_cosine_decay` with noise on the line, whose variance falls with the step."""
+    with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
+        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+        dtype = initial.dtype
+        decay_steps = math.cast(decay_steps, dtype)
+        initial_variance = math.cast(initial_variance, dtype)
+        variance_decay = math.cast(variance_decay, dtype)
+        num_periods = math.cast(num_periods, dtype)
+        alpha = math.cast(alpha, dtype)
+        beta = math.cast(beta, dtype)
+        step = math.minimum(math.cast(global_step, dtype), decay_steps)
+        line = (decay_steps - step) / decay_steps
+        deviation = math.sqrt(initial_variance / math.pow(1.0 + step, variance_decay))
+        noisy_line = line + random_normal(line.shape, stddev=deviation)
+        fraction = step / decay_steps
+        cosine = _half_cosine(2.0 * num_periods * fraction)
+        decayed = (alpha + noisy_line) * cosine + beta
+        return math.multiply(initial, decayed, name=name)
