@@ -17,3 +17,11 @@ from everflow.platform.compat import (
     path_to_str,
     real_types,
 )
+
+
+def __getattr__(name):
+    if name == "v2":
+        import importlib
+
+        return importlib.import_module("everflow.compat.v2")
+    raise AttributeError(f"module 'tensorflow.compat' has no attribute {name!r}")

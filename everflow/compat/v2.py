@@ -1,0 +1,95 @@
+"""tf.compat.v2: the interface of TensorFlow 2 as far as 1.15 has it.
+
+Most names are the same objects as in tf (`v2_names.txt`). Those that changed are in a table, with the function that serves them; what is in
+neither is not there.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pathlib
+import types
+
+import everflow
+
+# Namespaces that are given as they are.
+_WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
+# A name whose meaning changed, and what serves it: everflow module and name in it.
+_CHANGED = {
+    "image.extract_patches": "ops.array_blocks.extract_image_patches_v2",
+    "image.resize": "ops.image_resize.resize_images_v2",
+    "io.parse_single_example": "ops.parsing_examples.parse_single_example_v2",
+    "nn.avg_pool": "ops.nn_pooling.avg_pool_v2",
+    "nn.conv2d_transpose": "ops.nn_convolution.conv2d_transpose_v2",
+    "nn.conv3d_transpose": "ops.nn_convolution.conv3d_transpose_v2",
+    "nn.ctc_beam_search_decoder": "ops.nn_ctc.ctc_beam_search_decoder_v2",
+    "nn.dropout": "ops.nn_dropout.dropout_v2",
+    "nn.max_pool": "ops.nn_pooling.max_pool_v2",
+    "nn.softmax_cross_entropy_with_logits": "ops.nn_losses.softmax_cross_entropy_with_logits_v2",
+    "optimizers": "keras.optimizers",
+    "random.poisson": "ops.random.random_poisson_v2",
+    "random.set_seed": "framework.seeds.set_random_seed",
+    "where": "ops.array_indexing.where_v2",
+}
+
+
+@functools.cache
+def _same() -> frozenset[str]:
+    return frozenset(pathlib.Path(__file__).with_name("v2_names.txt").read_text().split())
+
+
+@functools.cache
+def _folders() -> frozenset[str]:
+    return frozenset(name.rpartition(".")[0] for name in (*_same(), *_CHANGED) if "." in name)
+
+
+def _find(path: str):
+    """What `tf.compat.v2.PATH` is; AttributeError where there is none."""
+    if served := _CHANGED.get(path):
+        module, _, name = served.rpartition(".")
+        try:
+            return getattr(importlib.import_module(f"everflow.{module}"), name)
+        except ModuleNotFoundError as e:
+            raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r} (Everflow doesn't have it yet)") from e
+    if path in _folders():
+        return _Namespace(path)
+    if path in _WHOLE or path in _same():
+        return functools.reduce(getattr, path.split("."), everflow)
+    raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r}")
+
+
+class _Namespace(types.ModuleType):
+    """A tf.compat.v2.X."""
+
+    def __init__(self, path: str):
+        super().__init__(f"{__name__}.{path}")
+        self._path = path
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = _find(f"{self._path}.{name}")
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self):
+        return _names_below(self._path + ".")
+
+
+def _names_below(prefix: str) -> list[str]:
+    return sorted({name[len(prefix) :].partition(".")[0] for name in (*_same(), *_CHANGED) if name.startswith(prefix)})
+
+
+def __getattr__(name: str):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name == "compat":
+        return importlib.import_module("everflow.compat")
+    value = _find(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*_names_below(""), *_WHOLE, "compat"})
