@@ -113,7 +113,7 @@ def _from_fact(name: str, fact: dict) -> OpDef:
         tuple(_arg(a) for a in fact["inputs"]),
         tuple(_arg(a) for a in fact["outputs"]),
         tuple(_attr(a) for a in fact["attrs"]),
-        *(fact.get(k, False) for k in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input")),
+        **{k: fact.get(k, False) for k in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input")},
         deprecated_at=fact.get("deprecated_at"),
     )
 
@@ -128,7 +128,7 @@ def _attr(fact: dict) -> AttrDef:
     allowed = fact.get("allowed")
     if allowed is not None:
         allowed = tuple(_value(kind.removeprefix("list(").rstrip(")"), v) for v in allowed)
-    default = fact.get("default")
+    default: Any = fact.get("default")
     if "default" in fact:
         if kind.startswith("list("):
             default = [_value(kind[5:-1], v) for v in default]

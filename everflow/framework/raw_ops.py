@@ -42,7 +42,7 @@ def make_function(definition: op_defs.OpDef):
     parameters = [inspect.Parameter(n, kind) for n in required]
     parameters += [inspect.Parameter(n, kind, default=d) for n, d in optional]
     parameters.append(inspect.Parameter("name", kind, default=None))
-    build.__signature__ = inspect.Signature(parameters)
+    build.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     build.__name__ = build.__qualname__ = definition.name
     build.__doc__ = f"Make a `{definition.name}` op."
     return build

@@ -55,8 +55,8 @@ class Dimension:
     def __index__(self):
         return self._value
 
-    def __hash__(self):
-        return hash(self._value)
+    # As in TensorFlow 1.15: equality with an unknown size is None, so there is no hash that fits it.
+    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other):
         return self._compare(other, operator.eq)
@@ -375,7 +375,10 @@ class TensorShape:
             other = as_shape(other)
         except TypeError:
             return NotImplemented
-        return self.sizes == other.sizes
+        if self._dims is None or other._dims is None:
+            return self._dims is other._dims
+        # An unknown size equals nothing, not even another unknown one.
+        return len(self._dims) == len(other._dims) and all(a == b for a, b in zip(self._dims, other._dims))
 
     def __ne__(self, other):
         try:
@@ -386,8 +389,7 @@ class TensorShape:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
         return self.sizes != other.sizes
 
-    def __hash__(self):
-        return hash(self.sizes)
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self):
         return TensorShape, (self.sizes,)

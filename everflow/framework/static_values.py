@@ -6,6 +6,8 @@ Two strengths, as in TensorFlow: `constant_value` follows a few op types, and de
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from everflow.framework import dtypes, slicing
@@ -294,7 +296,7 @@ def _unary(function):
 
 
 # Numpy forms of the ops that shape arithmetic is made of.
-EVALUATORS = {
+EVALUATORS: dict[str, Callable] = {
     **{n: _unary(f) for n, f in {"Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs,
                                   "Floor": np.floor, "Ceil": np.ceil, "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not,
                                   "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign, "InvertPermutation": np.argsort,
