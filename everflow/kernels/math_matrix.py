@@ -27,9 +27,15 @@ def matmul(a, b, *, transpose_a, transpose_b):
 @specialize("MatMul")
 def _matmul_of_node(node):
     """ATen's own function: its message for shapes that don't fit is clear enough."""
-    if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
-        return None
-    return torch.mm
+    return _MATMULS[bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])]
+
+
+_MATMULS = {
+    (False, False): torch.mm,
+    (False, True): lambda a, b: torch.mm(a, b.t()),
+    (True, False): lambda a, b: torch.mm(a.t(), b),
+    (True, True): lambda a, b: torch.mm(a.t(), b.t()),
+}
 
 
 @kernel("BatchMatMulV2")

@@ -143,7 +143,11 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
         if value.__class__ is float and takes_scalars:
             return from_numpy(asarray(value, numpy_type))
         made = array(value)
-        return from_numpy(made) if value.__class__ in _PLAIN else general(made)
+        kind = value.__class__
+        # What numpy made anew is ours to use; the caller's own array may be read-only or run backwards.
+        if kind in _PLAIN or (kind is np.ndarray and made is not value):
+            return from_numpy(made)
+        return general(made)
 
     return array, feed
 

@@ -18,13 +18,13 @@ def graph():
 @pytest.mark.parametrize(
     ("build", "argument"),
     [
-        *[(lambda x, a, f=f, k=k: f(input=x, axis=a, keep_dims=k), axes)
+        *[(lambda x, a, f=f, k=k: f(x, a, keep_dims=k), axes)
           for f in (raw.Sum, raw.Mean) for k in (False, True) for axes in ([0], [-1, 1], [0, 1, 2], [], [1, 1])],
         *[(lambda x, a: raw.Reshape(tensor=x, shape=a), shape) for shape in ([6, 4], [-1], [4, -1, 2], [2, 3, 4])],
         *[(lambda x, a: raw.Transpose(x=x, perm=a), order) for order in ([2, 0, 1], [0, 1, 2])],
         *[(lambda x, a: raw.ExpandDims(input=x, dim=a), axis) for axis in (0, 3, -1, -4)],
         *[(lambda x, a: raw.ConcatV2(values=[x, x], axis=a), axis) for axis in (0, 2, -1)],
-        (lambda x, a: raw.Fill(dims=a, value=raw.Sum(input=x, axis=tf.constant([0, 1, 2]))), [2, 3]),
+        (lambda x, a: raw.Fill(dims=a, value=raw.Sum(x, tf.constant([0, 1, 2]))), [2, 3]),
     ],
 )  # fmt: skip
 def test_same_as_with_an_argument_known_only_when_run(build, argument):
@@ -38,7 +38,7 @@ def test_same_as_with_an_argument_known_only_when_run(build, argument):
 @pytest.mark.parametrize(
     "build",
     [
-        lambda x: raw.Sum(input=x, axis=tf.constant([7])),
+        lambda x: raw.Sum(x, tf.constant([7])),
         lambda x: raw.Reshape(tensor=x, shape=tf.constant([5, 5])),
         lambda x: raw.Transpose(x=x, perm=tf.constant([0, 1])),
         lambda x: raw.ConcatV2(values=[x, x], axis=tf.constant(9)),

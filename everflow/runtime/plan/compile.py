@@ -45,8 +45,8 @@ class Plan:
     def observed_values(self, results: list) -> dict:
         """Operation → values of its outputs, for the Shape ops whose results came after those of the fetches."""
         observed: dict = {}
-        for (node, _), value in zip(self.program.observed, results[len(self.program.fetches) :], strict=True):
-            observed.setdefault(node.op, []).append(value)
+        for (op, _), value in zip(self.program.observed, results[len(self.program.fetches) :], strict=True):
+            observed.setdefault(op, []).append(value)
         return observed
 
 
@@ -68,13 +68,13 @@ def compile_plan(
     """
     program = prune(fetches, feeds, done)
     changes = {"shapes of feeds": replace_observed(program, observed)} if observed else {}
+    if observed == {} and rules:
+        structure(program)
+        program.observed = [(node.op, (node, i)) for node in observable(program) for i in range(len(node.output_dtypes))]
     changes.update(rewrite(program, rules, session))
     place(program, placer)
     partitions = partition(program)
-    found = structure(program)
-    if observed == {}:
-        program.observed = [(node, i) for node in observable(program) for i in range(len(node.output_dtypes))]
-    order = schedule(program, found)
+    order = schedule(program, structure(program))
     emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
     return Plan(program, changes, partitions, order, emitted, session)
 
@@ -82,6 +82,6 @@ def compile_plan(
 def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list):
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
     general = compile_plan(fetches, feeds, session, placer, rules, observed={})
-    if not general.program.observed or not rules:
+    if not general.program.observed:
         return general
     return ShapedPlans(general, lambda observed: compile_plan(fetches, feeds, session, placer, rules, observed=observed))

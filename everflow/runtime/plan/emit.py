@@ -68,7 +68,7 @@ class _Emitter:
         self.takes_step = False
         self.movers: dict = {}
         self.used = (
-            {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | set(program.observed)
+            {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | {edge for _, edge in program.observed}
         )
         self.used_origins = {self.origin(e) for e in self.used}
         if recorder is not None:
@@ -80,7 +80,7 @@ class _Emitter:
         self.add(0, f"def plan(step{feeds}):", None)
         for node in self.program.feeds:
             self.names[node, 0] = f"f{node.value}"
-        fetched = [f for f in self.program.fetches if isinstance(f, tuple)] + self.program.observed
+        fetched = [f for f in self.program.fetches if isinstance(f, tuple)] + [edge for _, edge in self.program.observed]
         kept = {self.origin(f) for f in fetched} | {self.origin(predicate) for f in fetched for predicate, _ in edge_guard(f) or ()}
         self.block(items, 1, (), kept)
         self.add(1, f"return [{', '.join(self.results(to_numpy))}]", None)
@@ -391,7 +391,7 @@ class _Emitter:
                 self.space[f"out{position}"] = fetcher(fetch[0].output_dtypes[fetch[1]].base_dtype, copied[position])
                 name = f"out{position}({name})"
             result.append(name)
-        return result + [self.name(edge) for edge in self.program.observed]
+        return result + [self.name(edge) for _, edge in self.program.observed]
 
 
 def _fail_dead(position: int, node: Node):

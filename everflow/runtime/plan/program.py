@@ -104,7 +104,8 @@ class Program:
         self.last_index = nodes[-1].index if nodes else 0
         self.feeds = feeds
         self.fetches = fetches
-        self.observed: list = []  # edges of Shape ops that are also given, for plans to be made with them
+        # Results of Shape ops that are also given, for plans to be made with them: (Operation, edge that holds it).
+        self.observed: list = []
 
     def new_index(self) -> int:
         """A number for a node that a rule adds."""
@@ -115,14 +116,6 @@ class Program:
         """Add nodes, each right before the one it stands for."""
         self.nodes = [n for node in self.nodes for n in [*made.get(node, ()), node]]
 
-    def consumers(self) -> dict[Node, list[Node]]:
-        """Node → the nodes that take one of its outputs or wait for it."""
-        found: dict[Node, list[Node]] = {node: [] for node in self.nodes}
-        for node in self.nodes:
-            for source in {n for n, _ in node.inputs} | set(node.controls):
-                found[source].append(node)
-        return found
-
     def replace(self, edges: dict[tuple[Node, int], tuple[Node, int]], nodes: dict[Node, Node | None]) -> None:
         """Let users of some edges take others, and waiters for some nodes wait for others (None: for what that node waited for)."""
 
@@ -131,32 +124,38 @@ class Program:
                 edge = edges[edge]
             return edge
 
-        def waits(node, seen):
-            if node not in nodes:
-                return [node]
-            if node in seen:
-                return []
-            seen.add(node)
-            other = nodes[node]
-            if other is not None:
-                return waits(other, seen)
-            return [w for source in [n for n, _ in node.inputs] + node.controls for w in waits(source, seen)]
+        def waits(controls):
+            found: dict[Node, None] = {}
+            seen: set[Node] = set()
+            stack = list(reversed(controls))
+            while stack:
+                node = stack.pop()
+                if node in seen:
+                    continue
+                seen.add(node)
+                if node not in nodes:
+                    if node.type not in (FEED, VALUE):
+                        found[node] = None
+                elif nodes[node] is not None:
+                    stack.append(nodes[node])
+                else:
+                    stack += [n for n, _ in node.inputs] + node.controls
+            return list(found)
 
+        waiting = {node: waits(node.controls) for node in self.nodes if any(c in nodes for c in node.controls)}
         for node in self.nodes:
-            if node in nodes:
-                continue
             if any(e in edges for e in node.inputs):
                 node.inputs = [final(e) for e in node.inputs]
-            if any(c in nodes for c in node.controls):
-                seen: set[Node] = set()
-                node.controls = list(dict.fromkeys(w for c in node.controls for w in waits(c, seen) if w.type not in (FEED, VALUE)))
+            if node in waiting:
+                node.controls = waiting[node]
+        self.observed = [(op, final(edge)) for op, edge in self.observed]
         # A fetch never becomes a feed: the caller would get back the very array that was fed.
         self.fetches = [final(f) if isinstance(f, tuple) and final(f)[0].type != FEED else f for f in self.fetches]
 
     def keep_needed(self) -> None:
         """Drop the nodes that no fetch needs."""
         needed: set[Node] = set(self.feeds)
-        stack = [f[0] if isinstance(f, tuple) else f for f in self.fetches]
+        stack = [f[0] if isinstance(f, tuple) else f for f in self.fetches] + [edge[0] for _, edge in self.observed]
         while stack:
             node = stack.pop()
             if node not in needed:

@@ -8,6 +8,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
+from everflow.runtime.plan.aliasing import FRESH, VIEWS
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
@@ -52,7 +53,7 @@ def fold_constants(program: Program, session) -> int:
             edges[node, output] = (made, 0)
     if edges:
         program.insert_before(added)
-        program.replace(edges, {})
+        program.replace(edges, dict.fromkeys(added))
     return len(added)
 
 
@@ -178,9 +179,28 @@ def _same_known_shape(one, other) -> bool:
     )
 
 
+# --- waiting ---------------------------------------------------------------------------------
+
+
+def needless_waiting(program: Program, session) -> int:
+    """Waiting for a node without side effects is waiting for what that node waits for; nobody need compute it.
+
+    Branches are decided by control inputs, so programs with control flow are left alone.
+    """
+    if any(n.type in CONTROL_FLOW for n in program.nodes):
+        return 0
+    passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and _is_pure(n))]
+    among = set(passed)
+    count = sum(c in among for node in program.nodes for c in node.controls)
+    if count:
+        program.replace({}, dict.fromkeys(passed))
+    return count
+
+
 RULES = [
     Rule("known shapes", known_shapes, "shape_optimization"),
     Rule("constant folding", fold_constants, "constant_folding"),
     Rule("neutral arithmetic", neutral_arithmetic, "arithmetic_optimization"),
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
+    Rule("needless waiting", needless_waiting, "dependency_optimization"),
 ]

@@ -84,7 +84,7 @@ def replace_observed(program: Program, observed: dict) -> int:
     edges: dict = {}
     added: dict = {}
     for node in program.nodes:
-        values = observed.get(node.op) if node.type in SHAPE_OPS else None
+        values = observed.get(node.op) if node.type in SHAPE_OPS and node.op is not None else None
         for output, value in enumerate(values or ()):
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
             made.controls = list(node.controls)
