@@ -11,7 +11,6 @@ import functools
 import importlib
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import pkgutil
 import re
 import sys
@@ -19,6 +18,7 @@ import types
 from collections.abc import Iterator
 
 import everflow
+from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
 # A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is tf itself, and a `*`
@@ -277,7 +277,7 @@ class _Served(types.ModuleType):
         super().__init__(
             name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.as_tensorflow."
         )
-        self.__dict__.update(_path=path, _sources=sources)
+        self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
 
     def __getattr__(self, name: str):
         if name.startswith("__"):
@@ -288,7 +288,7 @@ class _Served(types.ModuleType):
             if hasattr(module, name):
                 return getattr(module, name)
         raise AttributeError(
-            f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name, obj=self
+            f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name
         )
 
     def __dir__(self):
@@ -318,18 +318,6 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     return _Served(fullname, path, sources)
 
 
-class _Loader(importlib.abc.Loader):
-    def __init__(self, module: types.ModuleType):
-        self.module = module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        # The import system keeps what it finds here, so the module it made is replaced by ours, whose own __spec__ stays as it is.
-        if isinstance(self.module, _Served):
-            for name in ("__spec__", "__path__", "__package__", "__loader__"):
-                setattr(self.module, name, getattr(module, name))
-        sys.modules[module.__name__] = self.module
-
-
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds tensorflow and everything below it, before the finders that look at sys.path."""
 
@@ -340,7 +328,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         module = _resolve(fullname, rest)
         if module is None:
             raise ModuleNotFoundError(f"No module named {fullname!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=fullname)
-        return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
+        return alias_spec(fullname, module)
 
 
 def installed_tensorflow() -> str | None:

@@ -30,6 +30,14 @@ def test_namespaces_are_the_same_modules():
     assert gfile is everflow.io.gfile
 
 
+def test_v1_has_everything_below_it_too():
+    import everflow.compat.v1.gfile
+    from everflow.compat.v1.io import gfile
+
+    assert sys.modules["everflow.compat.v1.gfile"] is everflow.gfile
+    assert gfile is everflow.io.gfile
+
+
 def test_messages():
     from tensorflow.core.example import example_pb2
     from tensorflow.core.framework import graph_pb2, types_pb2
