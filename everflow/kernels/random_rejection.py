@@ -140,3 +140,35 @@ def random_poisson(shape, rate, *, dtype, node, session):
 @kernel("RandomPoissonV2")
 def random_poisson_v2(shape, rate, *, dtype, node, session):
     return _sampled(poisson, shape, rate, dtype, node, session)
+
+
+# --- how a gamma sample moves with its concentration -------------------------------------------
+
+# From here on the series would take hundreds of terms, and torch's asymptotic formula is good.
+_LARGE_ALPHA = 100.0
+
+
+@kernel("RandomGammaGrad")
+def random_gamma_grad(alpha, sample):
+    """-(dP/dalpha) / p(sample), P the distribution function and p its density, so that the sample's quantile stays."""
+    a, x = torch.broadcast_tensors(alpha.to(torch.float64), sample.to(torch.float64))
+    result = torch._standard_gamma_grad(a.contiguous(), x.contiguous())
+    small = (a < _LARGE_ALPHA) & (x > 0) & (x < 2 * _LARGE_ALPHA)
+    if bool(small.any()):
+        result[small] = _gamma_grad_series(a[small], x[small])
+    return result.to(alpha.dtype)
+
+
+def _gamma_grad_series(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """By the power series of the incomplete gamma function, differentiated term by term."""
+    term = torch.ones_like(x)
+    total, slope, harmonic = term.clone(), torch.zeros_like(x), torch.zeros_like(x)
+    n = 0
+    while bool((term > 1e-17 * total).any()):
+        n += 1
+        term = term * (x / (a + n))
+        harmonic = harmonic + 1.0 / (a + n)
+        total = total + term
+        slope = slope - term * harmonic
+    # With density p, P = p * (x / alpha) * total; p cancels against the density in the denominator.
+    return -(x / a) * (total * (torch.log(x) - torch.digamma(a + 1.0)) + slope)

@@ -1,0 +1,129 @@
+"""The kernel of ParameterizedTruncatedNormal: normal values between bounds that differ from row to row."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.philox import Philox
+from everflow.kernels.random import box_muller, doubles, shape_of, stream_of
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+# A row sets aside room in the stream for this many tries of each value.
+_MOST_TRIES = 1000
+# Bounds at least this many deviations out on a side that has the mean: plain normal values are good candidates.
+_WIDE = 1.3
+
+
+class _Source:
+    """Uniform and normal values in the order in which one row after the other uses them up, a block at a time."""
+
+    def __init__(self, place: Philox, double: bool):
+        self.place, self.double, self.used = place, double, 0
+
+    def uniforms(self, blocks: int) -> np.ndarray:
+        words = self.place.words(blocks, self.used)
+        return doubles(words) if self.double else (words & np.uint32(0x7FFFFF)) * 2.0**-23
+
+    def normals(self, blocks: int) -> np.ndarray:
+        words = self.place.words(blocks, self.used)
+        if self.double:
+            return box_muller(words)
+        uniforms = (words & np.uint32(0x7FFFFF)) * 2.0**-23
+        radius = np.sqrt(-2.0 * np.log(np.maximum(uniforms[:, ::2], 1e-7)))
+        angle = (2.0 * math.pi * uniforms[:, 1::2]).astype(np.float32).astype(np.float64)
+        return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=2).reshape(blocks, 4)
+
+
+def _by_normals(source, low, high):
+    """Normal candidates, kept where they are within bounds."""
+
+    def draw(groups):
+        z = source.normals(groups)
+        return z, (z >= low) & (z <= high)
+
+    return draw, 1
+
+
+def _by_uniforms(source, low, high):
+    """Uniform candidates between narrow bounds, kept by the density."""
+    peak = 0.0 if low < 0 else low * low
+
+    def draw(groups):
+        values = source.uniforms(2 * groups)
+        z = values[::2] * (high - low) + low
+        return z, values[1::2] <= np.exp((peak - z * z) / 2)
+
+    return draw, 2
+
+
+def _by_exponentials(source, low, high):
+    """Exponential candidates from the lower bound on, for a tail."""
+    alpha = (low + math.sqrt(low * low + 4)) / 2
+
+    def draw(groups):
+        values = source.uniforms(groups)
+        with np.errstate(divide="ignore"):
+            z = -np.log(values[:, ::2]) / alpha + low
+        x = alpha - z if low < alpha else low - alpha
+        return z, (values[:, 1::2] <= np.exp(-x * x / 2)) & (z < high)
+
+    return draw, 1
+
+
+def _method(low, high):
+    if (low < -_WIDE and high >= 0) or (high > _WIDE and low <= 0):
+        return _by_normals
+    root = math.sqrt(low * low + 4)
+    narrow = 2 * math.exp(0.5 + low * (low - root) / 4) / (low + root)
+    return _by_uniforms if high - low < narrow else _by_exponentials
+
+
+def truncated_row(source: _Source, mean, deviation, low, high, count: int) -> np.ndarray:
+    """`count` values of one row; the source goes on behind the last block used."""
+    if math.isinf(low) or high < mean:  # turned around, so that the lower bound is the one that matters
+        low, high, deviation = high, low, -deviation
+    draw, blocks_per_group = _method((low - mean) / deviation, (high - mean) / deviation)(
+        source, (low - mean) / deviation, (high - mean) / deviation
+    )
+    found = []
+    missing = count
+    while missing > 0:
+        z, kept = draw(max(8, missing // 2))
+        total = np.cumsum(kept.sum(axis=1))
+        enough = int(np.searchsorted(total, missing))  # the group that completes the row
+        groups = min(enough + 1, len(total))
+        taken = z[:groups][kept[:groups]][:missing]
+        found.append(taken)
+        missing -= len(taken)
+        source.used += groups * blocks_per_group
+    return np.concatenate(found) * deviation + mean if found else np.empty(0)
+
+
+@kernel("ParameterizedTruncatedNormal")
+def parameterized_truncated_normal(shape, means, stdevs, minvals, maxvals, *, dtype, node, session):
+    sizes = shape_of(shape)
+    if not sizes:
+        raise InvalidArgumentError(None, None, "Shape tensor must not be empty, got []")
+    parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
+    rows = sizes[0] if any(p.dim() and p.shape[0] != 1 for p in parameters.values()) else 1
+    for name, parameter in parameters.items():
+        if parameter.dim() > 1 or (parameter.dim() == 1 and parameter.shape[0] not in (1, sizes[0])):
+            raise InvalidArgumentError(
+                None, None, f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]"
+            )
+    count = math.prod(sizes) // rows if rows else 0
+    place = stream_of(node, session).reserve(rows * 2 * _MOST_TRIES * ((count + 3) // 4))
+    source = _Source(place, dtype is dtypes.float64)
+    values = [p.to(torch.float64).reshape(-1).expand(rows).tolist() for p in parameters.values()]
+    result = []
+    for mean, deviation, low, high in zip(*values):
+        if not deviation > 0 or not low < high or (math.isinf(low) and math.isinf(high)):
+            raise InvalidArgumentError(None, None, "Invalid parameters")
+        result.append(truncated_row(source, mean, deviation, low, high, count))
+    return torch.from_numpy(np.concatenate(result) if result else np.empty(0)).to(torch_dtype(dtype)).reshape(sizes)
