@@ -91,6 +91,7 @@ from everflow.ops.nn_pooling import (
     max_pool_v2,
     max_pool_with_argmax,
 )
+from everflow.ops.nn_quantized import quantized_avg_pool, quantized_conv2d, quantized_max_pool, quantized_relu_x
 from everflow.ops.nn_sampling import (
     all_candidate_sampler,
     compute_accidental_hits,

@@ -21,7 +21,7 @@ _BLOCKS_AT_ONCE = 16
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
-class _Words:
+class Words:
     """Single values drawn one after another from a place in a stream."""
 
     def __init__(self, place: Philox):
@@ -66,7 +66,7 @@ class _Uniform:
     def __init__(self, size: int):
         self.size = size
 
-    def draw(self, words: _Words) -> int:
+    def draw(self, words: Words) -> int:
         return words.below_long(self.size)
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ class _LogUniform:
         self.size = size
         self._log_range = math.log1p(size)
 
-    def draw(self, words: _Words) -> int:
+    def draw(self, words: Words) -> int:
         return (int(math.exp(words.double() * self._log_range)) - 1) % self.size
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class _Fixed:
                 low.append(high.pop())
         return cells
 
-    def draw(self, words: _Words) -> int:
+    def draw(self, words: Words) -> int:
         fraction = words.fraction()
         cell = words.below(self.size)
         height, other = self._cells[cell]
@@ -126,7 +126,7 @@ class _Learned:
         self.size = size
         self._weights = np.ones(size, np.int64)
 
-    def draw(self, words: _Words) -> int:
+    def draw(self, words: Words) -> int:
         return int(np.searchsorted(self._weights.cumsum(), words.below(int(self._weights.sum())), side="right"))
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
@@ -159,7 +159,7 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
     _check_true(true_classes, num_true)
     if unique and num_sampled > sampler.size:
         raise InvalidArgumentError(None, None, "Sampler's range is too small.")
-    words = _Words(stream_of(node, session).reserve(-(-_RESERVED_WORDS * num_sampled // 4)))
+    words = Words(stream_of(node, session).reserve(-(-_RESERVED_WORDS * num_sampled // 4)))
     chosen: list[int] = []
     seen: set[int] = set()
     tries = 0

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 from everflow.kernels.registry import kernel
 
 
-def _check_lengths(inputs, lengths) -> None:
+def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
     if inputs.dim() != 3:
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
     if lengths.dim() != 1 or lengths.shape[0] != batch:
-        raise InvalidArgumentError(
+        raise wrong(
             None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}"
         )
     for row, length in enumerate(lengths.tolist()):
         if length > time:
-            raise InvalidArgumentError(None, None, f"sequence_length({row}) <= {time}")
+            raise wrong(None, None, f"sequence_length({row}) <= {time}")
 
 
 def _rows_of_labels(indices, values, batch: int) -> list[list[int]]:
@@ -83,7 +83,7 @@ def _remaining(logs, ends, lengths, skip, stay):
 def ctc_loss(
     inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs
 ):
-    _check_lengths(inputs, lengths)
+    _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
     if classes == 0:
         raise InvalidArgumentError(None, None, "CTC needs at least one class")

@@ -209,13 +209,13 @@ def fake_quant_channel_gradient(gradients, inputs, min, max, *, num_bits, narrow
 
 
 # Arithmetic on quantised tensors.
-def _zero_of(low, high, dtype):
+def zero_of(low, high, dtype):
     """The integer that stands for 0.0, not held to the type's limits."""
     scale, kind = _steps_per_unit(low, high, dtype)
     return -int(_round_away(low.to(kind) * scale)) + torch.iinfo(dtype).min
 
 
-def _product_range(low_a, high_a, low_b, high_b, dtype):
+def product_range(low_a, high_a, low_b, high_b, dtype):
     least, most = _limits(dtype)
     step = (high_a - low_a) / 255.0 * ((high_b - low_b) / 255.0)
     return step * least, step * most
@@ -223,16 +223,16 @@ def _product_range(low_a, high_a, low_b, high_b, dtype):
 
 @kernel("QuantizedMatMul")
 def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, transpose_b):
-    left = a.to(torch.int32) - _zero_of(min_a, max_a, a.dtype)
-    right = b.to(torch.int32) - _zero_of(min_b, max_b, b.dtype)
+    left = a.to(torch.int32) - zero_of(min_a, max_a, a.dtype)
+    right = b.to(torch.int32) - zero_of(min_b, max_b, b.dtype)
     product = torch.mm(left.mT if transpose_a else left, right.mT if transpose_b else right)
-    return product, *_product_range(min_a, max_a, min_b, max_b, torch_dtype(Toutput))
+    return product, *product_range(min_a, max_a, min_b, max_b, torch_dtype(Toutput))
 
 
 @kernel("QuantizedMul")
 def quantized_mul(x, y, min_x, max_x, min_y, max_y, *, Toutput):
-    product = (x.to(torch.int32) - _zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - _zero_of(min_y, max_y, y.dtype))
-    return product, *_product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
+    product = (x.to(torch.int32) - zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - zero_of(min_y, max_y, y.dtype))
+    return product, *product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
 
 
 @kernel("QuantizedAdd")

@@ -159,7 +159,7 @@ def _fractional_shape(op):
     if len(ratio) != 4:
         raise ValueError("pooling_ratio must have 4 values")
     sizes = [None if size is None else int(size / r) for size, r in zip(image, ratio, strict=True)]
-    return [TensorShape(sizes), TensorShape([None]), TensorShape([None])]
+    return [TensorShape(sizes), TensorShape([sizes[1]]), TensorShape([sizes[2]])]
 
 
 @shape_rule("FractionalMaxPoolGrad")

@@ -59,7 +59,8 @@ def _slid(op, form, sizes, window, dilations=None):
 
 
 @shape_rule("Conv2D", "Conv3D")
-def _convolution_shape(op):
+def convolution_shape(op):
+    """The shape of an op whose first two inputs are images and filters."""
     form = _format_of(op, "NHWC")
     rank = form.spatial + 2
     image, window = op.inputs[0].shape.with_rank(rank).as_list(), op.inputs[1].shape.with_rank(rank).as_list()
@@ -125,7 +126,8 @@ def _pooled(op, form, image, ksize, strides):
 
 
 @shape_rule("MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolWithArgmax")
-def _pool_shape(op):
+def pool_shape(op):
+    """The shape of an op whose first input is pooled."""
     form = _format_of(op, "NHWC")
     shape = _pooled(op, form, op.inputs[0].shape, op.attrs["ksize"], op.attrs["strides"])
     return [shape] * len(op.outputs) if op.type == "MaxPoolWithArgmax" else shape
