@@ -392,6 +392,58 @@ from everflow.ops.math import (
     unsorted_segment_sum,
     zeta,
 )
+from everflow.ops.check import (
+    add_check_numerics_ops,
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_less,
+    assert_less_equal,
+    assert_near,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    check_numerics,
+    is_non_decreasing,
+    is_numeric_tensor,
+    is_strictly_increasing,
+    verify_tensor_all_finite,
+)
+from everflow.ops.check_shapes import (
+    assert_integer,
+    assert_proper_iterable,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_type,
+)
+from everflow.ops.clip import (
+    clip_by_average_norm,
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    global_norm,
+)
+from everflow.ops.quantization import (
+    dequantize,
+    fake_quant_with_min_max_args,
+    fake_quant_with_min_max_args_gradient,
+    fake_quant_with_min_max_vars,
+    fake_quant_with_min_max_vars_gradient,
+    fake_quant_with_min_max_vars_per_channel,
+    fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize,
+    quantize_v2,
+)
+from everflow.ops.math_special import (
+    betainc,
+    confusion_matrix,
+    lbeta,
+)
 
 # --- linear algebra
 from everflow.ops.linalg import (

@@ -32,3 +32,5 @@ from everflow.framework.dtypes import (
     uint64,
     variant,
 )
+from everflow.ops.math import cast, complex, saturate_cast
+from everflow.ops.strings import as_string

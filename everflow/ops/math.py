@@ -98,8 +98,8 @@ from everflow.ops.math_elementwise import (
     tan,
     tanh,
     to_bfloat16,
-    to_complex128,
     to_complex64,
+    to_complex128,
     to_double,
     to_float,
     to_int32,
@@ -151,3 +151,4 @@ from everflow.ops.math_sequences import (
     linspace,
     range,
 )
+from everflow.ops.math_special import bessel_i0, bessel_i1, betainc, confusion_matrix, lbeta, polyval, remove_squeezable_dimensions

@@ -85,7 +85,7 @@ __all__ = [
 _DIVIDED_AS = {
     **dict.fromkeys([dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16], dtypes.float32),
     **dict.fromkeys([dtypes.int32, dtypes.int64], dtypes.float64),
-    **{t: None for t in (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)},
+    **dict.fromkeys([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]),
 }
 
 

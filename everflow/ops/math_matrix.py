@@ -111,7 +111,7 @@ def _tensordot_axes(a, axes):
         rank = a.shape.rank
         if rank is not None:
             if axes > rank:
-                raise ValueError("'axes' must not be larger than the number of dimensions of tensor %s." % a)
+                raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
             return list(range(rank - axes, rank)), list(range(axes))
         from everflow.ops import math_sequences as sequences
 

@@ -9,9 +9,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.ops import array
-from everflow.ops.grouping import with_dependencies
 from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
+from everflow.ops.grouping import with_dependencies
 
 
 def bessel_i0(x, name=None):
@@ -64,7 +64,8 @@ def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, 
         predictions = elementwise.cast(predictions, dtypes.int64)
         labels = elementwise.cast(labels, dtypes.int64)
         labels = with_dependencies([check.assert_non_negative(labels, message="`labels` contains negative values")], labels)
-        predictions = with_dependencies([check.assert_non_negative(predictions, message="`predictions` contains negative values")], predictions)
+        non_negative = check.assert_non_negative(predictions, message="`predictions` contains negative values")
+        predictions = with_dependencies([non_negative], predictions)
         if num_classes is None:
             num_classes = raw.Maximum(reductions.reduce_max(predictions), reductions.reduce_max(labels)) + 1
         else:

@@ -1,0 +1,35 @@
+"""tf.debugging: assertions and checks of numbers."""
+
+# ruff: noqa: F401
+
+from everflow.ops.check import (
+    assert_equal,
+    assert_greater,
+    assert_greater_equal,
+    assert_less,
+    assert_less_equal,
+    assert_near,
+    assert_negative,
+    assert_non_negative,
+    assert_non_positive,
+    assert_none_equal,
+    assert_positive,
+    check_numerics,
+    is_non_decreasing,
+    is_numeric_tensor,
+    is_strictly_increasing,
+)
+from everflow.ops.check import verify_tensor_all_finite as assert_all_finite
+from everflow.ops.check_shapes import (
+    assert_integer,
+    assert_proper_iterable,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_shapes,
+    assert_type,
+)
+from everflow.ops.control_flow import Assert
+from everflow.ops.math import is_finite, is_inf, is_nan

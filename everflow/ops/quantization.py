@@ -1,0 +1,199 @@
+"""Numbers in few bits: build functions, shape rules and gradients of quantised and fake-quantised tensors."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.registry import gradient, shape_rule
+from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
+
+
+def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO"):
+    """A float tensor as integers that stand for the range, and the range as it was used."""
+    return raw.QuantizeV2(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
+
+
+def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None):
+    """A float tensor as integers that stand for the range, and the range as it was used."""
+    return quantize_v2(input, min_range, max_range, T, mode=mode, name=name, round_mode=round_mode)
+
+
+def dequantize(input, min_range, max_range, mode="MIN_COMBINED", name=None):
+    """The floats that a quantised tensor stands for."""
+    return raw.Dequantize(input, min_range, max_range, mode=mode, name=name)
+
+
+def quantize_and_dequantize(
+    input,
+    input_min,
+    input_max,
+    signed_input=True,
+    num_bits=8,
+    range_given=False,
+    round_mode="HALF_TO_EVEN",
+    name=None,
+    narrow_range=False,
+):
+    """Floats rounded as if they had gone through few bits."""
+    return raw.QuantizeAndDequantizeV2(
+        input,
+        input_min=input_min,
+        input_max=input_max,
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        name=name,
+    )
+
+
+def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+    """Floats rounded to the steps of a fixed range."""
+    return raw.FakeQuantWithMinMaxArgs(inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+def fake_quant_with_min_max_args_gradient(gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+    """The gradient of `fake_quant_with_min_max_args`."""
+    return raw.FakeQuantWithMinMaxArgsGradient(
+        gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+    """Floats rounded to the steps of a range that is a tensor."""
+    return raw.FakeQuantWithMinMaxVars(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
+    """The gradients of `fake_quant_with_min_max_vars` by its three inputs."""
+    return raw.FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+    """Floats rounded to the steps of a range for each element of the last dimension."""
+    return raw.FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
+    """The gradients of `fake_quant_with_min_max_vars_per_channel` by its three inputs."""
+    return raw.FakeQuantWithMinMaxVarsPerChannelGradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+_SCALAR = TensorShape([])
+
+
+@shape_rule("QuantizeV2", "QuantizeDownAndShrinkRange", "Requantize", "QuantizedRelu", "QuantizedRelu6", "QuantizedReluX")
+def _ranged_shape(op):
+    for tensor in op.inputs[1:]:
+        tensor.shape.with_rank(0)
+    return [op.inputs[0].shape, _SCALAR, _SCALAR]
+
+
+@shape_rule("Dequantize")
+def _dequantize_shape(op):
+    for tensor in op.inputs[1:]:
+        tensor.shape.with_rank(0)
+    return op.inputs[0].shape
+
+
+@shape_rule("QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs")
+def _first_shape(op):
+    for tensor in op.inputs[1:]:
+        tensor.shape.with_rank(0)
+    return op.inputs[0].shape
+
+
+@shape_rule("FakeQuantWithMinMaxArgsGradient")
+def _fake_quant_gradient_shape(op):
+    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
+
+
+@shape_rule("FakeQuantWithMinMaxVars")
+def _fake_quant_vars_shape(op):
+    for tensor in op.inputs[1:]:
+        tensor.shape.with_rank(0)
+    return op.inputs[0].shape
+
+
+@shape_rule("FakeQuantWithMinMaxVarsGradient")
+def _fake_quant_vars_gradient_shape(op):
+    for tensor in op.inputs[2:]:
+        tensor.shape.with_rank(0)
+    return [op.inputs[0].shape.merge_with(op.inputs[1].shape), _SCALAR, _SCALAR]
+
+
+def _channels(shape, *ranges):
+    """A shape whose last side is that of the ranges, and the ranges' shape."""
+    shape = shape.with_rank_at_least(1)
+    last = unknown_shape(rank=1) if shape.rank is None else TensorShape([shape[-1]])
+    for tensor in ranges:
+        last = last.merge_with(tensor.shape.with_rank(1))
+    return (shape if shape.rank is None else shape[:-1].concatenate(last)), last
+
+
+@shape_rule("FakeQuantWithMinMaxVarsPerChannel")
+def _fake_quant_channel_shape(op):
+    return _channels(op.inputs[0].shape, *op.inputs[1:])[0]
+
+
+@shape_rule("FakeQuantWithMinMaxVarsPerChannelGradient")
+def _fake_quant_channel_gradient_shape(op):
+    shape, last = _channels(op.inputs[0].shape.merge_with(op.inputs[1].shape), *op.inputs[2:])
+    return [shape, last, last]
+
+
+@shape_rule("RequantizationRange")
+def _range_shape(op):
+    return [_SCALAR, _SCALAR]
+
+
+@shape_rule("QuantizedAdd", "QuantizedMul")
+def _quantized_binary_shape(op):
+    return [broadcast(op.inputs[0].shape, op.inputs[1].shape), _SCALAR, _SCALAR]
+
+
+@shape_rule("QuantizedMatMul")
+def _quantized_matmul_shape(op):
+    a, b = (t.shape.with_rank(2) for t in op.inputs[:2])
+    a_inner, rows = (a[0], a[1]) if op.attrs["transpose_a"] else (a[1], a[0])
+    b_inner, columns = (b[1], b[0]) if op.attrs["transpose_b"] else (b[0], b[1])
+    a_inner.assert_is_compatible_with(b_inner)
+    return [TensorShape([rows, columns]), _SCALAR, _SCALAR]
+
+
+@gradient("QuantizeAndDequantize")
+def _through_grad(op, grad):
+    return grad
+
+
+@gradient("QuantizeAndDequantizeV2")
+def _through_v2_grad(op, grad):
+    return [grad, None, None]
+
+
+@gradient("QuantizeAndDequantizeV3")
+def _through_v3_grad(op, grad):
+    return [grad, None, None, None]
+
+
+@gradient("FakeQuantWithMinMaxArgs")
+def _fake_quant_args_grad(op, grad):
+    return fake_quant_with_min_max_args_gradient(
+        grad, op.inputs[0], min=op.attrs["min"], max=op.attrs["max"], num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
+    )
+
+
+@gradient("FakeQuantWithMinMaxVars")
+def _fake_quant_vars_grad(op, grad):
+    return fake_quant_with_min_max_vars_gradient(
+        grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
+    )
+
+
+@gradient("FakeQuantWithMinMaxVarsPerChannel")
+def _fake_quant_channel_grad(op, grad):
+    return fake_quant_with_min_max_vars_per_channel_gradient(
+        grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
+    )
