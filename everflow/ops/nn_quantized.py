@@ -71,7 +71,7 @@ def _quantized_pool_shape(op):
     return [pool_shape(op), _SCALAR, _SCALAR]
 
 
-@shape_rule("QuantizedRelu", "QuantizedRelu6", "QuantizedReluX", "QuantizedBiasAdd", "QuantizedInstanceNorm")
+@shape_rule("QuantizedBiasAdd", "QuantizedInstanceNorm")
 def _quantized_same_shape(op):
     return [op.inputs[0].shape, _SCALAR, _SCALAR]
 
