@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
 from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
@@ -347,7 +347,8 @@ def _strided_assign(buffer, begin, end, strides, value, masks):
     index, flips = [], []
     dims = [axis.size for axis in axes if axis.kind != "shrink"]
     if list(value.shape) != dims:
-        raise InvalidArgumentError(None, None, f"Assigning shape {shape_text(value.shape)} to a slice of shape {shape_text(dims)}")
+        assigned = f"sliced l-value shape {shape_text(dims)} does not match r-value shape {shape_text(value.shape)}"
+        raise UnimplementedError(None, None, f"{assigned}. Automatic broadcasting not yet implemented.")
     if 0 in dims:
         return
     position = 0

@@ -64,9 +64,10 @@ def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # n
     with name_scope(name, "Shape", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return cast_to(convert_to_tensor(input.dense_shape), dtypes.as_dtype(out_type))
-        input = convert_to_tensor(input)
-        if optimize and input.shape.is_fully_defined():
-            return constant(input.shape.as_list(), out_type, name=name)
+        tensor = convert_to_tensor(input)
+        if optimize and tensor.shape.is_fully_defined():
+            return constant(tensor.shape.as_list(), out_type, name=name)
+        # The op converts its input itself: a resource variable is read once more, as in TensorFlow.
         return raw.Shape(input=input, out_type=out_type, name=name)
 
 
@@ -85,11 +86,11 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # no
     with name_scope(name, "Size", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return raw.Prod(input=cast_to(convert_to_tensor(input.dense_shape), dtypes.as_dtype(out_type)), reduction_indices=0, name=name)
-        input = convert_to_tensor(input)
+        tensor = convert_to_tensor(input)
         if optimize:
-            if input.shape.is_fully_defined():
-                return constant(input.shape.num_elements(), out_type, name=name)
-            if input.shape.rank is not None and 0 in input.shape.as_list():
+            if tensor.shape.is_fully_defined():
+                return constant(tensor.shape.num_elements(), out_type, name=name)
+            if tensor.shape.rank is not None and 0 in tensor.shape.as_list():
                 return constant(0, out_type, name=name)
         return raw.Size(input=input, out_type=out_type, name=name)
 
@@ -104,9 +105,9 @@ def rank_internal(input, name=None, optimize=True):  # noqa: A002
     with name_scope(name, "Rank", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return raw.Size(input=convert_to_tensor(input.dense_shape), name=name)
-        input = convert_to_tensor(input)
-        if optimize and input.shape.rank is not None:
-            return constant(input.shape.rank, dtypes.int32, name=name)
+        tensor = convert_to_tensor(input)
+        if optimize and tensor.shape.rank is not None:
+            return constant(tensor.shape.rank, dtypes.int32, name=name)
         return raw.Rank(input=input, name=name)
 
 

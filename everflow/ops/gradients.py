@@ -18,6 +18,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, device, get_default_graph, name_scope
 from everflow.ops import array, constants, indexed_slices
 from everflow.ops.grouping import tuple as gated_tuple
+from everflow.ops.resource_handles import handle_data, variable_shape
 from everflow.ops.variables import Variable
 
 _TRAINABLE = frozenset(
@@ -398,16 +399,19 @@ def _common_shape(tensors):
 
 def _zeros_of(x):
     if x.dtype == dtypes.resource:
-        variable_dtype = x.op.get_attr("dtype")
-        return array.zeros(raw.VariableShape(x), variable_dtype)
+        return _zeros_of_variable(x)
     return array.zeros_like(x)
+
+
+def _zeros_of_variable(handle):
+    return array.zeros(variable_shape(handle), handle_data(handle)[1])
 
 
 def zeros_like_outside_loop(op, index):
     """Zeros for an output that nothing flowed back to."""
     value = op.outputs[index]
     if value.dtype == dtypes.resource:
-        return array.zeros(raw.VariableShape(value), op.get_attr("dtype"))
+        return _zeros_of_variable(value)
     return array.zeros_like(value, optimize=False)
 
 

@@ -17,6 +17,7 @@ from everflow.ops.variables import (
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
+    check_node_name,
     options_from_proto,
     prepend_name_scope,
     strip_name_scope,
@@ -99,6 +100,7 @@ class RefVariable(Variable):
     def _variable_node(value, scope, validate_shape, shape):
         if shape is None:
             shape = value.shape if validate_shape else TensorShape(None)
+        check_node_name(scope)
         return raw.VariableV2(shape=as_shape(shape), dtype=value.dtype.base_dtype, name=scope)
 
     def _init_from_proto(self, variable_def, import_scope):

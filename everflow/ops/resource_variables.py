@@ -23,6 +23,7 @@ from everflow.ops.variables import (
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
+    check_node_name,
     options_from_proto,
     prepend_name_scope,
     strip_name_scope,
@@ -53,6 +54,9 @@ class BaseResourceVariable(Variable):
 
     def numpy(self):
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def __bool__(self):
+        return bool(self.read_value())
 
     def __int__(self):
         if self._dtype not in (dtypes.int32, dtypes.int64):
@@ -193,6 +197,7 @@ class ResourceVariable(BaseResourceVariable):
             if shape is None:
                 shape = value.shape if validate_shape or value.shape.ndims is not None else TensorShape(None)
             self._shape = as_shape(shape)
+            check_node_name(scope)
             self._handle = raw.VarHandleOp(dtype=value.dtype.base_dtype, shape=self._shape, shared_name=op_name, name=scope)
         self._dtype = value.dtype.base_dtype
         self._handle_name = op_name + ":0"

@@ -99,7 +99,6 @@ scatter_nd_sub = _scatter_nd("Sub", False)
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     """Set rows inside each batch entry: `ref[b, indices[b, i]] = updates[b, i]`."""
     from everflow.ops import array
-    from everflow.ops.math import range as tensor_range
 
     indices = convert_to_tensor(indices, name="indices")
     indices_shape = array.shape(indices)
@@ -110,7 +109,7 @@ def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     parts = []
     for axis in range(dimensions - 1):
         size = indices_shape[axis]
-        positions = tensor_range(0, size, 1)
+        positions = raw.Range(0, size, 1)
         shape = [1] * axis + [size] + [1] * (dimensions - axis)
         parts.append(array.reshape(positions, shape) * array.ones_like(nd_indices))
     parts.append(nd_indices)

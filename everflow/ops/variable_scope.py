@@ -442,8 +442,9 @@ class variable_scope:  # noqa: N801  TensorFlow's own name
     def _open_name_scope(self, stack, name):
         """Open the name scope that goes with the scope, and say what it is called."""
         if not self._auxiliary_name_scope:
+            # The current name scope is entered again, as it is.
             current = self._graph.get_name_scope()
-            return current + "/" if current else ""
+            return stack.enter_context(name_scope(current + "/" if current else ""))
         if not name:
             return ""
         return stack.enter_context(name_scope(name))

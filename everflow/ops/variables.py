@@ -229,6 +229,12 @@ def strip_name_scope(name, export_scope):
     return name[len(prefix) :] if prefix and name.startswith(prefix) else name
 
 
+def check_node_name(scope):
+    """ValueError where a variable's name is empty: its node is named like its name scope."""
+    if not scope:
+        raise ValueError("'' is not a valid node name")
+
+
 class Variable(metaclass=_VariableType):
     """State that lives in a session from one run to the next.
 
@@ -241,6 +247,7 @@ class Variable(metaclass=_VariableType):
 
     # Numpy leaves `array * variable` to the variable.
     __array_priority__ = 100
+    _is_tensor_like = True
     SaveSliceInfo = SaveSliceInfo
 
     @staticmethod

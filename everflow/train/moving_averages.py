@@ -118,10 +118,9 @@ class ExponentialMovingAverage:
         for var in var_list:
             if var.dtype.base_dtype not in (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64):
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
-            if var in self._averages:
-                raise ValueError(f"Moving average already computed for: {var.name}")
-            with init_scope():
-                self._averages[var] = self._shadow(var)
+            if var not in self._averages:
+                with init_scope():
+                    self._averages[var] = self._shadow(var)
         with name_scope(self.name) as scope:
             decay = convert_to_tensor(self._decay, name="decay")
             if self._num_updates is not None:

@@ -90,6 +90,8 @@ def known_shapes(program: Program, session) -> int:
         if node.type not in ("Shape", "Size", "Rank"):
             continue
         source, output = node.inputs[0]
+        if _reads_variable(source):
+            continue  # where the variable has no value yet, asking for its shape raises
         shape = source.output_shapes[output]
         if shape is None or shape.ndims is None or (node.type != "Rank" and not shape.is_fully_defined()):
             continue
@@ -104,6 +106,12 @@ def known_shapes(program: Program, session) -> int:
         program.insert_before(added)
         program.replace(edges, {})
     return len(edges)
+
+
+def _reads_variable(node: Node) -> bool:
+    if node.type in ("Identity", "ReadVariableOp") and node.inputs:
+        node = node.inputs[0][0]
+    return node.type in ("Variable", "VariableV2", "VarHandleOp")
 
 
 # --- the same thing twice --------------------------------------------------------------------
