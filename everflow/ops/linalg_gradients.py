@@ -292,9 +292,3 @@ def _shifted_up(x):
 
 def _shifted_down(x):
     return array.pad(x[..., :-1, :], _paddings(x, 1, 0))
-
-
-@gradient("Cross")
-def _cross_grad(op, grad):
-    u, v = op.inputs
-    return math.cross(v, grad), math.cross(grad, u)
