@@ -484,6 +484,33 @@ from everflow.ops.control_flow import Assert, case, cond, group, no_op, tuple, w
 from everflow.ops.tensor_array import TensorArray
 
 # --- sparse and ragged
+from everflow.ops.sparse import (
+    sparse_add,
+    sparse_concat,
+    sparse_fill_empty_rows,
+    sparse_mask,
+    sparse_maximum,
+    sparse_merge,
+    sparse_minimum,
+    sparse_placeholder,
+    sparse_reduce_max,
+    sparse_reduce_max_sparse,
+    sparse_reduce_sum,
+    sparse_reduce_sum_sparse,
+    sparse_reorder,
+    sparse_reset_shape,
+    sparse_reshape,
+    sparse_retain,
+    sparse_slice,
+    sparse_softmax,
+    sparse_split,
+    sparse_tensor_dense_matmul,
+    sparse_tensor_to_dense,
+    sparse_to_dense,
+    sparse_to_indicator,
+    sparse_transpose,
+)
+from everflow.ops.sparse_serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 
 # --- strings
 from everflow.ops.strings import (

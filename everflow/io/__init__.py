@@ -19,6 +19,7 @@ from everflow.ops.parsing_examples import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from everflow.ops.sparse_serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 from everflow.ops.strings import decode_base64, encode_base64
 
 # --- images

@@ -42,7 +42,7 @@ def _cross(indices, values, shapes, dense, hashed, num_buckets, hash_key, intern
         if size != rows:
             raise invalid(f"Expected batch size {rows} got {size} at position {i}")
     columns = [_sparse_rows(i, v, rows) for i, v in zip(indices, values, strict=True)] + [d.tolist() for d in dense]
-    as_text = internal_type is dtypes.string
+    as_text = not hashed or internal_type is dtypes.string
     for column in columns:
         for row in column:
             row[:] = [_text(v) if as_text else _number(v) for v in row]

@@ -1,4 +1,4 @@
-"""Gradients of array ops; those of gathers and patches are in `array_gradients_gather`."""
+"""Gradients of array ops; those of gathers and patches have files of their own."""
 
 from __future__ import annotations
 

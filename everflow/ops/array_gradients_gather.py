@@ -1,4 +1,4 @@
-"""Gradients of gathers, which are scatters or IndexedSlices, and of patches, which are sparse products."""
+"""Gradients of gathers, which are scatters or IndexedSlices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import builtins
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import IndexedSlices, SparseTensor
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import colocate_with
 from everflow.framework.static_values import constant_value
@@ -102,52 +102,3 @@ def gather_nd_rows_grad(params_shape, indices, grad):
     if indices.shape.rank == 2 and indices.shape[-1].value == 1:
         return IndexedSlices(grad, array.squeeze(indices, axis=-1), params_shape)
     return array.scatter_nd(indices, grad, params_shape)
-
-
-# Patches: a matrix that says which input pixel each patch pixel came from, times the gradient.
-
-
-@gradient("ExtractImagePatches")
-def _extract_image_patches_grad(op, grad):
-    attrs = {name: op.attrs[name] for name in ("ksizes", "strides", "rates", "padding")}
-    return _patches_grad(op, grad, lambda x: raw.ExtractImagePatches(images=x, **attrs), 2)
-
-
-@gradient("ExtractVolumePatches")
-def _extract_volume_patches_grad(op, grad):
-    attrs = {name: op.attrs[name] for name in ("ksizes", "strides", "padding")}
-    return _patches_grad(op, grad, lambda x: raw.ExtractVolumePatches(input=x, **attrs), 3)
-
-
-def _patches_grad(op, grad, extract, spatial):
-    windows = op.attrs["ksizes"][1:-1]
-    source_shape = array.shape(op.inputs[0], out_type=dtypes.int64)
-    batch, *sides, channels = (source_shape[i] for i in builtins.range(spatial + 2))
-    # Number the input's pixels from 1; 0 stands for padding.
-    pixels = sides[0]
-    for side in sides[1:]:
-        pixels = pixels * side
-    numbers = 1 + pixels
-    index = array.reshape(math.range(1, numbers, dtype=dtypes.int64), (1, *sides, 1))
-    source = extract(index)
-    out_shape = array.shape(op.outputs[0], out_type=dtypes.int64)
-    out_sides = [out_shape[i] for i in builtins.range(1, spatial + 1)]
-    count = out_sides[0]
-    for side in (*out_sides[1:], *windows):
-        count = count * side
-    window = 1
-    for side in windows:
-        window *= side
-    target = array.reshape(math.range(count, dtype=dtypes.int64), (1, *out_sides, window))
-    pairs = array.concat([array.expand_dims(source, -1), array.expand_dims(target, -1)], -1)
-    pairs = array.reshape(pairs, (-1, 2))
-    matrix = SparseTensor(pairs, array.ones([count], dtype=op.inputs[0].dtype), (numbers, count))
-    from everflow.ops.sparse import sparse_slice, sparse_tensor_dense_matmul
-
-    matrix = sparse_slice(matrix, (1, 0), (numbers - 1, count))
-    spread = array.reshape(grad, (batch, *out_sides, *windows, channels))
-    order = (*builtins.range(1, 2 * spatial + 1), 0, 2 * spatial + 1)
-    flat = array.reshape(array.transpose(spread, order), (-1, batch * channels))
-    summed = sparse_tensor_dense_matmul(matrix, flat)
-    summed = array.reshape(summed, (*sides, batch, channels))
-    return array.transpose(summed, (spatial, *builtins.range(spatial), spatial + 1))

@@ -278,7 +278,10 @@ def _sparse_operator(op_type, op_name):
     def operator(sparse, y):
         with name_scope(None, op_name, [sparse.indices, sparse.values, sparse.dense_shape, y]) as scope:
             y = convert_to_tensor(y, dtype=sparse.dtype.base_dtype, name="y")
-            values = getattr(raw, op_type)(sparse.indices, sparse.values, sparse.dense_shape, y, name=scope)
+            x, dtype = sparse.values, _DIVIDED_AS.get(sparse.dtype.base_dtype) if op_name == "truediv" else None
+            if dtype is not None:
+                x, y = raw.Cast(x=x, DstT=dtype), raw.Cast(x=y, DstT=dtype)
+            values = getattr(raw, op_type)(sparse.indices, x, sparse.dense_shape, y, name=scope)
             return SparseTensor(sparse.indices, values, sparse.dense_shape)
 
     return operator
