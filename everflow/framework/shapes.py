@@ -445,6 +445,19 @@ def broadcast(a: TensorShape, b: TensorShape) -> TensorShape:
     return TensorShape(sides)
 
 
+def broadcast_gradient_axes(x_shape, y_shape):
+    """For each of two known shapes, the axes of their broadcast result over which its gradient is summed.
+
+    Those where a side is 1, whatever the other side is; none where the shapes are the same.
+    """
+    x_shape, y_shape = tuple(x_shape), tuple(y_shape)
+    if x_shape == y_shape:
+        return [], []
+    rank = max(len(x_shape), len(y_shape))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in (x_shape, y_shape)]
+    return tuple([i for i, size in enumerate(shape) if size == 1] for shape in padded)
+
+
 def is_size(value) -> bool:
     """Whether a Python value may stand for a size: a whole number, a Dimension or None."""
     return value is None or isinstance(value, (Dimension, numbers.Integral))

@@ -12,7 +12,7 @@ import numpy as np
 
 from everflow.framework import dtypes, slicing
 from everflow.framework.operation import Tensor
-from everflow.framework.shapes import TensorShape, unknown_shape
+from everflow.framework.shapes import TensorShape, broadcast_gradient_axes, unknown_shape
 
 # Subgraphs with larger values than this are not evaluated while building.
 _MAX_ELEMENTS = 1 << 16
@@ -263,6 +263,15 @@ def _reduce(function):
     return evaluate
 
 
+def _dynamic_stitch(op, *inputs):
+    indices, values = inputs[: len(inputs) // 2], inputs[len(inputs) // 2 :]
+    inner = values[0].shape[indices[0].ndim :]
+    result = np.zeros((max(int(i.max(initial=-1)) for i in indices) + 1, *inner), values[0].dtype)
+    for where, what in zip(indices, values):
+        result[where.ravel()] = what.reshape(-1, *inner)
+    return result
+
+
 def _strided_slice(op, x, begin, end, strides):
     masks = {name: op.attrs[name] for name in slicing.MASKS}
     index = []
@@ -331,10 +340,13 @@ EVALUATORS: dict[str, Callable] = {
     "BroadcastArgs": lambda op, x, y: np.array(np.broadcast_shapes(tuple(x), tuple(y))),
     "AddN": lambda op, *values: sum(values[1:], values[0]),
     "Pad": lambda op, x, paddings: np.pad(x, paddings),
+    "DynamicStitch": _dynamic_stitch,
 }  # fmt: skip
 # The same for ops whose outputs are the parts of one input.
 SPLITTERS = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
     "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
+    "BroadcastGradientArgs": lambda op, x, y: [np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))],
+    "ListDiff": lambda op, x, y: [x[~np.isin(x, y)], np.flatnonzero(~np.isin(x, y)).astype(op.attrs["out_idx"].as_numpy_dtype)],
     "Unpack": lambda op, x: [np.take(x, i, axis=op.attrs["axis"]) for i in range(op.attrs["num"])],
 }

@@ -11,6 +11,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import get_default_graph
+from everflow.framework.shapes import broadcast_gradient_axes
 from everflow.ops import array
 from everflow.ops import math_binary as binary
 from everflow.ops import math_elementwise as elementwise
@@ -56,16 +57,6 @@ def _known_axes(x_shape, y_shape):
         raw.BroadcastGradientArgs(np.array(x_shape, np.int32), np.array(y_shape, np.int32))
         cache[key] = broadcast_gradient_axes(x_shape, y_shape)
     return cache[key]
-
-
-def broadcast_gradient_axes(x_shape, y_shape):
-    """For each of two shapes, the axes of their broadcast result over which its gradient is summed."""
-    rank = max(len(x_shape), len(y_shape))
-    x = (1,) * (rank - len(x_shape)) + tuple(x_shape)
-    y = (1,) * (rank - len(y_shape)) + tuple(y_shape)
-    sum_x = [i for i in range(rank) if x[i] == 1 and (y[i] != 1 or i < rank - len(x_shape))]
-    sum_y = [i for i in range(rank) if y[i] == 1 and (x[i] != 1 or i < rank - len(y_shape))]
-    return sum_x, sum_y
 
 
 def _sides(op):

@@ -45,15 +45,9 @@ unsorted_segment_min = _unsorted_segments("Min", "The minimum")
 
 def _segment_sizes(data, segment_ids, num_segments):
     """How many elements each segment has, at least 1, in a shape that divides the segments' sums."""
-    num_segments = convert_to_tensor(num_segments) if hasattr(num_segments, "op") else num_segments
     ones = array.ones(array.shape_internal(segment_ids), dtype=data.dtype)
     sizes = unsorted_segment_sum(ones, segment_ids, num_segments)
-    inner = array.rank(data) - array.rank(segment_ids) if data.shape.rank is None or segment_ids.shape.rank is None else None
-    if inner is None:
-        shape = [num_segments] + [1] * (data.shape.rank - segment_ids.shape.rank)
-    else:
-        one = array.ones(array.reshape(inner, [1]), dtype=inner.dtype)
-        shape = array.concat([array.reshape(num_segments, [1]), one], axis=0)
+    shape = [num_segments] + [1] * (data.shape.rank - segment_ids.shape.rank)
     return raw.Maximum(array.reshape(sizes, shape), 1)
 
 
