@@ -31,6 +31,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
         supported = ["euclidean", 1, 2, np.inf]
         if (not np.isreal(ord) or ord <= 0) and ord not in supported:
             raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+        axis = None if axis is None else (axis,)
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean") or (ord == 2 and not is_matrix):
@@ -60,13 +61,14 @@ def _is_pair(axis):
 
 
 def _by_absolute_values(size, ord, axis, is_matrix):  # noqa: A002
+    first = None if axis is None else axis[0]
     if ord == 1:
-        result = math.reduce_sum(size, axis[0] if is_matrix else axis, keepdims=True)
+        result = math.reduce_sum(size, first, keepdims=True)
         return math.reduce_max(result, axis[-1], keepdims=True) if is_matrix else result
     if ord == np.inf:
         if is_matrix:
             size = math.reduce_sum(size, axis[1], keepdims=True)
-        return math.reduce_max(size, axis[0] if is_matrix else axis, keepdims=True)
+        return math.reduce_max(size, first, keepdims=True)
     return math.pow(math.reduce_sum(math.pow(size, ord), axis, keepdims=True), 1.0 / ord)
 
 
