@@ -9,8 +9,14 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops import math as math_ops
 
-_FUSED_SECOND = (
-    "Currently there is no way to take the second derivative of {} due to the fused implementation's interaction with tf.gradients()"
+# Attributes of the nodes that stop second derivatives, in TensorFlow's very words and spaces.
+_SPARSE_SECOND = (
+    "Currently there is no way to take the second derivative of sparse_softmax_cross_entropy_with_logits due to the fused "
+    "implementation's interaction with tf.gradients()"
+)
+_CTC_SECOND = (
+    "Currently there is no way to take the second  derivative of ctc_loss due to the fused implementation's interaction "
+    " with tf.gradients()"
 )
 
 # Activations
@@ -307,13 +313,13 @@ def _softmax_cross_entropy_grad(op, grad_loss, grad_grad):
 
 @gradient("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_softmax_cross_entropy_grad(op, grad_loss, _unused):
-    back = array.prevent_gradient(op.outputs[1], message=_FUSED_SECOND.format("sparse_softmax_cross_entropy_with_logits"))
+    back = array.prevent_gradient(op.outputs[1], message=_SPARSE_SECOND)
     return scaled_rows(grad_loss, back), None
 
 
 @gradient("CTCLoss")
 def _ctc_loss_grad(op, grad_loss, _unused):
-    back = array.prevent_gradient(op.outputs[1], message=_FUSED_SECOND.replace("second", "second ").format("ctc_loss"))
+    back = array.prevent_gradient(op.outputs[1], message=_CTC_SECOND)
     return [scaled_rows(grad_loss, back), None, None, None]
 
 
@@ -347,7 +353,7 @@ def _top_k_grad(op, grad, _indices):
         array.expand_dims(places, -1), array.reshape(grad, [-1]), [math_ops.reduce_prod(shape)]
     )
     result = array.reshape(scattered, shape)
-    return [result, array.zeros([1], dtype=dtypes.int32)] if op.type == "TopKV2" else [result]
+    return [result, array.zeros([], dtype=dtypes.int32)] if op.type == "TopKV2" else [result]
 
 
 @gradient("NthElement")
