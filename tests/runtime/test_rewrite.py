@@ -49,9 +49,16 @@ def shaped():
     return raw.Reshape(tensor=x, shape=raw.Shape(input=x)), x
 
 
+def unchanged():
+    x = tf.placeholder(tf.float32, [2])
+    summed = raw.Sum(raw.Reshape(tensor=raw.Exp(x=x), shape=tf.constant([2, 1])), tf.constant([1]))
+    return raw.Neg(x=raw.Reshape(tensor=summed, shape=tf.constant([2]))), x
+
+
 @pytest.mark.parametrize(
     ("build", "rule", "switch"),
     [
+        (unchanged, "unchanged shapes", "shape_optimization"),
         (folded, "constant folding", "constant_folding"),
         (repeated, "common subexpressions", "arithmetic_optimization"),
         (neutral, "neutral arithmetic", "arithmetic_optimization"),
@@ -121,3 +128,19 @@ def test_a_neutral_op_on_a_feed_gives_the_caller_an_array_of_its_own():
     mine = np.float32([1, 2])
     with tf.Session() as sess:
         assert sess.run(y, {x: mine}) is not mine
+
+
+def test_nobody_waits_for_what_has_no_side_effects():
+    x = tf.placeholder(tf.float32, [2])
+    expensive = raw.Exp(x=raw.Exp(x=x))
+    count = raw.VariableV2(shape=[], dtype=tf.float32)
+    init = raw.Assign(ref=count, value=tf.constant(0.0))
+    with tf.control_dependencies([expensive.op, raw.NoOp(), raw.AssignAdd(ref=count, value=tf.constant(1.0)).op]):
+        y = raw.Neg(x=x)
+    on, off = plans(y, [x], dependency_optimization=RewriterConfig.OFF)
+    assert "needless waiting" in on and "needless waiting" not in off
+    with tf.Session() as sess:
+        sess.run(init)
+        sess.run(y, {x: [1.0, 2.0]})
+        assert sess.run(count) == 1.0
+        assert "Exp" not in {n.type for n in sess._executor.compile([y], [x]).program.nodes}

@@ -10,7 +10,7 @@ from everflow.runtime.plan.program import FEED, Program
 from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.rewrite import rewrite
 from everflow.runtime.plan.schedule import Schedule, schedule
-from everflow.runtime.plan.specialize import ShapedPlans, observable, replace_observed
+from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, pays
 from everflow.runtime.plan.structure import structure
 from everflow.runtime.state import Step
 
@@ -42,13 +42,6 @@ class Plan:
             error.__suppress_context__ = True
         raise error
 
-    def observed_values(self, results: list) -> dict:
-        """Operation → values of its outputs, for the Shape ops whose results came after those of the fetches."""
-        observed: dict = {}
-        for (op, _), value in zip(self.program.observed, results[len(self.program.fetches) :], strict=True):
-            observed.setdefault(op, []).append(value)
-        return observed
-
 
 def compile_plan(
     fetches: list,
@@ -60,17 +53,11 @@ def compile_plan(
     recorder=None,
     to_numpy: bool = True,
     done=frozenset(),
-    observed=None,
+    shapes: dict[int, tuple] | None = None,
 ) -> Plan:
-    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors).
-
-    `observed`: None to plan for these fetches alone, {} to also give the results of Shape ops, those results to plan with them known.
-    """
+    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known."""
     program = prune(fetches, feeds, done)
-    changes = {"shapes of feeds": replace_observed(program, observed)} if observed else {}
-    if observed == {} and rules:
-        structure(program)
-        program.observed = [(node.op, (node, i)) for node in observable(program) for i in range(len(node.output_dtypes))]
+    changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes else {}
     changes.update(rewrite(program, rules, session))
     place(program, placer)
     partitions = partition(program)
@@ -81,7 +68,7 @@ def compile_plan(
 
 def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list):
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
-    general = compile_plan(fetches, feeds, session, placer, rules, observed={})
-    if not general.program.observed:
+    general = compile_plan(fetches, feeds, session, placer, rules)
+    if not rules or not pays(general.program):
         return general
-    return ShapedPlans(general, lambda observed: compile_plan(fetches, feeds, session, placer, rules, observed=observed))
+    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes))

@@ -67,9 +67,7 @@ class _Emitter:
         self.names: dict[tuple[Node, int], str] = {}
         self.takes_step = False
         self.movers: dict = {}
-        self.used = (
-            {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)} | {edge for _, edge in program.observed}
-        )
+        self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)}
         self.used_origins = {self.origin(e) for e in self.used}
         if recorder is not None:
             self.space["clock"] = time.time_ns
@@ -80,7 +78,7 @@ class _Emitter:
         self.add(0, f"def plan(step{feeds}):", None)
         for node in self.program.feeds:
             self.names[node, 0] = f"f{node.value}"
-        fetched = [f for f in self.program.fetches if isinstance(f, tuple)] + [edge for _, edge in self.program.observed]
+        fetched = [f for f in self.program.fetches if isinstance(f, tuple)]
         kept = {self.origin(f) for f in fetched} | {self.origin(predicate) for f in fetched for predicate, _ in edge_guard(f) or ()}
         self.block(items, 1, (), kept)
         self.add(1, f"return [{', '.join(self.results(to_numpy))}]", None)
@@ -391,7 +389,7 @@ class _Emitter:
                 self.space[f"out{position}"] = fetcher(fetch[0].output_dtypes[fetch[1]].base_dtype, copied[position])
                 name = f"out{position}({name})"
             result.append(name)
-        return result + [self.name(edge) for _, edge in self.program.observed]
+        return result
 
 
 def _fail_dead(position: int, node: Node):

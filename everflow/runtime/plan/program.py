@@ -104,8 +104,6 @@ class Program:
         self.last_index = nodes[-1].index if nodes else 0
         self.feeds = feeds
         self.fetches = fetches
-        # Results of Shape ops that are also given, for plans to be made with them: (Operation, edge that holds it).
-        self.observed: list = []
 
     def new_index(self) -> int:
         """A number for a node that a rule adds."""
@@ -148,14 +146,13 @@ class Program:
                 node.inputs = [final(e) for e in node.inputs]
             if node in waiting:
                 node.controls = waiting[node]
-        self.observed = [(op, final(edge)) for op, edge in self.observed]
         # A fetch never becomes a feed: the caller would get back the very array that was fed.
         self.fetches = [final(f) if isinstance(f, tuple) and final(f)[0].type != FEED else f for f in self.fetches]
 
     def keep_needed(self) -> None:
         """Drop the nodes that no fetch needs."""
         needed: set[Node] = set(self.feeds)
-        stack = [f[0] if isinstance(f, tuple) else f for f in self.fetches] + [edge[0] for _, edge in self.observed]
+        stack = [f[0] if isinstance(f, tuple) else f for f in self.fetches]
         while stack:
             node = stack.pop()
             if node not in needed:

@@ -19,7 +19,7 @@ LARGEST_FOLDED = 1 << 16
 _CONSTANT = (VALUE, "Const")
 
 
-def _is_pure(node: Node) -> bool:
+def is_pure(node: Node) -> bool:
     """Whether a node's result depends on its inputs alone."""
     if node.type in _CONSTANT or node.type == FEED or node.type in CONTROL_FLOW or node.type in PLACEHOLDERS or node.type in NOTHING:
         return False
@@ -37,11 +37,11 @@ def fold_constants(program: Program, session) -> int:
     added: dict[Node, list[Node]] = {}
     for node in program.nodes:
         sources = [edges.get(e, e) for e in node.inputs]
-        if not node.inputs or not all(s.type in _CONSTANT for s, _ in sources) or not (node.type in RENAMES or _is_pure(node)):
+        if not node.inputs or not all(s.type in _CONSTANT for s, _ in sources) or not (node.type in RENAMES or is_pure(node)):
             continue
         if node.type in CONTROL_FLOW or _is_large(node):
             continue
-        results = _computed(node, [constant_value(s, session) for s, _ in sources], session)
+        results = computed(node, [constant_value(s, session) for s, _ in sources], session)
         if results is None:
             continue
         # Where a branch or a control dependency put it, its value stays.
@@ -62,7 +62,7 @@ def _is_large(node: Node) -> bool:
     return any(size is not None and size > LARGEST_FOLDED for size in sizes)
 
 
-def _computed(node: Node, values: list, session):
+def computed(node: Node, values: list, session):
     """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
     if node.type in RENAMES:
         return [values[0]]
@@ -81,37 +81,37 @@ def _numel(value) -> int:
 # --- shapes that are known before running ----------------------------------------------------
 
 
+SHAPE_OPS = frozenset(["Shape", "ShapeN", "Size", "Rank"])
+
+
 def known_shapes(program: Program, session) -> int:
     """Shape, Size and Rank of tensors whose shape the graph knows."""
     edges: dict = {}
     added: dict[Node, list[Node]] = {}
     branches = any(n.type in CONTROL_FLOW for n in program.nodes)
     for node in program.nodes:
-        if node.type not in ("Shape", "Size", "Rank"):
-            continue
-        source, output = node.inputs[0]
-        if _reads_variable(source):
-            continue  # where the variable has no value yet, asking for its shape raises
-        shape = source.output_shapes[output]
-        if shape is None or shape.ndims is None or (node.type != "Rank" and not shape.is_fully_defined()):
-            continue
-        sizes = {"Shape": lambda s: s.as_list(), "Size": lambda s: s.num_elements(), "Rank": lambda s: s.ndims}[node.type](shape)
-        value = torch.tensor(sizes, dtype=torch_dtype(node.output_dtypes[0]))
-        made = value_node(program.new_index(), value, node.output_dtypes[0], node, 0)
-        # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
-        made.controls = node.controls + ([source] if branches and source.type != FEED else [])
-        added[node] = [made]
-        edges[node, 0] = (made, 0)
+        for output in range(len(node.output_dtypes)) if node.type in SHAPE_OPS else ():
+            source, index = node.inputs[output]
+            value = shape_value(node, source.output_shapes[index], output)
+            if value is None:
+                continue
+            made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
+            # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
+            made.controls = node.controls + ([source] if branches and source.type != FEED else [])
+            added.setdefault(node, []).append(made)
+            edges[node, output] = (made, 0)
     if edges:
         program.insert_before(added)
         program.replace(edges, {})
-    return len(edges)
+    return len(added)
 
 
-def _reads_variable(node: Node) -> bool:
-    if node.type in ("Identity", "ReadVariableOp") and node.inputs:
-        node = node.inputs[0][0]
-    return node.type in ("Variable", "VariableV2", "VarHandleOp")
+def shape_value(node: Node, shape, output: int):
+    """What a Shape op gives for a shape, or None where it is not known."""
+    if shape is None or shape.ndims is None or (node.type != "Rank" and not shape.is_fully_defined()):
+        return None
+    found = shape.ndims if node.type == "Rank" else shape.num_elements() if node.type == "Size" else shape.as_list()
+    return torch.tensor(found, dtype=torch_dtype(node.output_dtypes[output]))
 
 
 # --- the same thing twice --------------------------------------------------------------------
@@ -123,7 +123,7 @@ def common_subexpressions(program: Program, session) -> int:
     edges: dict = {}
     nodes: dict = {}
     for node in program.nodes:
-        if not node.inputs or not _is_pure(node):
+        if not node.inputs or not is_pure(node):
             continue
         inputs = tuple(edges.get(e, e) for e in node.inputs)
         key = (node.type, inputs, tuple(sorted(map(id, node.controls))), _attributes_key(node))
@@ -182,9 +182,58 @@ def neutral_arithmetic(program: Program, session) -> int:
 
 
 def _same_known_shape(one, other) -> bool:
-    return (
-        one is not None and other is not None and one.is_fully_defined() and other.is_fully_defined() and one.as_list() == other.as_list()
-    )
+    return _is_known(one) and _is_known(other) and one.as_list() == other.as_list()
+
+
+# --- shapes that don't change ----------------------------------------------------------------
+
+_REDUCTIONS = frozenset(["Sum", "Mean", "Max", "Min", "Prod", "All", "Any"])
+_RESHAPING = frozenset(["Reshape", "Squeeze", "ExpandDims"])
+
+
+def unchanged_shapes(program: Program, session) -> int:
+    """Reshapes to the shape there is, reductions over nothing, tiling once: their input serves as well."""
+    edges: dict = {}
+    rewired = 0
+    for node in program.nodes:
+        node.inputs = [edges.get(e, e) for e in node.inputs]
+        if node.type in _RESHAPING:
+            source = _reshaped(node.inputs[0])
+            if source != node.inputs[0] and node.type == "Reshape" and _is_known(node.output_shapes[0]):
+                node.inputs[0] = source
+                rewired += 1
+        elif node.type not in _REDUCTIONS and node.type not in ("Tile", "BroadcastTo"):
+            continue
+        if node.controls or is_ref(*node.inputs[0]) or not (node.type in _RESHAPING or _keeps_values(node)):
+            continue
+        source, output = node.inputs[0]
+        if _same_known_shape(node.output_shapes[0], source.output_shapes[output]):
+            edges[node, 0] = node.inputs[0]
+    if edges:
+        program.replace(edges, {})
+    return len(edges) + rewired
+
+
+def _is_known(shape) -> bool:
+    return shape is not None and shape.is_fully_defined()
+
+
+def _reshaped(edge):
+    """Where the elements of a value come from, through nodes that only give them another shape."""
+    node, _ = edge
+    while (node.type in _RESHAPING or _keeps_values(node)) and not node.controls and not is_ref(*node.inputs[0]):
+        edge = node.inputs[0]
+        node = edge[0]
+    return edge
+
+
+def _keeps_values(node: Node) -> bool:
+    """Whether a reduction is over sides of length one, or a tiling makes no copies."""
+    if not (node.type in _REDUCTIONS or node.type in ("Tile", "BroadcastTo")):
+        return False
+    source, output = node.inputs[0]
+    before, after = source.output_shapes[output], node.output_shapes[0]
+    return _is_known(before) and _is_known(after) and before.num_elements() == after.num_elements() != 0
 
 
 # --- waiting ---------------------------------------------------------------------------------
@@ -197,7 +246,7 @@ def needless_waiting(program: Program, session) -> int:
     """
     if any(n.type in CONTROL_FLOW for n in program.nodes):
         return 0
-    passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and _is_pure(n))]
+    passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and is_pure(n))]
     among = set(passed)
     count = sum(c in among for node in program.nodes for c in node.controls)
     if count:
@@ -209,6 +258,7 @@ RULES = [
     Rule("known shapes", known_shapes, "shape_optimization"),
     Rule("constant folding", fold_constants, "constant_folding"),
     Rule("neutral arithmetic", neutral_arithmetic, "arithmetic_optimization"),
+    Rule("unchanged shapes", unchanged_shapes, "shape_optimization"),
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
     Rule("needless waiting", needless_waiting, "dependency_optimization"),
 ]
