@@ -50,7 +50,7 @@ def categorical(place: Philox, logits: np.ndarray, samples: int) -> np.ndarray:
     for first in range(0, rows, max(task, 1)):
         here = range(first, min(first + task, rows))
         blocks = -(-len(here) * samples // 2)
-        uniforms = doubles(place.words(blocks, first * (samples + 3) // 4).ravel())[: len(here) * samples].reshape(-1, samples)
+        uniforms = doubles(place.words(blocks, first * (samples + 3) // 4).ravel())[: len(here) * samples].reshape(len(here), samples)
         for row, u in zip(here, uniforms):
             weights = logits[row].astype(np.float64)
             finite = np.isfinite(weights)

@@ -10,7 +10,9 @@ from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, broadcast
 from everflow.framework.static_values import constant_value
+from everflow.ops.array_basic import rank
 from everflow.ops.constants import constant
+from everflow.ops.math_sequences import range as range_of
 
 
 def _either(new_value, new_name, old_value, old_name):
@@ -141,11 +143,7 @@ def _all_axes(inputs):
     """All axes, the last one first."""
     if inputs.shape.ndims is not None:
         return constant(list(range(inputs.shape.ndims))[::-1], dtype=dtypes.int32)
-    rank = raw.Rank(inputs)
-    with name_scope(None, "sub"):
-        one = constant(1, name="y")
-    last = raw.Sub(rank, one, name="sub")
-    return raw.Range(last, -1, -1, name="range")
+    return range_of(rank(inputs) - 1, -1, -1)
 
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
