@@ -111,6 +111,7 @@ no_gradient = NotDifferentiable
 NoGradient = NotDifferentiable
 
 # --- session
+from everflow.framework.errors import OpError
 from everflow.framework.scopes import get_default_session
 from everflow.runtime.session import InteractiveSession, Session
 

@@ -13,7 +13,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.protos import config_pb2
 from everflow.runtime import feeds as feeding
 from everflow.runtime.executor import LocalExecutor
-from everflow.runtime.fetches import FetchPlan
+from everflow.runtime.fetches import FetchPlan, composite_parts, conversion_of
 
 # How targets other than this process are reached: prefix → factory(target, graph, config). `distributed` adds to it.
 _targets: dict[str, Callable] = {}
@@ -225,7 +225,9 @@ def _is_steady(fetches, feed_dict) -> bool:
 
 
 def _is_element(item) -> bool:
-    return isinstance(item, (Tensor, Operation, str)) or hasattr(item, "_as_graph_element")
+    if isinstance(item, (Tensor, Operation, str)):
+        return True
+    return hasattr(item, "_as_graph_element") and composite_parts(item) is None and conversion_of(item) is None
 
 
 class Session(BaseSession):
