@@ -72,8 +72,7 @@ def _operation_of(graph, item):
     # A resource variable stands for its handle, so that waiting for it reads nothing.
     if hasattr(item, "dense_shape") or hasattr(item, "_handle"):
         return item.op
-    if not isinstance(item, Operation):
-        item = graph.as_graph_element(item)
+    item = graph.as_graph_element(item)
     if isinstance(item, Tensor):
         return item.op
     if isinstance(item, Operation):

@@ -137,7 +137,7 @@ class DType:
 
     def _limit(self, which):
         if self.is_quantized or self.base_dtype in (bool, string, complex64, complex128, resource, variant):
-            raise TypeError(f"Cannot find {which}imum value of {self}.".replace("minimum", "minimum"))
+            raise TypeError(f"Cannot find {which}imum value of {self}.")
         if self.base_dtype is bfloat16:
             return _np_bfloat16(float.fromhex("-0x1.FEp127" if which == "min" else "0x1.FEp127"))
         info = np.finfo if self.is_floating else np.iinfo
@@ -209,7 +209,6 @@ half_ref, double_ref = _INTERN[119], _INTERN[102]
 
 QUANTIZED_DTYPES = frozenset([qint8, quint8, qint16, quint16, qint32])
 _DTYPE_RANGE = {
-    np.bool_: (False, True),
     np.uint8: (0, 255),
     np.uint16: (0, 65535),
     np.int8: (-128, 127),

@@ -338,7 +338,7 @@ class Graph(GraphCollections):
                 raise ValueError(f"'{name}' is not a valid scope name")
         old = self._name_stack
         if not name:
-            new = ""
+            new = None
         elif name[-1] == "/":
             new = without_slash(name)
         else:

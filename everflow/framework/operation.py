@@ -8,7 +8,11 @@ import sys
 from everflow.framework import attributes, devices, op_defs, registry
 from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from everflow.framework.shapes import TensorShape, as_shape, unknown_shape
-from everflow.protos import attr_value_pb2, node_def_pb2
+from everflow.protos import (
+    attr_value_pb2,
+    node_def_pb2,
+    printing,  # noqa: F401  makes node definitions print in order
+)
 
 _COLOCATION_PREFIX = "loc:@"
 _PACKAGE_ROOT = __file__.rpartition("framework")[0]

@@ -29,7 +29,7 @@ _FIELDS = {
     ),
 }
 # Types whose arrays may stand as raw bytes.
-_RAW_TYPES = frozenset(_FIELDS) - {dtypes.string, dtypes.bfloat16} - dtypes.QUANTIZED_DTYPES
+_RAW_TYPES = frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16) | dtypes.QUANTIZED_DTYPES | {dtypes.float32, dtypes.float64}
 
 
 class TensorValue:
@@ -49,7 +49,7 @@ class TensorValue:
     @property
     def array(self) -> np.ndarray:
         if self._array is None:
-            self._array = make_ndarray(self._proto)
+            self._array = array_of(self._proto)
         return self._array
 
     @property
@@ -217,7 +217,7 @@ def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_bro
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if shape is not None:
-        shape = [int(d) for d in (shape.as_list() if isinstance(shape, TensorShape) else np.atleast_1d(shape) if np.ndim(shape) == 0 else shape)]
+        shape = [int(d) for d in (shape.as_list() if isinstance(shape, TensorShape) else shape)]
     array = to_array(values, dtype, shape)
     try:
         found = dtypes.as_dtype(array.dtype)
@@ -277,6 +277,17 @@ def _put_values(proto, dtype, flat):
 
 def make_ndarray(tensor) -> np.ndarray:
     """The numpy array of a TensorProto; a proto with too few values repeats the last one."""
+    dtype = dtypes.as_dtype(tensor.dtype)
+    if dtype not in _FIELDS:
+        raise KeyError(f"A {dtype.name} tensor has no numpy array")
+    # TensorFlow 1.15 reads these from raw bytes only; programs that fall back on the error keep working.
+    if dtype in (dtypes.uint32, dtypes.uint64) and not tensor.tensor_content:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    return array_of(tensor)
+
+
+def array_of(tensor) -> np.ndarray:
+    """The numpy array of a TensorProto of any numeric type or strings."""
     dtype = dtypes.as_dtype(tensor.dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
     size = int(np.prod(shape, dtype=np.int64)) if all(s >= 0 for s in shape) else -1

@@ -10,10 +10,11 @@ import contextlib
 import enum
 from collections import defaultdict, deque
 
-from everflow.framework import dtypes, registry
+from everflow.framework import attributes, dtypes, registry
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from everflow.framework.functions import call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, device, get_default_graph, name_scope
 from everflow.ops import array, constants, indexed_slices
@@ -436,7 +437,9 @@ def _symbolic_gradient(op, *out_grads):
     custom = getattr(definition, "python_grad_func", None)
     if custom is not None:
         return custom(op, *out_grads)
-    f = raw.name_attr_list(op.type, op.attrs)
+    f = call_attr(op.type)
+    for key, value in op.attrs.items():
+        f.attr[key].CopyFrom(attributes.to_proto(value))
     return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=[t.dtype for t in op.inputs], f=f)
 
 

@@ -1,0 +1,273 @@
+"""Functions of a graph: bodies kept beside the nodes, that ops call by name.
+
+A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a graph when it is to run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from everflow.framework import attributes, builder, op_def_protos, op_defs
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+from everflow.protos import attr_value_pb2, function_pb2, node_def_pb2
+
+
+class FuncGraph(Graph):
+    """A function's body while it is drawn: tensors of the graph around become further inputs when they are used."""
+
+    def __init__(self, name, outer_graph, capture_by_value=False):
+        super().__init__()
+        self.name = name
+        self.outer_graph = outer_graph
+        self._building_function = True
+        self._capture_by_value = capture_by_value
+        self.inputs: list[Tensor] = []
+        # Outer tensor → the placeholder that stands for it here.
+        self.captures: dict[Tensor, Tensor] = {}
+        self._functions = dict(outer_graph._functions)
+        self._seed = outer_graph.seed
+        self._device_stack = list(outer_graph._device_stack)
+        self._container = outer_graph._container
+
+    def add_input(self, dtype, name, shape=None):
+        """A new input of the function."""
+        tensor = self._placeholder(dtype, name, shape)
+        self.inputs.append(tensor)
+        return tensor
+
+    def _placeholder(self, dtype, name, shape=None):
+        attrs = {"dtype": dtype, "shape": TensorShape(shape)}
+        with self.control_dependencies(None):
+            return Graph.add_op(self, op_defs.get("Placeholder"), [], [dtype], attrs, name).outputs[0]
+
+    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):  # noqa: A002
+        inputs = [t if t.graph is self else self.capture(t) for t in inputs]
+        return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
+
+    def capture(self, tensor):
+        """What a tensor of the graph around is in this body."""
+        if tensor.graph is self:
+            return tensor
+        if tensor not in self.captures:
+            if self._capture_by_value:
+                self.captures[tensor] = self._copied(tensor)
+                return self.captures[tensor]
+            if isinstance(self.outer_graph, FuncGraph):
+                self.outer_graph.capture(tensor)
+            stand_in = self._placeholder(tensor.dtype.base_dtype, tensor.op.name.replace("/", "_"), tensor.shape)
+            stand_in._handle_data = tensor._handle_data
+            self.captures[tensor] = stand_in
+        return self.captures[tensor]
+
+    def _copied(self, tensor):
+        """The op that makes a tensor, and all it needs, again in this body."""
+        op = tensor.op
+        if op.definition.is_stateful or op.type in ("Placeholder", "PlaceholderV2"):
+            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+        inputs = [self.capture(t) for t in op.inputs]
+        made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_"))
+        return made.outputs[tensor.value_index]
+
+
+class GraphFunction:
+    """A function by its FunctionDef: what a graph's library holds."""
+
+    def __init__(self, definition: function_pb2.FunctionDef, library: dict | None = None, gradient_name="", python_grad_func=None):
+        self.definition = definition
+        self.name = definition.signature.name
+        self.gradient_name = gradient_name
+        self.python_grad_func = python_grad_func
+        self.op_definition = op_def_protos.from_proto(definition.signature)
+        self._library = library if library is not None else {}
+        self._body = None
+
+    def body_tensors(self):
+        """(inputs, outputs) of the body as a graph of its own."""
+        if self._body is None:
+            self._body = graph_of(self.definition, self._library)
+        return self._body
+
+    def add_to_graph(self, graph):
+        """Let nodes of a graph call this function, and those it calls."""
+        for function in [*self._library.values(), self]:
+            if not graph._is_function(function.name):
+                graph._add_function(function)
+
+
+def functions_from_library(library) -> list[GraphFunction]:
+    """The functions of a GraphDef's library; each can call the others."""
+    gradients = {g.function_name: g.gradient_func for g in library.gradient}
+    made: dict[str, GraphFunction] = {}
+    for definition in library.function:
+        copy = function_pb2.FunctionDef()
+        copy.CopyFrom(definition)
+        made[definition.signature.name] = GraphFunction(copy, made, gradients.get(definition.signature.name, ""))
+    return list(made.values())
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None) -> function_pb2.FunctionDef:
+    """The FunctionDef of a body: `inputs` are its placeholders, in order."""
+    function = function_pb2.FunctionDef()
+    signature = function.signature
+    signature.name = name
+    given = set()
+    references = {}
+    for tensor in inputs:
+        arg = _argument_name(tensor.op.name, given)
+        signature.input_arg.add(name=arg, type=tensor.dtype.as_datatype_enum)
+        references[tensor] = arg
+    names = out_names or [_argument_name(t.op.name, given) for t in outputs]
+    input_ops = {t.op for t in inputs}
+    for op in graph.get_operations():
+        if op not in input_ops:
+            function.node_def.append(_body_node(op, references))
+    for arg, tensor in zip(names, outputs):
+        signature.output_arg.add(name=arg, type=tensor.dtype.base_dtype.as_datatype_enum)
+        function.ret[arg] = _reference(tensor, references)
+    signature.is_stateful = any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops) if stateful is None else stateful
+    return function
+
+
+def _argument_name(op_name, given):
+    """A name that is allowed for an argument: lower case, letters, digits and underscores; made unique."""
+    name = "".join(c if c.isalnum() else "_" for c in op_name.lower())
+    name = name if name[:1].isalpha() else f"arg_{name}"
+    base, count = name, 0
+    while name in given:
+        count += 1
+        name = f"{base}_{count}"
+    given.add(name)
+    return name
+
+
+def _reference(tensor, references):
+    """How a body names one of its tensors: an argument, or node:output_arg:index."""
+    if tensor in references:
+        return references[tensor]
+    position = tensor.value_index
+    for arg in tensor.op.definition.outputs:
+        count = len(builder.arg_dtypes(arg, tensor.op.attrs))
+        if position < count:
+            return f"{tensor.op.name}:{arg.name}:{position}"
+        position -= count
+    raise AssertionError(f"{tensor.name} is not an output of its op type")
+
+
+def _body_node(op, references):
+    node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
+    node.input.extend(_reference(t, references) for t in op.inputs)
+    node.input.extend("^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + c.name for c in op.control_inputs)
+    for key, value in op.attrs.items():
+        node.attr[key].CopyFrom(attributes.to_proto(value))
+    return node
+
+
+def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
+    """A name that tells functions with different bodies apart."""
+    text = function.SerializeToString(deterministic=True)
+    return f"{prefix}_{hashlib.sha1(text).hexdigest()[:11]}"
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def graph_of(function: function_pb2.FunctionDef, library: dict, attrs=None):
+    """(inputs, outputs): a graph with a placeholder for each argument and the body's nodes."""
+    graph = Graph()
+    graph._functions = dict(library)
+    attrs = {k: attributes.from_proto(v) for k, v in (attrs or {}).items()}
+    tensors: dict[str, list[Tensor]] = {}
+    inputs = []
+    with graph.as_default():
+        for arg in op_def_protos.from_proto(function.signature).inputs:
+            made = [
+                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(None)}, arg.name).outputs[0]
+                for t in builder.arg_dtypes(arg, attrs)
+            ]
+            tensors[arg.name] = made
+            inputs.extend(made)
+        nodes = {node.name: node for node in function.node_def}
+        for node in _in_order(function, nodes):
+            _add_body_node(graph, node, nodes, tensors, attrs)
+        outputs = [_resolve(function.ret[arg.name], tensors) for arg in function.signature.output_arg]
+    return inputs, [t for group in outputs for t in group]
+
+
+def _in_order(function, nodes):
+    """The body's nodes, inputs first."""
+    order, state = [], {}
+    for start in function.node_def:
+        stack = [(start, iter(start.input))]
+        if start.name in state:
+            continue
+        state[start.name] = "open"
+        while stack:
+            node, pending = stack[-1]
+            for text in pending:
+                source = nodes.get(text.lstrip("^").split(":")[0])
+                if source is None or state.get(source.name) == "done":
+                    continue
+                if state.get(source.name) == "open":
+                    if node.op in ("Merge", "RefMerge"):
+                        continue
+                    raise ValueError(f"Function {function.signature.name}: its nodes {node.name!r} and {source.name!r} wait for each other")
+                state[source.name] = "open"
+                stack.append((source, iter(source.input)))
+                break
+            else:
+                stack.pop()
+                state[node.name] = "done"
+                order.append(node)
+    return order
+
+
+def _resolve(text, tensors):
+    """The tensors that a reference in a body means: an argument, or node:output_arg[:index]."""
+    parts = text.split(":")
+    if parts[0] not in tensors:
+        raise ValueError(f"Reference to unknown {text!r} in a function's body")
+    if len(parts) == 1:
+        return tensors[parts[0]]
+    found = tensors[":".join(parts[:2])] if len(parts) > 1 else tensors[parts[0]]
+    return [found[int(parts[2])]] if len(parts) == 3 else found
+
+
+def _add_body_node(graph, node, nodes, tensors, function_attrs):
+    definition = graph.definition_of(node.op)
+    attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
+    inputs, control = [], []
+    for text in node.input:
+        if text.startswith("^"):
+            name = text[1:]
+            control.append(graph._by_name[name] if name in graph._by_name else tensors[name][0].op)
+        else:
+            inputs.extend(_resolve(text, tensors))
+    attrs = builder.complete_attrs(definition, inputs, attrs)
+    with graph.control_dependencies(control):
+        op = graph.add_op(definition, inputs, builder.output_dtypes(definition, attrs), attrs, node.name + "/")
+    op._set_device_from_string(node.device)
+    position = 0
+    tensors[node.name] = list(op.outputs)
+    for arg in definition.outputs:
+        count = len(builder.arg_dtypes(arg, attrs))
+        tensors[f"{node.name}:{arg.name}"] = op.outputs[position : position + count]
+        position += count
+
+
+def _substituted(value, function_attrs):
+    """A function's attribute used as a node's: `placeholder` names it."""
+    if isinstance(value, str) and value in function_attrs:
+        return function_attrs[value]
+    return value
+
+
+def call_attr(name: str) -> attr_value_pb2.NameAttrList:
+    """The attribute by which an op names a function."""
+    return attr_value_pb2.NameAttrList(name=name)
+
+

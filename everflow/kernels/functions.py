@@ -1,0 +1,122 @@
+"""Ops that call functions of the graph: calls, functional branches and loops, gradients of functions, Python functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from everflow.framework import errors
+from everflow.framework.functions import GraphFunction, graph_of
+from everflow.kernels.registry import kernel
+
+
+@kernel("PartitionedCall", "StatefulPartitionedCall")
+def partitioned_call(args, *, f, session, step):
+    return session.function(f)(*args, step=step)
+
+
+@kernel("RemoteCall")
+def remote_call(target, args, *, f, session, step):
+    return session.function(f)(*args, step=step)
+
+
+def is_true(condition) -> bool:
+    """A condition as `If` and `While` take it: a bool, a non-zero number, a non-empty string or tensor."""
+    if isinstance(condition, np.ndarray):
+        return bool(condition.item()) if condition.ndim == 0 else condition.size > 0
+    if condition.ndim == 0:
+        return bool(condition)
+    return condition.numel() > 0
+
+
+@kernel("If", "StatelessIf")
+def if_(cond, input, *, then_branch, else_branch, session, step):  # noqa: A002  the input's name
+    return session.function(then_branch if is_true(cond) else else_branch)(*input, step=step)
+
+
+@kernel("Case")
+def case(branch_index, input, *, branches, session, step):  # noqa: A002  the input's name
+    index = int(branch_index)
+    chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
+    return session.function(chosen)(*input, step=step)
+
+
+@kernel("While", "StatelessWhile")
+def while_(input, *, cond, body, session, step):  # noqa: A002  the input's name
+    test, again = session.function(cond), session.function(body)
+    values = list(input)
+    while is_true(test(*values, step=step)[0]):
+        step.check()
+        values = again(*values, step=step)
+    return values
+
+
+@kernel("For")
+def for_(start, limit, delta, input, *, body, session, step):  # noqa: A002  the input's name
+    again = session.function(body)
+    values = list(input)
+    stride = int(delta)
+    if stride == 0:
+        raise errors.InvalidArgumentError(None, None, "For: delta must not be zero")
+    for i in range(int(start), int(limit), stride):
+        values = again(torch.tensor(i, dtype=torch.int32), *values, step=step)
+    return values
+
+
+@kernel("FakeParam")
+def fake_param(*, dtype, shape):
+    from everflow.kernels.tensors import torch_dtype
+
+    return torch.zeros([d or 0 for d in shape.as_list()] if shape.rank is not None else [], dtype=torch_dtype(dtype))
+
+
+@kernel("SymbolicGradient")
+def symbolic_gradient(input, *, f, session, step):  # noqa: A002  the input's name
+    """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
+    function = session.graph._get_function(f.name)
+    if function is None:
+        raise errors.NotFoundError(None, None, f"Function {f.name} is not defined.")
+    if function.gradient_name:
+        return session.function(function.gradient_name)(*input, step=step)
+    name = f"__grad__{f.name}"
+    if not session.graph._is_function(name):
+        session.graph._functions[name] = _Differentiated(function, name, session.graph)
+    return session.function(name)(*input, step=step)
+
+
+class _Differentiated:
+    """The gradient of a function, as the plan compiler takes functions: (inputs, outputs) of a graph."""
+
+    def __init__(self, function: GraphFunction, name: str, graph):
+        self.name = name
+        self.gradient_name = ""
+        self._function = function
+        self._library = graph._functions
+        self._body = None
+
+    @property
+    def definition(self):
+        from everflow.framework.functions import to_function_def
+
+        inputs, outputs = self.body_tensors()
+        return to_function_def(inputs[0].graph, self.name, inputs, outputs)
+
+    def body_tensors(self):
+        if self._body is None:
+            from everflow.ops import array, constants
+            from everflow.ops.gradients import gradients
+
+            inputs, outputs = graph_of(self._function.definition, self._library)
+            graph = inputs[0].graph
+            with graph.as_default():
+                grad_inputs = [constants.placeholder(t.dtype, t.shape) for t in outputs]
+                found = gradients(outputs, inputs, grad_inputs)
+                found = [array.zeros_like(x) if g is None else _dense(g) for x, g in zip(inputs, found)]
+            self._body = inputs + grad_inputs, found
+        return self._body
+
+
+def _dense(gradient):
+    from everflow.framework.conversion import convert_to_tensor
+
+    return convert_to_tensor(gradient)

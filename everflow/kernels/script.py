@@ -1,0 +1,58 @@
+"""The kernel of `py_func`: calls the Python function with numpy arrays and checks what it returns."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy as np
+
+from everflow.framework import dtypes, errors
+from everflow.framework.tensor_values import as_bytes_array
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import from_numpy, to_numpy
+from everflow.ops import script
+
+# What an exception of the function's becomes; any other is an UnknownError.
+_BECOMES = [
+    (StopIteration, errors.OutOfRangeError),
+    (MemoryError, errors.ResourceExhaustedError),
+    (NotImplementedError, errors.UnimplementedError),
+    (ValueError, errors.InvalidArgumentError),
+    (TypeError, errors.InvalidArgumentError),
+]
+
+
+@kernel("PyFunc", "PyFuncStateless")
+def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's names
+    registered = script.find(token)
+    if registered is None:
+        raise errors.NotFoundError(None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it")
+    arrays = [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)]
+    try:
+        returned = registered.function(*arrays)
+    except Exception as e:
+        kind = next((mapped for caught, mapped in _BECOMES if isinstance(e, caught)), errors.UnknownError)
+        raise kind(None, None, f"{type(e).__name__}: {e}\n{traceback.format_exc()}") from e
+    values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
+    if len(values) != len(Tout):
+        raise errors.InvalidArgumentError(None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values.")
+    return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
+
+
+def _argument(value, dtype):
+    array = to_numpy(value, dtype)
+    # The function may keep or change its arrays, which must not be the graph's.
+    return array.copy() if array.ndim or dtype is dtypes.string else array[()]
+
+
+def _result(value, dtype, position, token):
+    array = np.asarray(value)
+    try:
+        found = dtypes.as_dtype(array.dtype)
+    except TypeError:
+        raise errors.UnimplementedError(None, None, f"Unsupported numpy type {array.dtype} returned by {token}") from None
+    if found != dtype:
+        raise errors.InvalidArgumentError(None, None, f"{position}-th value returned by {token} is {found.name}, but expects {dtype.name}")
+    if dtype is dtypes.string:
+        return as_bytes_array(array)
+    return from_numpy(np.array(array, order="C", copy=True))

@@ -1,0 +1,123 @@
+"""`tf.Print` and `tf.print`: ops that show values when they run."""
+
+from __future__ import annotations
+
+import pprint
+import sys
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import gradient, shape_rule
+
+
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
+    """`input_` unchanged; when it is computed, `data` is written to stderr.
+
+    >>> x = tf.Print(x, [tf.shape(x)], message="shape of x: ")
+    """
+    return raw.Print(input=input_, data=data, message=message, first_n=first_n, summarize=summarize, name=name)
+
+
+def _stream_name(output_stream):
+    if isinstance(output_stream, str):
+        if output_stream in ("stdout", "stderr", "log(info)", "log(warning)", "log(error)") or output_stream.startswith("file://"):
+            return output_stream
+        raise ValueError(f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")
+    for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
+        if output_stream is stream:
+            return name
+    # tf.logging.info and its like stand for their streams.
+    level = getattr(output_stream, "__name__", "")
+    named = {"info": "log(info)", "warn": "log(warning)", "warning": "log(warning)", "error": "log(error)"}.get(level)
+    if named is None:
+        raise ValueError(f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")
+    return named
+
+
+def _is_tensor(value):
+    return isinstance(value, Tensor) or hasattr(value, "_is_tensor_like")
+
+
+class _Text:
+    """Something that prints as given text, without quotes, inside a printed structure."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def print(*inputs, **kwargs):  # noqa: A001  TensorFlow's own name
+    """An op that prints its arguments when it runs: tensors, and structures of tensors and Python values.
+
+    >>> step = tf.print("loss:", loss, output_stream=sys.stdout)
+    """
+    output_stream = kwargs.pop("output_stream", sys.stderr)
+    name = kwargs.pop("name", None)
+    summarize = kwargs.pop("summarize", 3)
+    sep = kwargs.pop("sep", " ")
+    end = kwargs.pop("end", "\n")
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    stream = _stream_name(output_stream)
+    summarize = 3 if summarize is None else summarize
+    end = "\n" if end is None else end
+    if len(inputs) == 1 and _is_tensor(inputs[0]) and inputs[0].shape.rank == 0 and inputs[0].dtype.base_dtype == dtypes.string:
+        text = inputs[0]
+    else:
+        placeholder = _free_placeholder(inputs)
+        tensors: list = []
+        template = sep.join(_template(value, placeholder, tensors) for value in inputs)
+        text = raw.StringFormat(
+            inputs=tensors, template=template, placeholder=placeholder, summarize=summarize, name=f"{name}_format" if name else None
+        )
+    return raw.PrintV2(input=text, output_stream=stream, end=end, name=name)
+
+
+def _free_placeholder(inputs):
+    """What marks a tensor's place in the template: braces, unless the printed text has such."""
+    texts = [str(v) for v in nest.flatten(inputs) if not _is_tensor(v) and not isinstance(v, SparseTensor)]
+    placeholder = "{}"
+    while any(placeholder in text for text in texts):
+        placeholder = "{" + placeholder + "}"
+    return placeholder
+
+
+def _template(value, placeholder, tensors):
+    if isinstance(value, SparseTensor):
+        return repr(_sparse_text(value, placeholder, tensors))
+    if _is_tensor(value):
+        tensors.append(convert_to_tensor(value))
+        return placeholder
+    if not nest.is_sequence(value):
+        return str(value)
+
+    def leaf(item):
+        if isinstance(item, SparseTensor):
+            return _sparse_text(item, placeholder, tensors)
+        if _is_tensor(item):
+            tensors.append(convert_to_tensor(item))
+            return _Text(placeholder)
+        return item
+
+    shown = nest.pack_sequence_as(value, [leaf(item) for item in nest.flatten(value)])
+    return pprint.pformat(shown)
+
+
+def _sparse_text(value, placeholder, tensors):
+    tensors.extend([value.indices, value.values, value.dense_shape])
+    return f"SparseTensor(indices={placeholder}, values={placeholder}, shape={placeholder})"
+
+
+@shape_rule("Print")
+def _print_shape(op):
+    return op.inputs[0].shape
+
+
+@gradient("Print")
+def _print_grad(op, *grads):
+    return [*grads, *[None] * (len(op.inputs) - 1)]

@@ -1,0 +1,75 @@
+"""`tf.py_func`: Python functions as ops.
+
+The function itself can't be in a graph; a token is, by which this process finds the function when the op runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.registry import not_differentiable
+from everflow.framework.scopes import get_default_graph
+
+_tokens = itertools.count()
+_functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class PyFunction:
+    """A registered Python function, and the dtypes its results must have."""
+
+    def __init__(self, function, dtypes_out):
+        self.function = function
+        self.dtypes_out = dtypes_out
+
+
+def find(token: str) -> PyFunction | None:
+    """The function that a token stands for, or None where it is of another process or its graph is gone."""
+    with _lock:
+        return _functions.get(token)
+
+
+def _register(function: PyFunction, graph) -> str:
+    """A token for a function; the graph that uses it keeps it alive."""
+    token = f"pyfunc_{next(_tokens)}"
+    with _lock:
+        _functions[token] = function
+    if not hasattr(graph, "_py_funcs_used_in_graph"):
+        graph._py_funcs_used_in_graph = []
+    graph._py_funcs_used_in_graph.append(function)
+    return token
+
+
+def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803  TensorFlow's own name
+    """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
+
+    >>> y = tf.py_func(np.sinh, [x], tf.float32)
+    """
+    if not isinstance(inp, (list, tuple)):
+        raise TypeError(f"inp must be a list, not {inp!r}")
+    several = isinstance(Tout, (list, tuple))
+    types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
+    graph = _outermost(get_default_graph())
+    token = _register(PyFunction(func, types), graph)
+    build = raw.PyFunc if stateful else raw.PyFuncStateless
+    result = build(input=inp, token=token, Tout=types, name=name)
+    # With Tout a list the result is one; an op without results is the op itself.
+    return result if several else result[0]
+
+
+def numpy_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own name
+    """Another name of `py_func` with state."""
+    return py_func(func, inp, Tout, stateful=True, name=name)
+
+
+def _outermost(graph):
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
+not_differentiable("PyFunc", "PyFuncStateless")
