@@ -206,4 +206,4 @@ def _closure(fetches, feeds) -> list[Operation]:
             found.add(op)
             stack += [t.op for t in op.inputs if t not in fed]
             stack += op.control_inputs
-    return sorted(found | {t.op for t in feeds}, key=lambda op: op._id)
+    return sorted(found, key=lambda op: op._id)

@@ -30,7 +30,7 @@ class Placer:
     def place(self, ops) -> None:
         """Place these operations, given that those they depend on are among them or placed."""
         new = [op for op in ops if op not in self._placed]
-        groups = _Groups(new)
+        groups = _Groups(new, self._placed)
         chosen: dict = {}
         for group in groups.members():
             device = self._choose_for(group)
@@ -95,18 +95,14 @@ def _node_text(op) -> str:
 class _Groups:
     """Operations that must share a device: by `_class` attributes and by edges that carry references."""
 
-    def __init__(self, ops):
+    def __init__(self, ops, placed):
         self._ops = ops
+        self._known = set(ops) | set(placed)
         self._parent: dict = {}
-        by_name = None
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):
-                    if by_name is None:
-                        by_name = {o.name: o for o in ops}
-                    other = by_name.get(group[len(_COLOCATION) :].decode()) or self._outside(op, group)
-                    if other is not None:
-                        self._join(op, other)
+                    self._join(op, self._named(op, group[len(_COLOCATION) :].decode()))
             for tensor in op.inputs:
                 if tensor.dtype._is_ref_dtype and any(t.dtype._is_ref_dtype for t in op.outputs):
                     self._join(op, tensor.op)
@@ -114,13 +110,12 @@ class _Groups:
                     self._join(op, tensor.op)
 
     @staticmethod
-    def _outside(op, group):
+    def _named(op, name: str):
         try:
-            return op.graph.get_operation_by_name(group[len(_COLOCATION) :].decode())
+            return op.graph.get_operation_by_name(name)
         except KeyError:
-            raise errors.InvalidArgumentError(
-                op.node_def, op, f"Node '{op.name}' is to be colocated with {group.decode()[5:]!r}, which is not in the graph"
-            ) from None
+            text = f"Node '{op.name}' is to be colocated with {name!r}, which is not in the graph"
+            raise errors.InvalidArgumentError(op.node_def, op, text) from None
 
     def _root(self, op):
         while op in self._parent:
@@ -128,6 +123,8 @@ class _Groups:
         return op
 
     def _join(self, a, b):
+        if b not in self._known:  # not among what is placed: a pruned graph
+            return
         a, b = self._root(a), self._root(b)
         if a is not b:
             self._parent[a] = b
