@@ -174,6 +174,8 @@ def scalar_mul(scalar, x, name=None):
 
 def add_n(inputs, name=None):
     """The sum of tensors of one shape. A single one is returned as it is."""
+    if inputs is not None:
+        iter(inputs)  # what can't be iterated over raises by itself
     if not inputs or not isinstance(inputs, (list, tuple)):
         raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
     inputs = convert_n_to_tensor_or_indexed_slices(inputs)

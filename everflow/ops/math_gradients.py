@@ -284,4 +284,5 @@ def _cast_grad(op, grad):
 
 @gradient("CheckNumerics")
 def _check_numerics_grad(op, grad):
-    return raw.CheckNumerics(grad, message="Not a number (NaN) or infinity (Inf) values detected in gradient.")
+    message = f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.get_attr('message')}"
+    return raw.CheckNumerics(grad, message=message)

@@ -56,7 +56,6 @@ def _sum_grad(op, grad):
     if shape.rank is not None:
         axes = constant_value(op.inputs[1])
         if axes is not None:
-            axes = np.atleast_1d(axes)
             if np.array_equal(axes, np.arange(shape.rank)):
                 grad = array.reshape(grad, [1] * shape.rank)
                 if shape.is_fully_defined():
@@ -65,7 +64,7 @@ def _sum_grad(op, grad):
                     input_shape = array.shape(x)
                 return [array.tile(grad, input_shape), None]
             if shape.is_fully_defined():
-                kept, counts = _static_reduction(shape.as_list(), axes.tolist())
+                kept, counts = _static_reduction(shape.as_list(), np.ravel(axes).tolist())
                 return [array.tile(array.reshape(grad, kept), counts), None]
     input_shape = array.shape(x)
     with colocate_with(input_shape):
