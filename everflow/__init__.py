@@ -110,6 +110,21 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 no_gradient = NotDifferentiable
 NoGradient = NotDifferentiable
 
+from everflow.framework.errors import OpError
+from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
+from everflow.framework.shapes import dimension_at_index, dimension_value
+from everflow.ops.v2_behavior import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    disable_tensor_equality,
+    disable_v2_behavior,
+    disable_v2_tensorshape,
+    enable_control_flow_v2,
+    enable_tensor_equality,
+    enable_v2_behavior,
+    enable_v2_tensorshape,
+)
+
 # --- session
 from everflow.framework.errors import OpError
 from everflow.framework.scopes import get_default_session
@@ -570,6 +585,15 @@ from everflow.ops.initializers import (
 # --- eager and functions
 
 newaxis = None
+
+
+def get_logger():
+    """The logger that tf.logging writes to."""
+    from everflow.platform.logging import get_logger
+
+    return get_logger()
+
+
 
 # The tf.X namespaces: each is a module of that name in this package, loaded when first touched.
 _NAMESPACES = frozenset(

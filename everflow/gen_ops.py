@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 
-from everflow.framework import op_defs, raw_ops
+from everflow import raw_ops
+from everflow.framework import op_defs
 
 
 def snake_case(op_type: str) -> str:
@@ -29,7 +30,7 @@ def __getattr__(name: str):
     op_type = _op_types().get(name.removeprefix("_")) if not name.startswith("__") else None
     if op_type is None:
         raise AttributeError(f"There is no op function {name!r}")
-    return getattr(raw_ops, op_type)
+    return raw_ops.function(op_type, positional=True)
 
 
 def __dir__():

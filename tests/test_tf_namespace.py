@@ -48,3 +48,22 @@ def test_drawing_a_graph_needs_no_torch():
     code = "import sys, everflow as tf; tf.constant(1.0) + 2.0; tf.get_default_graph().as_graph_def(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_switches_to_tensorflow_1_are_on():
+    tf.disable_v2_behavior()
+    assert not tf.control_flow_v2_enabled()
+    with pytest.raises(NotImplementedError):
+        tf.enable_v2_behavior()
+
+
+def test_compiled_libraries_are_refused(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.load_op_library(str(tmp_path / "none.so"))
+    (tmp_path / "ops.so").write_bytes(b"")
+    with pytest.raises(tf.errors.UnimplementedError):
+        tf.load_op_library(str(tmp_path / "ops.so"))
+
+
+def test_logger():
+    assert tf.get_logger().name == "tensorflow"
