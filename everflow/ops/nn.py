@@ -142,10 +142,10 @@ def _softmax(logits, compute, axis, name):
         return compute(logits=logits, name=name)
     if known is not None and rank is not None and not -rank <= known < rank:
         raise InvalidArgumentError(None, None, f"Dimension (dim) must be in the range [{-rank}, {rank}) for logits of rank {rank}")
-    axis = _from_start(axis, array.rank(logits))
-    input_rank = array.rank(logits)
     if rank is None:
         raise TypeError("The rank of the logits must be known for a softmax over an axis other than the last")
+    axis = _from_start(axis, array.rank(logits))
+    input_rank = array.rank(logits)
     axis = axis % rank
     last_first = _swap_with_last(logits, axis, math_ops.subtract(input_rank, 1))
     output = compute(logits=last_first)

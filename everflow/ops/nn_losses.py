@@ -7,6 +7,7 @@ import math
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape, broadcast
@@ -170,8 +171,8 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
             return math_ops.cast(cost, dtypes.float16) if narrow else cost
         checks = [] if static else [_same_sizes(labels, logits)]
         with control_dependencies(checks):
-            last = array.rank(logits) - 1
-            classes = array.shape(logits)[last]
+            shape = array.shape(logits)
+            classes = shape[array.rank(logits) - 1]
             matrix = array.reshape(precise, [-1, classes])
             flat = array.reshape(labels, [-1])
             cost = raw.SparseSoftmaxCrossEntropyWithLogits(features=matrix, labels=flat, name=name)[0]
@@ -181,7 +182,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 
 def _same_sizes(labels, logits):
-    from everflow.ops.checks import assert_equal
+    from everflow.ops.check import assert_equal
 
     return assert_equal(array.shape(labels), array.shape(logits)[:-1])
 
@@ -199,8 +200,9 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         per_example_loss = math_ops.multiply(per_example_loss, convert_to_tensor(sample_weight, dtype=dtype))
     if global_batch_size is None:
         global_batch_size = array.shape(per_example_loss)[0] * 1
-    size = math_ops.cast(global_batch_size, dtype)
-    return math_ops.reduce_sum(per_example_loss) / size
+    if isinstance(global_batch_size, Tensor):
+        global_batch_size = math_ops.cast(global_batch_size, dtype)
+    return math_ops.reduce_sum(per_example_loss) / global_batch_size
 
 
 def scale_regularization_loss(regularization_loss):
