@@ -407,7 +407,7 @@ def infer_shapes(op: Operation) -> None:
         shapes = rule(op)
     except (ValueError, InvalidArgumentError) as e:
         message = e.message if isinstance(e, InvalidArgumentError) else str(e)
-        inputs = ", ".join(str(t.shape) for t in op.inputs)
+        inputs = ", ".join("?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs)
         raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
     if shapes is None:
         return

@@ -150,7 +150,8 @@ def _as_shape(tensor, value_of):
     if shape == TensorShape([0]):
         return TensorShape([])
     op = tensor.op
-    if op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
+    # Only the short look passes through casts of what is partly known, as in TensorFlow.
+    if value_of is constant_value and op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
         return _as_shape(op.inputs[0], value_of)
     if op.type == "Shape":
         return op.inputs[0].shape

@@ -164,12 +164,10 @@ def reshaped(source, shape_tensor):
                 raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_bracketed(sizes)} ({known} elements)")
         elif len(open_sizes) == 1 and known:
             if count % known:
-                raise ValueError(
-                    f"Dimension size must be evenly divisible by {known} but is {count} for shape {_bracketed(sizes)}"
-                )
+                raise ValueError(f"Dimension size must be evenly divisible by {known} but is {count}")
             sizes[open_sizes[0]] = count // known
         elif len(open_sizes) == 1 and not known and count:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_bracketed(sizes)}")
+            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_bracketed(sizes)} (0 elements)")
     return TensorShape(sizes)
 
 
@@ -201,10 +199,8 @@ def either(new_name, new, old_name, old):
 @shape_rule("ExpandDims")
 def _expand_dims_shape(op):
     source, axis = op.inputs[0].shape, known_int(op.inputs[1])
-    if source.rank is None:
+    if source.rank is None or axis is None:
         return None
-    if axis is None:
-        return unknown_shape(source.rank + 1)
     if not -source.rank - 1 <= axis <= source.rank:
         raise ValueError(f"dim {axis} not in the interval [{-source.rank - 1}, {source.rank}].")
     sizes = source.as_list()

@@ -45,25 +45,25 @@ def batch_to_space(input, crops, block_size, name=None, block_shape=None):  # no
 
 
 def _block_inputs(source, blocks, pairs):
-    """(static shape with enough dimensions, known block sizes, known pairs) after checks shared by both directions."""
+    """(static shape, known block sizes, known pairs, number of spatial dimensions) after checks shared by both directions."""
     if blocks.shape.rank not in (None, 1):
         raise ValueError("block_shape must have rank 1.")
     count = blocks.shape[0].value if blocks.shape.rank is not None else None
     if count is None:
-        return None, None, None
+        return None, None, None, None
     if source.rank is not None and source.rank < count + 1:
         raise ValueError(f"Shape must be at least rank {count + 1} but is rank {source.rank}")
     if pairs.shape.rank is not None and not pairs.shape.is_compatible_with([count, 2]):
         raise ValueError(f"paddings must have shape [{count}, 2]: {pairs.shape}")
     found = known_value(pairs)
-    return source, known_ints(blocks), None if found is None else found.reshape(-1, 2).tolist()
+    return source, known_ints(blocks), None if found is None else found.reshape(-1, 2).tolist(), count
 
 
-def _to_batch(source, blocks, pairs):
+def _to_batch(source, blocks, pairs, spatial):
     if source is None or source.rank is None:
         return unknown_shape()
     if blocks is None:
-        return unknown_shape(source.rank)
+        return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])
     sizes = source.as_list()
     if any(b < 1 for b in blocks):
         raise ValueError(f"block_shape must be positive, got {blocks}")
@@ -81,11 +81,11 @@ def _to_batch(source, blocks, pairs):
     return TensorShape(sizes)
 
 
-def _from_batch(source, blocks, pairs):
+def _from_batch(source, blocks, pairs, spatial):
     if source is None or source.rank is None:
         return unknown_shape()
     if blocks is None:
-        return unknown_shape(source.rank)
+        return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])
     sizes = source.as_list()
     if any(b < 1 for b in blocks):
         raise ValueError(f"block_shape must be positive, got {blocks}")
@@ -122,12 +122,12 @@ def _pairs_of(tensor):
 
 @shape_rule("SpaceToBatch")
 def _space_to_batch_shape(op):
-    return _to_batch(op.inputs[0].shape.with_rank(4), [op.attrs["block_size"]] * 2, _pairs_of(op.inputs[1]))
+    return _to_batch(op.inputs[0].shape.with_rank(4), [op.attrs["block_size"]] * 2, _pairs_of(op.inputs[1]), 2)
 
 
 @shape_rule("BatchToSpace")
 def _batch_to_space_shape(op):
-    return _from_batch(op.inputs[0].shape.with_rank(4), [op.attrs["block_size"]] * 2, _pairs_of(op.inputs[1]))
+    return _from_batch(op.inputs[0].shape.with_rank(4), [op.attrs["block_size"]] * 2, _pairs_of(op.inputs[1]), 2)
 
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
@@ -247,12 +247,11 @@ def _patches_shape(op, spatial):
     for what, values in (("ksizes", windows), ("strides", strides), ("rates", rates)):
         if len(values) != spatial + 2:
             raise ValueError(f"{op.type} requires the {what} attribute to contain {spatial + 2} values, but got: {len(values)}")
-    sizes = source.as_list()
-    out = [sizes[0]]
-    for i in range(1, spatial + 1):
-        padding = op.attrs["padding"].decode()
-        out.append(None if sizes[i] is None else slide(sizes[i], windows[i], strides[i], padding, rates[i]).output)
-    return TensorShape([*out, _times(sizes[-1], math.prod(windows[1:-1]))])
+    sizes, padding = source.as_list(), op.attrs["padding"].decode()
+    sides = [None] * spatial
+    if None not in sizes[1:-1]:
+        sides = [slide(sizes[i], windows[i], strides[i], padding, rates[i]).output for i in range(1, spatial + 1)]
+    return TensorShape([sizes[0], *sides, _times(sizes[-1], math.prod(windows[1:-1]))])
 
 
 @shape_rule("ExtractImagePatches")

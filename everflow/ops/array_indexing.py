@@ -59,8 +59,8 @@ def _gather_v2_shape(op):
     batch = batch + indices.rank if batch < 0 else batch
     if batch > place:
         raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({place})")
-    lead = params[:batch].merge_with(indices[:batch])
-    return lead.concatenate(params[batch:place]).concatenate(indices[batch:]).concatenate(params[place + 1 :])
+    params[:batch].assert_is_compatible_with(indices[:batch])
+    return params[:place].concatenate(indices[batch:]).concatenate(params[place + 1 :])
 
 
 @shape_rule("ResourceGather")

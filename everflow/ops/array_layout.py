@@ -10,7 +10,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
-from everflow.framework.static_values import known_shape, known_value
+from everflow.framework.static_values import constant_value, known_shape, known_value
 from everflow.ops.array_basic import either, known_ints, rank
 from everflow.ops.array_joining import concat
 
@@ -33,7 +33,28 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
         result = raw.MirrorPad(input=tensor, paddings=paddings, mode=mode, name=name)
     else:
         raise ValueError(f"Unknown padding mode: {mode}")
+    _set_partly_known_shape(result, paddings)
     return result
+
+
+def _set_partly_known_shape(result, paddings):
+    """Sizes along dimensions whose paddings are known, where others are not."""
+    source, pairs = result.op.inputs[0].shape, _known_paddings(paddings)
+    if source.rank is None or result.shape.is_fully_defined() or pairs is None:
+        return
+    sizes = []
+    for pair, size in zip(pairs, source.as_list(), strict=False):
+        known = pair is not None and size is not None and all(n is not None for n in pair)
+        sizes.append(size + int(sum(pair)) if known else None)
+    result.set_shape(sizes)
+
+
+def _known_paddings(paddings):
+    if isinstance(paddings, Tensor):
+        return constant_value(paddings, partial=True)
+    if isinstance(paddings, (list, tuple)):
+        return [_known_paddings(p) for p in paddings]
+    return paddings
 
 
 def _check_paddings(op):
@@ -61,9 +82,6 @@ def _resized_by_paddings(op, sign):
         if size is None:
             out.append(None)
             continue
-        if sign > 0 and op.type == "MirrorPad" and max(before, after) > size - (op.attrs["mode"] == b"REFLECT"):
-            bound = "less than" if op.attrs["mode"] == b"REFLECT" else "no greater than"
-            raise ValueError(f"paddings must be {bound} the dimension size: {before}, {after} for dimension {i} of size {size}")
         out.append(size + sign * (before + after))
         if out[-1] < 0:
             raise ValueError(f"Dimension {i} of size {size} is less than its paddings {before}, {after}")
@@ -125,9 +143,9 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
         move = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
         if perm is not None:
             return move(x=a, perm=perm, name=name)
-        if a.shape.rank is not None:
+        if a.shape.rank:
             return move(x=a, perm=np.arange(a.shape.rank - 1, -1, -1, dtype=np.int32), name=name)
-        dimensions = rank(a)
+        dimensions = raw.Rank(input=a)
         perm = raw.Sub(x=raw.Sub(x=dimensions, y=1, name="sub"), y=raw.Range(start=0, limit=dimensions, delta=1), name="sub")
         return move(x=a, perm=perm, name=name)
 
@@ -163,7 +181,7 @@ def _transpose_shape(op):
         return None
     sizes = source.as_list()
     if order is None:
-        return TensorShape(sizes) if source.rank < 2 else unknown_shape(source.rank)
+        return unknown_shape(source.rank)
     for p in order:
         if not -source.rank <= p < source.rank:
             raise ValueError(f"perm dim {p} is out of range of input rank {source.rank}")

@@ -268,7 +268,7 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"{what} must be a SparseTensor.")
-    hypothesis, truth = SparseTensor.from_value(hypothesis), SparseTensor.from_value(truth)
+    hypothesis, truth = (SparseTensor.from_value(s) if isinstance(s, SparseTensorValue) else s for s in (hypothesis, truth))
     return raw.EditDistance(
         hypothesis_indices=hypothesis.indices,
         hypothesis_values=hypothesis.values,

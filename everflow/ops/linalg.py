@@ -148,7 +148,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         num_columns = num_rows if square else num_columns
         dynamic = is_tensor(num_rows) or is_tensor(num_columns)
         diagonal = math.minimum(num_rows, num_columns) if dynamic else min(num_rows, num_columns)
-        if dynamic or is_tensor(batch_shape) or any(is_tensor(n) for n in batch_shape):
+        if not dynamic and not is_tensor(batch_shape) and any(is_tensor(n) for n in batch_shape):
+            diagonal_shape, shape = [*batch_shape, diagonal], [*batch_shape, num_rows, num_columns]
+        elif dynamic or is_tensor(batch_shape):
             batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=None if is_tensor(batch_shape) else dtypes.int32)
             diagonal_shape = array.concat((batch_shape, [diagonal]), axis=0)
             if not square:
