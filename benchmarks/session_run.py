@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 
 
 def micros(call, seconds: float = 0.5) -> float:

@@ -85,7 +85,7 @@ class SessionState:
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
         self.closed = threading.Event()
-        self.constants: dict[int, Any] = {}  # op id → kernel value; plans share them
+        self.constants: dict = {}  # Const operation → kernel value; plans share them
         self._function_caller = function_caller
         self._close_actions: list[Callable[[], None]] = []
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

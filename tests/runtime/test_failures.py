@@ -3,8 +3,8 @@
 import pytest
 
 import everflow as tf
-from everflow import raw_ops as raw
 from everflow.framework import errors
+from everflow.framework import raw_ops as raw
 from everflow.runtime.plan import failures
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 from everflow.runtime import devices
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:"

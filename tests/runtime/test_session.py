@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 
 
 def variable(value, name=None):

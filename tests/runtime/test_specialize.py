@@ -3,7 +3,7 @@
 import numpy as np
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 from everflow.runtime.plan import specialize
 
 

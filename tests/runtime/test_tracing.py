@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 import everflow as tf
-from everflow import raw_ops as raw
+from everflow.framework import raw_ops as raw
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
 from everflow.runtime import timeline
 

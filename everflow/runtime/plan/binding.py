@@ -79,12 +79,10 @@ def constant_value(node: Node, session):
     """The kernel value of a Const node; plans of a session share it."""
     if node.type == VALUE:
         return node.value
-    cache = session.constants if session is not None else {}
-    key = node.op._id
-    if key not in cache or cache[key][0] is not node.op:
-        array = node.attribute("value")
-        cache[key] = (node.op, tensors.from_numpy(array))
-    return cache[key][1]
+    cache = session.constants
+    if node.op not in cache:
+        cache[node.op] = tensors.from_numpy(node.attribute("value"))
+    return cache[node.op]
 
 
 def call_arguments(node: Node, values: list) -> list:

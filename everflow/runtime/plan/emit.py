@@ -117,7 +117,7 @@ class _Emitter:
             common += 1
         del opened[common:]
         for literal in inner[common:]:
-            self.add(depth + len(opened), f"if {self.literal(literal)}:", None)
+            self.add(depth + len(opened), f"if {self.literal(literal)}:", literal[0][0])
             opened.append(literal)
 
     def is_silent(self, item) -> bool:

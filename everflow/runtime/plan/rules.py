@@ -92,7 +92,7 @@ def known_shapes(program: Program, session) -> int:
     for node in program.nodes:
         for output in range(len(node.output_dtypes)) if node.type in SHAPE_OPS else ():
             source, index = node.inputs[output]
-            value = shape_value(node, source.output_shapes[index], output)
+            value = None if reads_variable(source) else shape_value(node, source.output_shapes[index], output)
             if value is None:
                 continue
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
@@ -104,6 +104,13 @@ def known_shapes(program: Program, session) -> int:
         program.insert_before(added)
         program.replace(edges, {})
     return len(added)
+
+
+def reads_variable(node: Node) -> bool:
+    """Whether a node's value is a variable's: where that has none yet, asking for its shape raises."""
+    if node.type in ("Identity", "ReadVariableOp") and node.inputs:
+        node = node.inputs[0][0]
+    return node.type in ("Variable", "VariableV2", "VarHandleOp")
 
 
 def shape_value(node: Node, shape, output: int):

@@ -18,7 +18,7 @@ from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.runtime.plan.binding import constant_value, is_once
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
-from everflow.runtime.plan.rules import SHAPE_OPS, computed, is_pure, shape_value
+from everflow.runtime.plan.rules import SHAPE_OPS, computed, is_pure, reads_variable, shape_value
 from everflow.runtime.plan.structure import CONTROL_FLOW
 
 # More different shapes than this, and the general plan serves the rest.
@@ -68,6 +68,8 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
 def _results(node: Node, session):
     """The results of a node that depends on shapes and constants only, else None."""
     if node.type in SHAPE_OPS:
+        if any(reads_variable(source) for source, _ in node.inputs):
+            return None
         values = [shape_value(node, source.output_shapes[output], i) for i, (source, output) in enumerate(node.inputs)]
         return None if any(v is None for v in values) else values
     if node.inputs and is_pure(node) and all(s.type in (VALUE, "Const") for s, _ in node.inputs):
