@@ -76,7 +76,7 @@ def refuse_types(node):
             raise InvalidArgumentError(
                 None,
                 None,
-                f"No OpKernel was registered to support Op '{node.type}' used by {{{{node {node.name}}}}}"
+                f"No OpKernel was registered to support Op '{node.type}' used by {{{{node {node.name}}}}} "
                 f"with these attrs: [{attribute}={dtype.enum_name}]\nRegistered devices: [CPU]",
             )
 

@@ -47,7 +47,9 @@ def _mean(x, axes, keep_dims):
     count = 1
     for axis in axes:
         count *= x.shape[axis]
-    return torch.div(total.to(torch.int64), max(count, 1), rounding_mode="trunc").to(x.dtype)
+    # The count is held in the type too, and wraps as the sum does.
+    divisor = int(torch.tensor(count).to(x.dtype)) or max(count, 1)
+    return torch.div(total.to(torch.int64), divisor, rounding_mode="trunc").to(x.dtype)
 
 
 def _prod(x, axes, keep_dims):

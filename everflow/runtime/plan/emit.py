@@ -425,7 +425,7 @@ def fetcher(dtype, copy: bool):
     if dtype in (dtypes.resource, dtypes.variant):
         return _fetch_object
     if dtype is dtypes.bfloat16 or dtype.is_quantized or dtype.is_complex:
-        return lambda value: np.array(tensors.to_numpy(value, dtype), order="C")[()]
+        return lambda value: np.array(tensors.to_numpy(value), order="C")[()]
     scalar = np.dtype(dtype.as_numpy_dtype).type
     contiguous = torch.contiguous_format
 

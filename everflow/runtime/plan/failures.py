@@ -65,8 +65,24 @@ def _kind_and_message(error, node, names, local_values):
         return errors.ResourceExhaustedError, text
     for raised, kind in _KINDS:
         if isinstance(error, raised):
-            return kind, text
+            return kind, _in_known_words(text, [local_values.get(names.get(edge)) for edge in node.inputs])
     return errors.InternalError, f"{type(error).__name__}: {text}"
+
+
+# Part of what torch says, and what TensorFlow says then with the shapes of the first two inputs.
+_WORDS = [
+    ("must match the size of tensor b", "Incompatible shapes: {} vs. {}"),
+    ("shapes cannot be multiplied", "Matrix size-incompatible: In[0]: {}, In[1]: {}"),
+]
+
+
+def _in_known_words(text, values):
+    """Torch's message in the words that TensorFlow's users know, where there are such."""
+    shapes = ["[" + ",".join(map(str, v.shape)) + "]" for v in values if isinstance(v, torch.Tensor)]
+    for part, words in _WORDS:
+        if part in text and len(shapes) >= 2:
+            return words.format(*shapes[:2])
+    return text
 
 
 def _wants_ref(node: Node, edge) -> bool:
