@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Callable
@@ -92,6 +93,12 @@ class SessionState:
     def function(self, name_or_attr) -> Callable:
         """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results."""
         return self._function_caller(getattr(name_or_attr, "name", name_or_attr))
+
+    def for_function(self) -> SessionState:
+        """The same state with random streams of its own: nodes of different functions may have equal names."""
+        other = copy.copy(self)
+        other.random = RandomStreams()
+        return other
 
     def on_close(self, action: Callable[[], None]) -> None:
         """Have `action()` called when the session closes."""

@@ -15,8 +15,8 @@ def fed(dtype, value, shape=None):
 
 @pytest.mark.parametrize(
     "value",
-    [[1, 2], (1, 2), [[1], [2]], np.array([1.5, 2.5]), np.array([True, False]), 3, np.float64(2.5), np.arange(24.0).reshape(4, 6)[::2, ::-3],
-     np.asfortranarray(np.ones((2, 3))), np.array([1.0, 2.0], ">f4"), [], [np.ones(2), np.zeros(2)], None],
+    [[1, 2], (1, 2), [[1], [2]], np.array([1.5, 2.5]), np.array([True, False]), 3, np.float64(2.5), [], None,
+     np.arange(24.0).reshape(4, 6)[::2, ::-3], np.asfortranarray(np.ones((2, 3))), np.array([1.0, 2.0], ">f4"), [np.ones(2), np.zeros(2)]],
 )  # fmt: skip
 def test_what_becomes_floats(value):
     np.testing.assert_array_equal(fed(tf.float32, value), np.asarray(value, np.float32))

@@ -14,7 +14,7 @@ def compile_function(name: str, graph, session, placer, rules):
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
     inputs, outputs = function.body_tensors()
-    plan = compile_plan(list(outputs), list(inputs), session, placer, rules, to_numpy=False)
+    plan = compile_plan(list(outputs), list(inputs), session.for_function(), placer, rules, to_numpy=False)
 
     def call(*values, step: Step | None = None) -> list:
         return plan(values, step)
