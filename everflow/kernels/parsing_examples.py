@@ -232,7 +232,9 @@ def _list_dense(feature_lists, key, dtype, shape, may_be_missing, name):
     rows = []
     for index, feature in enumerate(feature_lists[key].feature):
         if feature.WhichOneof("kind") != _KINDS[dtype]:
-            raise _error(f"Name: {name}, Feature list: {key}, Index: {index}.  Data types don't match. Expected type: {kind}  Feature is: {feature}")
+            raise _error(
+                f"Name: {name}, Feature list: {key}, Index: {index}.  Data types don't match. Expected type: {kind}  Feature is: {feature}"
+            )
         values = list(getattr(feature, _KINDS[dtype]).value)
         if len(values) != count:
             raise _error(
@@ -300,7 +302,8 @@ def parse_single_sequence_example(
         for key, dtype, shape, default in zip(keys(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults)
     ]
     list_sparse = [
-        _sparse_batch(_list_sparse(lists, key, dtype, name), dtype) for key, dtype in zip(keys(feature_list_sparse_keys), feature_list_sparse_types)
+        _sparse_batch(_list_sparse(lists, key, dtype, name), dtype)
+        for key, dtype in zip(keys(feature_list_sparse_keys), feature_list_sparse_types)
     ]
     list_dense = []
     for key, dtype, shape in zip(keys(feature_list_dense_keys), feature_list_dense_types, feature_list_dense_shapes):
@@ -347,7 +350,10 @@ def parse_sequence_example(
         _dense_batch(contexts, None, key, dtype, shape, default, lambda k, i, _, text: _describe_batch(k, i, names, text))
         for key, dtype, shape, default in zip(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)
     ]
-    list_sparse = [_sparse_steps([_list_sparse(f, key, dtype, "") for f in lists], dtype) for key, dtype in zip(feature_list_sparse_keys, feature_list_sparse_types)]
+    list_sparse = [
+        _sparse_steps([_list_sparse(f, key, dtype, "") for f in lists], dtype)
+        for key, dtype in zip(feature_list_sparse_keys, feature_list_sparse_types)
+    ]
     list_dense, lengths = [], []
     for key, dtype, shape in zip(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes):
         sizes = _sizes(shape)

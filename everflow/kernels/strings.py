@@ -170,15 +170,11 @@ def _substring(s: bytes, start: int, count: int, unit: str, index: int) -> bytes
 @kernel("Substr")
 def substr(input, pos, len, *, unit):
     if pos.shape != len.shape:
-        raise InvalidArgumentError(
-            None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}"
-        )
+        raise InvalidArgumentError(None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}")
     try:
         cut, pos, len = np.broadcast_arrays(input, pos.numpy(), len.numpy())
     except ValueError:
-        raise InvalidArgumentError(
-            None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}"
-        ) from None
+        raise InvalidArgumentError(None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}") from None
     pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, pos.flat, len.flat)))
     return strings(pieces, cut.shape)
 

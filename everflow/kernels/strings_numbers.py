@@ -96,9 +96,7 @@ def string_to_number(string_tensor, *, out_type):
     def parsed(s):
         value = parse_number(s, out_type)
         if value is None:
-            raise InvalidArgumentError(
-                None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}"
-            )
+            raise InvalidArgumentError(None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}")
         return value
 
     return measured(parsed, string_tensor, torch_dtype(out_type))

@@ -13,6 +13,7 @@ from everflow.ops import random
 from everflow.ops.array_basic import ones, zeros
 from everflow.ops.array_layout import matrix_transpose
 from everflow.ops.constants import constant
+from everflow.ops.linalg import eye
 
 
 class Initializer:
@@ -288,8 +289,6 @@ class Identity(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from everflow.ops.linalg import eye
-
         full = shape if partition_info is None else partition_info.full_shape
         if len(full) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")

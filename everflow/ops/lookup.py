@@ -447,7 +447,10 @@ _TABLES_OF_SCALAR_KEYS = frozenset(
 @shape_rule("LookupTableExport", "LookupTableExportV2")
 def _export_shape(op):
     keys = TensorShape([None]) if op.inputs[0].op.type in _TABLES_OF_SCALAR_KEYS else TensorShape(None)
-    return [keys, keys if op.inputs[0].op.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2") else TensorShape(None)]
+    return [
+        keys,
+        keys if op.inputs[0].op.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2") else TensorShape(None),
+    ]
 
 
 not_differentiable(

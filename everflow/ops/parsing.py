@@ -120,4 +120,3 @@ def _parse_tensor_shape(op):
 
 
 not_differentiable("DecodeRaw", "DecodePaddedRaw", "ParseTensor", "SerializeTensor")
-

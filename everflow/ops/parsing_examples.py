@@ -13,6 +13,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array_basic import expand_dims, reshape, squeeze
 from everflow.ops.constants import constant
+from everflow.ops.sparse import sparse_merge
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
@@ -33,9 +34,7 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
         return super().__new__(cls, shape, dtype, default_value)
 
 
-class FixedLenSequenceFeature(
-    collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
-):
+class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])):
     """A feature with any number of rows of a fixed shape; parsed into a dense tensor, padded in a batch."""
 
     def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
@@ -136,9 +135,7 @@ def _prepend_none(features):
         if isinstance(feature, FixedLenSequenceFeature):
             if not feature.allow_missing:
                 raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
-            changed[key] = FixedLenSequenceFeature(
-                [None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value
-            )
+            changed[key] = FixedLenSequenceFeature([None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value)
     return changed
 
 
@@ -178,8 +175,6 @@ def _with_sparse_features(features, outputs):
     for key in sorted(features):
         feature = features[key]
         if isinstance(feature, SparseFeature):
-            from everflow.ops.sparse import sparse_merge
-
             ids = [outputs[k] for k in feature.index_key] if isinstance(feature.index_key, (list, tuple)) else outputs[feature.index_key]
             outputs[key] = sparse_merge(ids, outputs[feature.value_key], vocab_size=feature.size, already_sorted=feature.already_sorted)
     for key in set(outputs) - set(features):

@@ -18,7 +18,10 @@ from everflow.framework.static_values import constant_value, constant_value_as_s
 from everflow.ops.array_basic import ones, reshape, zeros_like
 from everflow.ops.array_basic import shape as shape_of
 from everflow.ops.array_joining import concat
+from everflow.ops.control_flow import Assert
 from everflow.ops.grouping import with_dependencies
+from everflow.ops.math_reductions import reduce_all, reduce_sum
+from everflow.ops.math_sequences import range as range_of
 
 _UNIFORM_DTYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
@@ -117,9 +120,6 @@ def random_crop(value, size, seed=None, name=None):
 
     >>> tf.random_crop(image, [24, 24, 3])
     """
-    from everflow.ops.asserts import Assert
-    from everflow.ops.math_reductions import reduce_all
-
     with name_scope(name, "random_crop", [value, size]) as name:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
@@ -238,9 +238,6 @@ not_differentiable(
 @gradient("RandomGamma")
 def _random_gamma_grad(op, grad):
     """How a sample moves with its concentration, with the distribution's quantile held."""
-    from everflow.ops.math_sequences import range as range_of
-    from everflow.ops.math_reductions import reduce_sum
-
     shape, alpha = op.inputs
     sample = op.outputs[0]
     with control_dependencies([grad]):

@@ -1,0 +1,155 @@
+"""Lookup tables: static, from files, mutable and dense; buckets for unknown keys; what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import everflow as tf
+from everflow.contrib import lookup
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def table(keys, values, default=-1):
+    return lookup.HashTable(lookup.KeyValueTensorInitializer(keys, values), default)
+
+
+def test_static_table():
+    words = table(["a", "b"], np.int64([1, 2]))
+    found = words.lookup(tf.constant([["b", "x"]]))
+    sparse = words.lookup(tf.SparseTensor([[0, 1]], ["a"], [1, 2]))
+    assert found.shape.as_list() == [1, 2]
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Table not initialized"):
+            sess.run(found)
+        assert sess.run(words.size()) == 0
+        sess.run(tf.tables_initializer())
+        sess.run(tf.tables_initializer())
+        assert sess.run(found).tolist() == [[2, -1]]
+        assert sess.run(sparse).values.tolist() == [1]
+        assert sess.run(words.size()) == 2
+        keys, values = sess.run(words.export())
+        assert dict(zip(keys, values)) == {b"a": 1, b"b": 2}
+    with tf.Session() as other, pytest.raises(tf.errors.FailedPreconditionError):
+        other.run(found)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.dictionaries(st.integers(-(2**40), 2**40), st.text(max_size=4), min_size=1, max_size=8), st.lists(st.integers(-9, 9), max_size=4))
+def test_a_static_table_is_a_dictionary(entries, others):
+    with tf.Graph().as_default():
+        made = table(np.array(list(entries), np.int64), list(entries.values()), "?")
+        asked = [*entries, *others]
+        with tf.Session() as sess:
+            sess.run(made.init)
+            found = sess.run(made.lookup(tf.constant(np.array(asked, np.int64))))
+        assert found.tolist() == [entries.get(k, "?").encode() for k in asked]
+
+
+def test_static_tables_refused():
+    with pytest.raises(TypeError, match="Signature mismatch"):
+        table(["a"], [1]).lookup(tf.constant([1]))
+    with pytest.raises(TypeError):
+        table(["a"], ["b"], 0)
+    with pytest.raises(ValueError):
+        table(["a"], [1], [1, 2])
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="different value for same key"):
+            sess.run(table(["a", "a"], [1, 2]).init)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Expected shape"):
+            sess.run(table(["a", "b"], tf.placeholder_with_default([1], [None])).init)
+
+
+def test_buckets_for_unknown_words():
+    made = tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], np.int64([0, 1])), 3)
+    numbers = lookup.index_table_from_tensor(np.int64([5, 6]), num_oov_buckets=3, dtype=tf.int64)
+    strong = lookup.IdTableWithHashBuckets(None, 100, hasher_spec=lookup.StrongHashSpec([1, 2]))
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        found = sess.run(made.lookup(tf.constant(["b", "a", "zebra"])))
+        assert found[:2].tolist() == [1, 0] and 2 <= found[2] < 5
+        assert sess.run(made.size()) == 5
+        assert sess.run(numbers.lookup(tf.constant([5, 77, -3], tf.int64))).tolist() == [0, 2, 2]
+        assert 0 <= sess.run(strong.lookup(tf.constant(["a"])))[0] < 100
+    with pytest.raises(ValueError):
+        tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a"], np.int64([0])), 0)
+    with pytest.raises(TypeError):
+        tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a"], [0.5]), 1)
+
+
+def test_tables_from_files(tmp_path):
+    vocabulary, pairs, empty = (str(tmp_path / name) for name in ("v", "p", "e"))
+    (tmp_path / "v").write_bytes(b"the\nquick\r\nfox")
+    (tmp_path / "p").write_bytes(b"red\t5\nblue\t6\n")
+    (tmp_path / "e").write_bytes(b"")
+    ids = lookup.index_table_from_file(vocabulary, num_oov_buckets=1)
+    words = lookup.index_to_string_table_from_file(vocabulary, vocab_size=2)
+    columns = lookup.HashTable(lookup.TextFileInitializer(pairs, tf.string, 0, tf.int64, 1), 0)
+    assert len(tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)) == 3
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        assert sess.run(ids.lookup(tf.constant(["fox", "quick", "?"]))).tolist() == [2, 1, 3]
+        assert sess.run(words.lookup(tf.constant([0, 2], tf.int64))).tolist() == [b"the", b"UNK"]
+        assert sess.run(columns.lookup(tf.constant(["blue", "x"]))).tolist() == [6, 0]
+        initializer = lookup.TextFileInitializer
+        for made, error in [
+            (lookup.TextFileIdTableInitializer(str(tmp_path / "none")), tf.errors.NotFoundError),
+            (lookup.TextFileIdTableInitializer(vocabulary, vocab_size=9), tf.errors.InvalidArgumentError),
+            (initializer(pairs, tf.string, 1, tf.int64, 0), tf.errors.InvalidArgumentError),
+            (initializer(pairs, tf.string, 0, tf.int64, 7), tf.errors.InvalidArgumentError),
+            (lookup.TextFileIdTableInitializer(empty), tf.errors.OutOfRangeError),
+        ]:
+            with pytest.raises(error):
+                sess.run(lookup.HashTable(made, -1).init)
+    for arguments in (
+        (vocabulary, tf.string, -2, tf.string, -1),
+        ("", tf.string, -2, tf.int64, -1),
+        (vocabulary, tf.string, -3, tf.int64, 0),
+    ):
+        with pytest.raises(ValueError):
+            initializer(*arguments)
+
+
+def test_mutable_table():
+    made = lookup.MutableHashTable(tf.string, tf.int64, -1, name="words")
+    keys = tf.placeholder(tf.string, [None])
+    with tf.Session() as sess:
+        sess.run(made.insert(["a", "b"], [1, 2]))
+        sess.run(made.insert(["a"], [9]))
+        assert sess.run(made.lookup(keys), {keys: ["a", "b", "c"]}).tolist() == [9, 2, -1]
+        sess.run(made.remove(tf.constant(["b", "nobody"])))
+        assert sess.run(made.size()) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Expected shape"):
+            sess.run(made.insert(keys, tf.constant([1], tf.int64)), {keys: ["a", "b"]})
+    with tf.Session() as sess:
+        assert sess.run(made.size()) == 0
+    (saved,) = tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)
+    assert [spec.name for spec in saved.specs] == ["words-keys", "words-values"]
+
+
+def test_vector_values():
+    made = lookup.MutableHashTable(tf.int64, tf.float32, [0.5, 0.5])
+    assert made.lookup(tf.placeholder(tf.int64, [None])).shape.as_list() == [None, 2]
+    with tf.Session() as sess:
+        sess.run(made.insert(np.int64([3]), [[1.0, 2.0]]))
+        assert sess.run(made.lookup(np.int64([[3], [4]]))).tolist() == [[[1, 2]], [[0.5, 0.5]]]
+
+
+def test_dense_table():
+    made = lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, 0, -9, initial_num_buckets=4)
+    with tf.Session() as sess:
+        sess.run(made.insert(np.int64([11, 12, 13, 14, 15]), np.int64([1, 2, 3, 4, 5])))
+        sess.run(made.remove(tf.constant([12], tf.int64)))
+        assert sess.run(made.lookup(np.int64([12, 13]))).tolist() == [-1, 3]
+        keys, values = sess.run(made.export())
+        assert keys.ravel().tolist() == [0, 0, 0, 11, -9, 13, 14, 15] and values.ravel().tolist() == [0, 0, 0, 1, 2, 3, 4, 5]
+        for key, what in ((0, "empty_key"), (-9, "deleted_key")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=what):
+                sess.run(made.lookup(np.int64([key])))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="power of 2"):
+            sess.run(lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, 0, -9, initial_num_buckets=3).size())
