@@ -1,0 +1,24 @@
+"""tf.contrib.opt: further optimizers, wrappers around optimizers, and scipy's as an optimizer."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from __future__ import annotations
+
+from everflow.contrib.opt.adam_variants import AdaMaxOptimizer, LazyAdamOptimizer, NadamOptimizer
+from everflow.contrib.opt.adam_with_step import AdamGSOptimizer, LazyAdamGSOptimizer
+from everflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface
+from everflow.contrib.opt.lars import LARSOptimizer
+from everflow.contrib.opt.reg_adagrad import RegAdagradOptimizer
+from everflow.contrib.opt.sign import AddSignOptimizer, PowerSignOptimizer
+from everflow.contrib.opt.weight_decay import (
+    AdamWOptimizer,
+    DecoupledWeightDecayExtension,
+    MomentumWOptimizer,
+    extend_with_decoupled_weight_decay,
+)
+from everflow.contrib.opt.wrappers import (
+    MovingAverageOptimizer,
+    MultitaskOptimizerWrapper,
+    VariableClippingOptimizer,
+    clip_gradients_by_global_norm,
+)

@@ -1,0 +1,93 @@
+"""LARS: each layer's step is scaled by the ratio of its weights' norm to its gradient's, for large batches."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.ops import array
+from everflow.ops.linalg_norms import norm
+from everflow.ops.math import cast, greater
+from everflow.train.optimizer import Optimizer
+
+
+class LARSOptimizer(Optimizer):
+    """Layer-wise adaptive rate scaling with momentum; variables whose name holds a word of `skip_list` are not scaled."""
+
+    def __init__(
+        self,
+        learning_rate,
+        momentum=0.9,
+        weight_decay=0.0001,
+        eeta=0.001,
+        epsilon=0.0,
+        name="LARSOptimizer",
+        skip_list=None,
+        use_nesterov=False,
+    ):
+        if momentum < 0.0:
+            raise ValueError(f"momentum should be positive: {momentum}")
+        if weight_decay < 0.0:
+            raise ValueError(f"weight_decay should be positive: {weight_decay}")
+        super().__init__(use_locking=False, name=name)
+        self._learning_rate = learning_rate
+        self._momentum = momentum
+        self._weight_decay = weight_decay
+        self._eeta = eeta
+        self._epsilon = epsilon
+        self._skip_list = skip_list
+        self._use_nesterov = use_nesterov
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            self._zeros_slot(v, "momentum", self._name)
+
+    def _prepare(self):
+        self._learning_rate_tensor = convert_to_tensor(self._call_if_callable(self._learning_rate), name="learning_rate")
+        self._momentum_tensor = convert_to_tensor(self._call_if_callable(self._momentum), name="momentum")
+
+    def compute_lr(self, grad, var):
+        """(learning rate of this variable, gradient with weight decay)."""
+        scaled = self._learning_rate
+        if self._skip_list is None or not any(word in var.name for word in self._skip_list):
+            w_norm = norm(var, ord=2)
+            g_norm = norm(grad, ord=2)
+            trust_ratio = array.where(
+                greater(w_norm, 0),
+                array.where(
+                    greater(g_norm, 0), self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon), 1.0
+                ),
+                1.0,
+            )
+            scaled = self._learning_rate * trust_ratio
+            grad = grad + self._weight_decay * var
+        return scaled, grad
+
+    def _apply(self, op, buffers, var, grad):
+        scaled, grad = self.compute_lr(grad, var)
+        one = cast(1.0, var.dtype.base_dtype)
+        return op(*buffers, one, grad * scaled, self._momentum, use_locking=False, use_nesterov=self._use_nesterov)
+
+    def _apply_dense(self, grad, var):
+        return self._apply(raw.ApplyMomentum, (var, self.get_slot(var, "momentum")), var, grad)
+
+    def _resource_apply_dense(self, grad, var):
+        return self._apply(raw.ResourceApplyMomentum, (var.handle, self.get_slot(var, "momentum").handle), var, grad)
+
+    def _apply_sparse(self, grad, var):
+        return self._sparse(raw.SparseApplyMomentum, (var, self.get_slot(var, "momentum")), grad.values, grad.indices, var)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        buffers = (var.handle, self.get_slot(var, "momentum").handle)
+        return self._sparse(raw.ResourceSparseApplyMomentum, buffers, grad, indices, var)
+
+    def _sparse(self, op, buffers, values, indices, var):
+        dtype = var.dtype.base_dtype
+        return op(
+            *buffers,
+            cast(self._learning_rate_tensor, dtype),
+            values,
+            indices,
+            cast(self._momentum_tensor, dtype),
+            use_locking=self._use_locking,
+            use_nesterov=self._use_nesterov,
+        )
