@@ -117,7 +117,8 @@ class StaticTable(Table):
                     raise FailedPreconditionError(
                         None,
                         None,
-                        f"HashTable has different value for same key. Key {_shown(key)} has {_shown(held)} and trying to add value {_shown(value)}",
+                        f"HashTable has different value for same key. Key {_shown(key)} has {_shown(held)} "
+                        f"and trying to add value {_shown(value)}",
                     )
             self.entries, self.initialized = entries, True
 

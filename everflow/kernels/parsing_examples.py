@@ -293,7 +293,8 @@ def parse_single_sequence_example(
         kind = feature.WhichOneof("kind") if feature is not None else None
         if kind is not None and kind != _KINDS[dtype]:
             raise _error(
-                f"Name: {name}, Context feature: {key}.  Data types don't match. Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
+                f"Name: {name}, Context feature: {key}.  Data types don't match. "
+                f"Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
             )
         found = list(getattr(feature, kind).value) if kind else []
         context_sparse.append((torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)])))
