@@ -65,7 +65,7 @@ python.framework      composite_tensor                   : framework.type_specs 
 python.framework      device                             : framework.devices .
 python.framework      dtypes                             : framework.dtypes
 python.framework      errors errors_impl                 : framework.errors
-python.framework      function                           : framework.function* .
+python.framework      function                           : ops.functions framework.function* .
 python.framework      graph_io                           : train io
 python.framework      graph_util graph_util_impl         : graph_util
 python.framework      importer                           : . framework.importer

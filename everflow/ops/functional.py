@@ -30,15 +30,9 @@ def _cached_variables():
             scope.set_caching_device(None)
 
 
-def _unstacked(tensors):
-    """(how many elements, a TensorArray of each tensor's slices)."""
-    shape = tensors[0].shape
-    if shape.rank is not None and shape.rank < 1:
-        what = "elems must be a 1+ dimensional Tensor, not a scalar" if len(tensors) == 1 else "elements in elems must be 1+ dimensional Tensors, not scalars"
-        raise ValueError(what)
-    count = (shape[0].value if shape.rank is not None else None) or array.shape(tensors[0])[0]
-    arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True) for t in tensors]
-    return count, [a.unstack(t) for a, t in zip(arrays, tensors)]
+def _length(tensor):
+    """How many elements a tensor has along its first dimension: a number where it is known."""
+    return tensor.shape[0].value or array.shape(tensor)[0]
 
 
 def _stacked(arrays, tensors):
@@ -64,7 +58,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         flat = [convert_to_tensor(e, name="elem") for e in flat]
         dtypes = nest.flatten(dtype) if dtype is not None else [t.dtype for t in flat]
         like = dtype if dtype is not None else elems
-        count, arrays = _unstacked(flat)
+        if flat[0].shape.rank is not None and flat[0].shape.rank < 1:
+            raise ValueError("elems must be a 1+ dimensional Tensor, not a scalar")
+        count = _length(flat[0])
+        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True) for t in flat]
+        arrays = [a.unstack(t) for a, t in zip(arrays, flat)]
         start = constant(0)
         results = [TensorArray(t, size=count, dynamic_size=False, infer_shape=infer_shape) for t in dtypes]
 
@@ -72,7 +70,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
             values = nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
             made = fn(values)
             nest.assert_same_structure(like, made)
-            return i + 1, [a.write(i, value) for a, value in zip(outputs, nest.flatten(made))]
+            outputs = [a.write(i, value) for a, value in zip(outputs, nest.flatten(made))]
+            return i + 1, outputs
 
         _, results = while_loop(
             lambda i, _: i < count,
@@ -97,10 +96,13 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     like = elems if initializer is None else initializer
     with name_scope(name, "scan", flat), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in flat]
-        count, arrays = _unstacked(flat)
-        first = count - 1 if reverse else 0
+        count = _length(flat[0])
+        arrays = [
+            TensorArray(t.dtype, size=count, dynamic_size=False, element_shape=t.shape[1:], infer_shape=True) for t in flat
+        ]
+        arrays = [a.unstack(t) for a, t in zip(arrays, flat)]
         if initializer is None:
-            values, done = [a.read(first) for a in arrays], 1
+            values, done = [a.read(count - 1 if reverse else 0) for a in arrays], 1
         else:
             values, done = [convert_to_tensor(v) for v in nest.flatten(initializer)], 0
         results = [
@@ -108,7 +110,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
             for v in values
         ]
         if initializer is None:
-            results = [a.write(first, v) for a, v in zip(results, values)]
+            results = [a.write(count - 1 if reverse else 0, v) for a, v in zip(results, values)]
 
         def compute(i, values, outputs):
             element = nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
@@ -139,7 +141,8 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         raise TypeError("fn must be callable.")
     with name_scope(name, "foldl", nest.flatten(elems)), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in nest.flatten(elems)]
-        count, arrays = _unstacked(flat)
+        count = _length(flat[0])
+        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(t) for t in flat]
 
         def element(i):
             return nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
@@ -173,7 +176,8 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         raise TypeError("fn must be callable.")
     with name_scope(name, "foldr", nest.flatten(elems)), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in nest.flatten(elems)]
-        count, arrays = _unstacked(flat)
+        count = _length(flat[0])
+        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(t) for t in flat]
 
         def element(i):
             return nest.pack_sequence_as(elems, [a.read(i) for a in arrays])

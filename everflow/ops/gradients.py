@@ -1,7 +1,7 @@
 """`tf.gradients`: walk the graph backwards from ys to xs, calling each op type's gradient function.
 
 The walk is a queue of ops whose outputs' gradients are all there; it fixes the order in which gradient nodes are made, and
-so their names. Loops and conditionals keep state of their own: whoever builds them sets `control_flow_state`.
+so their names. Loops and conditionals keep state of their own, in `control_flow.gradient_loops`.
 """
 
 from __future__ import annotations
@@ -55,11 +55,6 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-# Given (ops between xs and ys in order, the same as a set, whether to colocate), returns the state that loops need, or None.
-# The control flow family sets it when it is imported.
-control_flow_state = None
-
-
 def gradients(
     ys,
     xs,
@@ -95,6 +90,8 @@ def gradients(
         stop_gradients = convert_n_to_tensor_or_indexed_slices(stops, name="s", as_ref=True)
         grad_ys = walk.initial_gradients(grad_ys, ys)
         walk.run(ys, xs, grad_ys, stop_gradients)
+    if walk.loops is not None:
+        walk.loops.PostProcessing()
     return [walk.result(x, unconnected_gradients) for x in xs]
 
 
@@ -156,9 +153,6 @@ class _Walk:
             op = queue.popleft()
             self.visit(op, stops)
             self.release(op, queue, pending, xs)
-        if self.loops is not None:
-            self.loops.PostProcessing()
-
     def count_pending(self, to_ops, from_ops):
         """How many gradients each op between xs and ys waits for; other ops are not in it."""
         reached = self.reached_from(from_ops)
@@ -170,8 +164,7 @@ class _Walk:
                 between.add(op)
                 ordered.append(op)
                 queue.extend(t.op for t in op.inputs)
-        if control_flow_state is not None:
-            self.loops = control_flow_state(ordered, between, self.colocate)
+        self.loops = _control_flow().control_flow_state(ordered, between, self.colocate)
         pending = defaultdict(int, dict.fromkeys(ordered, 0))
         for op in ordered:
             for tensor in op.inputs:
@@ -245,7 +238,7 @@ class _Walk:
     def zeros(self, op, index):
         if self.loops is not None:
             return self.loops.ZerosLike(op, index)
-        return zeros_like_outside_loop(op, index)
+        return _control_flow().zeros_like_outside_loop(op, index)
 
     @staticmethod
     def check_shape(op, tensor, grad):
@@ -408,12 +401,11 @@ def _zeros_of_variable(handle):
     return array.zeros(variable_shape(handle), handle_data(handle)[1])
 
 
-def zeros_like_outside_loop(op, index):
-    """Zeros for an output that nothing flowed back to."""
-    value = op.outputs[index]
-    if value.dtype == dtypes.resource:
-        return _zeros_of_variable(value)
-    return array.zeros_like(value, optimize=False)
+def _control_flow():
+    # Imported when needed: branches and loops have gradients of their own, registered on top of this module.
+    from everflow.ops.control_flow import gradient_loops
+
+    return gradient_loops
 
 
 def gradient_function(op):

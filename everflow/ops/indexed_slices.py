@@ -39,7 +39,7 @@ def total(parts):
     return IndexedSlices(values, indices, parts[0].dense_shape)
 
 
-def as_indexed_slices(x):
+def as_indexed_slices(x, optimize=True):
     """A tensor as slices: all of its rows."""
     from everflow.ops.math import range as tensor_range
 
@@ -47,17 +47,17 @@ def as_indexed_slices(x):
         raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
     if isinstance(x, IndexedSlices):
         return x
-    x_shape = array.shape_internal(x, optimize=True)
+    x_shape = array.shape_internal(x, optimize=optimize)
     return IndexedSlices(x, tensor_range(0, x_shape[0]), x_shape)
 
 
-def as_indexed_slices_list(inputs):
+def as_indexed_slices_list(inputs, optimize=True):
     """Several values as slices, with one type of indices: int64 where any has it."""
     from everflow.ops.math import cast
 
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Expected a list or tuple, not a %s" % type(inputs))
-    outputs = [as_indexed_slices(item) for item in inputs]
+    outputs = [as_indexed_slices(item, optimize) for item in inputs]
     if not any(o.indices.dtype == dtypes.int32 for o in outputs) or all(o.indices.dtype == dtypes.int32 for o in outputs):
         return outputs
     return [

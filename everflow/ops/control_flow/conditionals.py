@@ -16,6 +16,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
 from everflow.ops.grouping import no_op
+from everflow.ops.indexed_slices import as_indexed_slices_list
 from everflow.ops.tensor_array import flow_of, with_flows_of
 
 
@@ -27,7 +28,7 @@ def switch(data, pred, dtype=None, name=None):
         pred = convert_to_tensor(pred, name="pred")
         if isinstance(data, Tensor):
             return raw.Switch(data=data, pred=pred, name=name)
-        pairs = [raw.Switch(data=part, pred=pred, name=name) for part in nest.flatten(data, expand_composites=True)]
+        pairs = [raw.Switch(data=part, pred=pred) for part in nest.flatten(data, expand_composites=True)]
         return tuple(nest.pack_sequence_as(data, side, expand_composites=True) for side in zip(*pairs))
 
 
@@ -44,27 +45,12 @@ def merge(inputs, name=None):
             build = raw.RefMerge if all(x.dtype._is_ref_dtype for x in inputs) else raw.Merge
             return build(inputs=inputs, name=name)
         if all(isinstance(x, (IndexedSlices, Tensor)) for x in inputs):
-            inputs = _alike_slices(inputs)
+            inputs = as_indexed_slices_list(inputs, optimize=False)
         for other in inputs[1:]:
             nest.assert_same_structure(inputs[0], other, expand_composites=True)
-        merged = [raw.Merge(inputs=parts, name=name) for parts in zip(*(nest.flatten(x, expand_composites=True) for x in inputs))]
+        merged = [raw.Merge(inputs=parts) for parts in zip(*(nest.flatten(x, expand_composites=True) for x in inputs))]
         packed = nest.pack_sequence_as(inputs[0], [m.output for m in merged], expand_composites=True)
         return MergeOutput(packed, merged[0].value_index)
-
-
-def _alike_slices(inputs):
-    """IndexedSlices with indices of one dtype, all with a dense shape or all without."""
-    wide = any(isinstance(x, IndexedSlices) and x.indices.dtype == dtypes.int64 for x in inputs)
-    indices_dtype = dtypes.int64 if wide else dtypes.int32
-    result = []
-    for x in inputs:
-        if isinstance(x, Tensor):
-            shape = raw.Shape(input=x)
-            rows = raw.Range(start=0, limit=raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1), delta=1)
-            x = IndexedSlices(x, rows, shape)
-        indices = x.indices if x.indices.dtype == indices_dtype else raw.Cast(x=x.indices, DstT=indices_dtype)
-        result.append(IndexedSlices(x.values, indices, x.dense_shape))
-    return result
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
@@ -125,8 +111,7 @@ def _build_branch(pred, pivot, branch, function, what):
         original = function()
         if original is None:
             raise ValueError(f"{what} must have a return value.")
-        flows = nest.map_structure(flow_of, original, expand_composites=True)
-        result = nest.map_structure(context.output_of, flows, expand_composites=True)
+        result = nest.map_structure(lambda x: context.output_of(flow_of(x)), original, expand_composites=True)
         context.ExitResult(result)
     return context, original, result
 

@@ -60,8 +60,9 @@ def check_input_context(op, input_op):
     op_loop = None if op._control_flow_context is None else op._control_flow_context.GetWhileContext()
     if enclosing(op_loop, lambda c: c is input_loop) is not None:
         return
-    # A gradient loop may use values of its forward loop; they are saved on stacks for it.
-    if op_loop is not None and op_loop.grad_state is not None:
+    # A gradient loop may use values of its forward loop; they are saved on stacks for it. Enters and Switches are made
+    # outside of any context, and put into theirs afterwards.
+    if op_loop.grad_state is not None if op_loop is not None else is_loop_enter(op) or op.type in ("Switch", "RefSwitch"):
         return
     where = "is not in a loop" if op_loop is None else f"is in loop {op_loop.name!r}"
     raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import nest
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, get_default_graph, name_scope
@@ -63,7 +64,7 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
     """Build the nodes of a loop in `context`; returns what comes out of its Exits, structured as the body's result."""
     flat = nest.flatten(loop_vars, expand_composites=True)
     tensors = [convert_to_tensor_or_composite(flow_of(x)) for x in flat]
-    shapes = None if shape_invariants is None else _flat_invariants(loop_vars, shape_invariants)
+    shapes = _flat_invariants(loop_vars, tensors, shape_invariants)
     with context:
         body_result, exits = _build(context, pred, body, loop_vars, flat, tensors, shapes)
     outputs = with_flows_of(nest.flatten(body_result, expand_composites=True), exits)
@@ -73,18 +74,24 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
     return packed[0] if len(exits) == 1 else packed
 
 
-def _flat_invariants(loop_vars, shape_invariants):
+def _flat_invariants(loop_vars, tensors, shape_invariants):
+    """The shape that each tensor of the loop variables keeps: its own, or what the caller allows it."""
+    values = nest.flatten(loop_vars)
+    given = [None] * len(values) if shape_invariants is None else _flatten_shapes(shape_invariants)
+    tensors = iter(tensors)
     shapes = []
-    for value, shape in zip(nest.flatten(loop_vars), _flatten_shapes(shape_invariants)):
-        if not isinstance(shape, TensorShape):
+    for value, shape in zip(values, given):
+        if shape is not None and not isinstance(shape, TensorShape):
             raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
-        spec = getattr(value, "_type_spec", None)
-        if spec is None:
-            shapes.append(shape)
-        elif hasattr(value, "values") and hasattr(value, "dense_shape") and type(value).__name__ == "SparseTensor":
-            shapes += [TensorShape([None, shape.rank]), TensorShape([None]), TensorShape([shape.rank])]
+        parts = [next(tensors) for _ in nest.flatten(value, expand_composites=True)]
+        if isinstance(value, SparseTensor):
+            # How many values there are may change; the rank may not.
+            rank = value.dense_shape.shape[0] if shape is None else shape.rank
+            shapes += [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
+        elif len(parts) == 1:
+            shapes.append(parts[0].shape if shape is None else shape)
         else:
-            shapes += [t.shape if isinstance(t.shape, TensorShape) else TensorShape(None) for t in nest.flatten(value, expand_composites=True)]
+            shapes += [part.shape for part in parts]
     return shapes
 
 
@@ -104,7 +111,7 @@ def _build(context, pred, body, loop_vars, flat, tensors, shapes):
     outer = context.outer_context
     real = tensors if outer is None else [outer.AddValue(t) for t in tensors]
     with control_dependencies(None):
-        enters = [context.enter(t, use_input_shape=shapes is None) for t in real]
+        enters = [context.enter(t, use_input_shape=False) for t in real]
         for tensor in enters:
             tensor.graph.prevent_feeding(tensor)
     pivot = _pivot_around(outer)
@@ -112,8 +119,7 @@ def _build(context, pred, body, loop_vars, flat, tensors, shapes):
         for tensor in enters:
             if is_loop_constant_enter(tensor.op.inputs[0].op):
                 tensor.op._add_control_input(pivot.op)
-    if shapes is not None:
-        _set_invariants(real, enters, shapes)
+    _set_invariants(real, enters, shapes)
     context.fix_enter(enters)
     context._loop_enters = list(enters)
     context.initialize_values(enters)
