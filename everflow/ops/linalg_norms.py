@@ -7,7 +7,7 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, math
+from everflow.ops import array, check, control_flow, functional, math
 from everflow.ops.linalg import svd
 
 
@@ -74,8 +74,6 @@ def _by_absolute_values(size, ord, axis, is_matrix):  # noqa: A002
 
 def _largest_singular_value(tensor, axis):
     """The spectral norm over any two axes: they are moved to the end and the result's back."""
-    from everflow.ops import control_flow, functional
-
     rank = array.rank(tensor)
 
     def from_the_front(i):
@@ -156,7 +154,5 @@ def _matrix_checks(a, validate_args):
             raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
         return []
     if validate_args:
-        from everflow.ops import checks
-
-        return [checks.assert_rank_at_least(a, rank=2, message="Input `a` must have at least 2 dimensions.")]
+        return [check.assert_rank_at_least(a, rank=2, message="Input `a` must have at least 2 dimensions.")]
     return []
