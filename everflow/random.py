@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import types as _types
+
 # The re-exports are the purpose of this file.
 # ruff: noqa: F401
 from everflow.framework.seeds import get_seed, set_random_seed
+from everflow.ops import random_generators as _generators
 from everflow.ops.nn_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
@@ -15,13 +18,13 @@ from everflow.ops.nn_sampling import (
 from everflow.ops.random import (
     categorical,
     multinomial,
+    truncated_normal,
 )
 from everflow.ops.random import random_gamma as gamma
 from everflow.ops.random import random_normal as normal
 from everflow.ops.random import random_poisson as poisson
 from everflow.ops.random import random_shuffle as shuffle
 from everflow.ops.random import random_uniform as uniform
-from everflow.ops.random import truncated_normal
 from everflow.ops.random_stateless import (
     stateless_categorical,
     stateless_multinomial,
@@ -29,3 +32,10 @@ from everflow.ops.random_stateless import (
 )
 from everflow.ops.random_stateless import stateless_random_normal as stateless_normal
 from everflow.ops.random_stateless import stateless_random_uniform as stateless_uniform
+
+experimental = _types.SimpleNamespace(
+    Generator=_generators.Generator,
+    create_rng_state=_generators.create_rng_state,
+    get_global_generator=_generators.get_global_generator,
+    set_global_generator=_generators.set_global_generator,
+)

@@ -193,7 +193,8 @@ def truncated_normal(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     return _filled(shape, torch_dtype(dtype), group, fill)
 
 
-def _check_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
+def checked_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
+    """The bounds of a distribution of integers; InvalidArgumentError where there is nothing between them."""
     for what, bound in (("minval", low), ("maxval", high)):
         if bound.dim() != 0:
             raise InvalidArgumentError(None, None, f"{what} must be 0-D, got shape {list(bound.shape)}")
@@ -201,9 +202,6 @@ def _check_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
     if low >= high:
         raise InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
     return low, high
-
-
-_FLOATING = {"Uniform": uniform, "Normal": normal, "TruncatedNormal": truncated_normal}
 
 
 def _register_stateful(op_type, make):
@@ -237,14 +235,14 @@ _register_stateless("StatelessTruncatedNormal", truncated_normal)
 @kernel("RandomUniformInt")
 def random_uniform_int(shape, minval, maxval, *, Tout, node, session):
     sizes = shape_of(shape)
-    low, high = _check_range(minval, maxval) if math.prod(sizes) else (0, 1)
+    low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stream_of(node, session).reserve(math.prod(sizes) * RESERVED_PER_VALUE), sizes, low, high, Tout)
 
 
 @kernel("StatelessRandomUniformInt")
 def stateless_random_uniform_int(shape, seed, minval, maxval, *, dtype):
     sizes = shape_of(shape)
-    low, high = _check_range(minval, maxval) if math.prod(sizes) else (0, 1)
+    low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stateless_place(seed), sizes, low, high, dtype)
 
 

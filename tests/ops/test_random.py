@@ -187,3 +187,16 @@ def test_gamma_samples_are_differentiable():
         value, by_alpha, by_beta = sess.run([sample, *tf.gradients(sample, [alpha, beta])])
     np.testing.assert_allclose(by_beta, -value.sum() / 2, rtol=1e-5)
     assert by_alpha.shape == (2,) and (by_alpha > 0).all()
+
+
+def test_generator_gives_tensorflows_numbers_and_moves_its_state():
+    generator = tf.random.experimental.Generator.from_seed(1234)
+    drawn = [generator.normal([5]), generator.uniform([3], 0, 10, dtype=tf.int64), generator.uniform_full_int([3], dtype=tf.uint32)]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        normal, small, _ = [sess.run(t) for t in drawn]
+        np.testing.assert_allclose(normal, [0.9356609, 1.0854305, -0.93788373, -0.5061547, 1.3169702], rtol=1e-5)
+        assert small.tolist() == [0, 6, 4]
+        assert sess.run(generator.state).tolist() == [1234 + (5 + 3 + 3) * 256, 0, 0]
+        sess.run(generator.reset_from_seed(1234))
+        np.testing.assert_array_equal(sess.run(drawn[0]), normal)
