@@ -193,6 +193,7 @@ def decode_json_example(json_examples):
 @kernel("SerializeTensor")
 def serialize_tensor(tensor, *, T):
     proto = tensor_pb2.TensorProto(dtype=T.as_datatype_enum)
+    proto.tensor_shape.SetInParent()  # a scalar's shape is written too
     for size in tensor.shape:
         proto.tensor_shape.dim.add(size=int(size))
     if T is dtypes.string:

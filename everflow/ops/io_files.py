@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.ops.variables import Variable
 
 
 def read_file(filename, name=None):
@@ -20,6 +23,18 @@ def write_file(filename, contents, name=None):
 def matching_files(pattern, name=None):
     """The names of files that match patterns, sorted."""
     return raw.MatchingFiles(pattern, name=name)
+
+
+def match_filenames_once(pattern, name=None):
+    """A local variable with the names of files that match patterns when it is initialized."""
+    with name_scope(name, "matching_filenames", [pattern]) as name:
+        return Variable(
+            name=name,
+            initial_value=matching_files(pattern),
+            trainable=False,
+            validate_shape=False,
+            collections=[GraphKeys.LOCAL_VARIABLES],
+        )
 
 
 @shape_rule("ReadFile")

@@ -47,6 +47,7 @@ from everflow.train.global_step import (
 # --- sessions: MonitoredSession, hooks, Supervisor, Scaffold
 
 # --- queues: Coordinator, QueueRunner, batching
+from everflow.ops.io_files import match_filenames_once
 
 # --- clusters
 
