@@ -144,3 +144,19 @@ def test_nobody_waits_for_what_has_no_side_effects():
         sess.run(y, {x: [1.0, 2.0]})
         assert sess.run(count) == 1.0
         assert "Exp" not in {n.type for n in sess._executor.compile([y], [x]).program.nodes}
+
+
+def test_the_shape_of_a_variable_without_a_value_is_not_known():
+    v = raw.VariableV2(shape=[2], dtype=tf.float32)
+    handle = raw.VarHandleOp(dtype=tf.float32, shape=[2])
+    reads = [raw.Identity(input=v), raw.ReadVariableOp(resource=handle, dtype=tf.float32)]
+    reads[1].set_shape([2])
+    for value in [*reads, v]:
+        size = raw.Size(input=value)
+        with tf.Session() as sess:
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                sess.run(size)
+            sess.run(
+                [raw.Assign(ref=v, value=tf.constant([1.0, 2.0])).op, raw.AssignVariableOp(resource=handle, value=tf.constant([1.0, 2.0]))]
+            )
+            assert sess.run(size) == 2

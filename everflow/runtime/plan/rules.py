@@ -92,12 +92,12 @@ def known_shapes(program: Program, session) -> int:
     for node in program.nodes:
         for output in range(len(node.output_dtypes)) if node.type in SHAPE_OPS else ():
             source, index = node.inputs[output]
-            value = None if reads_variable(source) else shape_value(node, source.output_shapes[index], output)
-            if value is None:
+            value = shape_value(node, source.output_shapes[index], output)
+            if value is None or is_ref(source, index):
                 continue
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
             # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
-            made.controls = node.controls + ([source] if branches and source.type != FEED else [])
+            made.controls = node.controls + ([source] if (branches and source.type != FEED) or reads_variable(source) else [])
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:
@@ -107,10 +107,8 @@ def known_shapes(program: Program, session) -> int:
 
 
 def reads_variable(node: Node) -> bool:
-    """Whether a node's value is a variable's: where that has none yet, asking for its shape raises."""
-    if node.type in ("Identity", "ReadVariableOp") and node.inputs:
-        node = node.inputs[0][0]
-    return node.type in ("Variable", "VariableV2", "VarHandleOp")
+    """Whether a node's value is a variable's: where that has none yet, asking for its shape must raise, so somebody has to look."""
+    return node.type == "ReadVariableOp" or (node.type == "Identity" and is_ref(*node.inputs[0]))
 
 
 def shape_value(node: Node, shape, output: int):

@@ -17,7 +17,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 from everflow.runtime.plan.binding import constant_value, is_once
-from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
+from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rules import SHAPE_OPS, computed, is_pure, reads_variable, shape_value
 from everflow.runtime.plan.structure import CONTROL_FLOW
 
@@ -51,7 +51,10 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
         results = _results(node, session)
         if results is None:
             continue
-        controls = node.controls + [c for s, _ in node.inputs for c in ([s] if branches and s.type not in (FEED, VALUE) else s.controls)]
+        controls = list(node.controls)
+        for source, _ in node.inputs:
+            stays = (branches and source.type not in (FEED, VALUE)) or reads_variable(source)
+            controls += [source] if stays else source.controls
         for output, value in enumerate(results):
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
             made.controls = list(dict.fromkeys(controls))
@@ -68,7 +71,7 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
 def _results(node: Node, session):
     """The results of a node that depends on shapes and constants only, else None."""
     if node.type in SHAPE_OPS:
-        if any(reads_variable(source) for source, _ in node.inputs):
+        if any(is_ref(*edge) for edge in node.inputs):
             return None
         values = [shape_value(node, source.output_shapes[output], i) for i, (source, output) in enumerate(node.inputs)]
         return None if any(v is None for v in values) else values
