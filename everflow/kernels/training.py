@@ -25,7 +25,7 @@ def _gradient_descent(var, alpha, delta):
 
 
 def _momentum(var, accum, lr, grad, momentum, *, use_nesterov):
-    if grad.dtype in _FUSED_DTYPES:
+    if grad.dtype in _FUSED_DTYPES and momentum:
         torch._fused_sgd_(
             [var],
             [grad.contiguous()],
