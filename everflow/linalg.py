@@ -12,6 +12,7 @@ from everflow.ops.array import diag as tensor_diag
 from everflow.ops.array import diag_part as tensor_diag_part
 from everflow.ops.array import matrix_transpose
 from everflow.ops.array import matrix_transpose as transpose
+from everflow.ops.clip import global_norm
 from everflow.ops.linalg import adjoint, cholesky, cholesky_solve, eye, logdet, lu, matvec, qr, slogdet, svd, trace
 from everflow.ops.linalg import matrix_determinant as det
 from everflow.ops.linalg import matrix_inverse as inv
@@ -25,4 +26,5 @@ from everflow.ops.linalg_functions import matrix_exponential as expm
 from everflow.ops.linalg_functions import matrix_square_root as sqrtm
 from everflow.ops.linalg_norms import matrix_rank, norm, normalize, pinv
 from everflow.ops.linalg_tridiagonal import tridiagonal_matmul, tridiagonal_solve
+from everflow.ops.nn_normalization import l2_normalize
 from everflow.ops.math import cross, einsum, matmul, tensordot

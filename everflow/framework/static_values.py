@@ -155,6 +155,8 @@ def _as_shape(tensor, value_of):
         return _as_shape(op.inputs[0], value_of)
     if op.type == "Shape":
         return op.inputs[0].shape
+    if op.type == "ShapeN" and value_of is not constant_value:
+        return op.inputs[tensor.value_index].shape
     if op.type == "Pack" and op.attrs["axis"] == 0 and value_of(tensor) is None:
         # A -1 among the parts stands for an unknown size.
         sizes = [value_of(t) for t in op.inputs]
@@ -207,11 +209,8 @@ def _evaluate(tensor, memo, depth):
     value = None
     if op.type == "Const":
         value = op.attrs["value"].array
-    elif op.type in ("Shape", "Size", "Rank"):
-        value = _CONSTANT[op.type](tensor)
-    elif op.type == "ShapeN":
-        shape = op.inputs[tensor.value_index].shape
-        value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+    elif op.type == "Shape":
+        value = _static_shape(tensor)
     elif op.type == "ConcatOffset":
         inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
         if all(v is not None for v in inputs):
@@ -225,7 +224,8 @@ def _evaluate(tensor, memo, depth):
     elif op.type in SPLITTERS and depth < 64:
         inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
         if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
-            value = np.asarray(SPLITTERS[op.type](op, *inputs)[tensor.value_index])
+            part = SPLITTERS[op.type](op, *inputs)[tensor.value_index]
+            value = None if part is None else np.asarray(part)
     memo[key] = value
     return value
 
@@ -297,6 +297,30 @@ def _squeeze(op, x):
     return np.squeeze(x, dims or None)
 
 
+def _scatter_nd(op, indices, updates, shape):
+    out = np.zeros(shape, updates.dtype)
+    np.add.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
+    return out
+
+
+def _one_hot(op, indices, depth, on_value, off_value):
+    hot = np.where(np.expand_dims(indices, -1) == np.arange(int(depth)), on_value, off_value)
+    return np.moveaxis(hot, -1, op.attrs["axis"])
+
+
+def _unique(op, x):
+    _, first, inverse = np.unique(x, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(order.size)
+    return x[first[order]], ranks[inverse.reshape(-1)].astype(op.attrs["out_idx"].as_numpy_dtype)
+
+
+def _top_k(op, x, k):
+    order = np.argsort(-x.astype(np.float64), axis=-1, kind="stable")[..., : int(k)]
+    return np.take_along_axis(x, order, -1), order.astype(np.int32)
+
+
 def _binary(function):
     return lambda op, x, y: function(x, y)
 
@@ -342,12 +366,28 @@ EVALUATORS: dict[str, Callable] = {
     "AddN": lambda op, *values: sum(values[1:], values[0]),
     "Pad": lambda op, x, paddings: np.pad(x, paddings),
     "DynamicStitch": _dynamic_stitch,
+    "ParallelDynamicStitch": _dynamic_stitch,
+    "Size": lambda op, x: np.array(x.size),
+    "Rank": lambda op, x: np.array(x.ndim),
+    "Where": lambda op, x: np.argwhere(x),
+    "GatherNd": lambda op, x, indices: x[tuple(np.moveaxis(indices, -1, 0))],
+    "ScatterNd": _scatter_nd,
+    "OneHot": _one_hot,
+    "ArgMax": lambda op, x, axis: np.argmax(x, int(axis)),
+    "ArgMin": lambda op, x, axis: np.argmin(x, int(axis)),
+    "MatMul": lambda op, x, y: (x.T if op.attrs["transpose_a"] else x) @ (y.T if op.attrs["transpose_b"] else y),
+    "LinSpace": lambda op, start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
 }  # fmt: skip
-# The same for ops whose outputs are the parts of one input.
+# The same for ops of several outputs.
 SPLITTERS = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
     "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
     "BroadcastGradientArgs": lambda op, x, y: [np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))],
     "ListDiff": lambda op, x, y: [x[~np.isin(x, y)], np.flatnonzero(~np.isin(x, y)).astype(op.attrs["out_idx"].as_numpy_dtype)],
+    "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
+    "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
+    "Unique": _unique,
+    "TopKV2": _top_k,
+    "Switch": lambda op, x, pred: (None, x) if pred else (x, None),
     "Unpack": lambda op, x: [np.take(x, i, axis=op.attrs["axis"]) for i in range(op.attrs["num"])],
 }

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
-from everflow.kernels.math_dtypes import shape_text, widened
-from everflow.kernels.registry import kernel
+from everflow.kernels.math_dtypes import comparable, for_unsigned, refuse_types, shape_text, widened
+from everflow.kernels.registry import kernel, specialize
 
 for _name, _function in {
     "AddV2": torch.add,
@@ -20,9 +20,12 @@ for _name, _function in {
     "LogicalOr": torch.logical_or,
     "Mul": torch.mul,
     "NextAfter": torch.nextafter,
-    "RealDiv": torch.true_divide,
 }.items():
     kernel(_name)(_function)
+
+
+for _name, _function in {"Greater": torch.gt, "GreaterEqual": torch.ge, "Less": torch.lt, "LessEqual": torch.le}.items():
+    for_unsigned[_name] = lambda x, y, compare=_function: compare(comparable(x), comparable(y))
 
 
 @kernel("Add")
@@ -131,19 +134,36 @@ _fmod_unexpected = _integer_division(torch.fmod, _unexpected)
 _remainder = _integer_division(torch.remainder, _by_zero)
 
 
-@kernel("Div")
+@kernel("Div", "RealDiv")
 def divide(x, y):
-    return x / y if x.is_floating_point() or x.is_complex() else _truncated(x, y)
+    return torch.true_divide(x, y) if x.is_floating_point() or x.is_complex() else _truncated(x, y)
+
+
+@specialize("RealDiv")
+def _real_divide_of_node(node):
+    """ATen's own function for the types that are mostly divided."""
+    refuse_types(node)
+    return torch.true_divide if node.attrs["T"].is_floating else None
 
 
 @kernel("TruncateDiv")
 def truncate_divide(x, y):
-    return _truncated_unexpected(x, y)
+    if x.is_complex():
+        return x / y
+    return torch.div(x, y, rounding_mode="trunc") if x.is_floating_point() else _truncated_unexpected(x, y)
 
 
 @kernel("FloorDiv")
 def floor_divide(x, y):
-    return torch.floor(x / y) if x.is_floating_point() else _floored(x, y)
+    if x.is_floating_point():
+        return torch.floor(x / y)
+    quotient = _floored(x, y)
+    if x.dtype in (torch.int8, torch.int16):
+        # The lowest value has no absolute in its type: TensorFlow's rounding down then gives the quotient of the wrapped one.
+        lowest = torch.iinfo(x.dtype).min
+        wrapped = torch.div(-(x.int() + y.int() - 1), y.int(), rounding_mode="trunc").to(x.dtype)
+        quotient = torch.where((x == lowest) & (y > 0), wrapped, quotient)
+    return quotient
 
 
 @kernel("FloorMod")
@@ -176,8 +196,8 @@ def add_n(inputs):
             )
     if len(inputs) == 1:
         return first
-    if first.dtype is torch.uint16:
-        return torch.stack([x.to(torch.int32) for x in inputs]).sum(0).to(first.dtype)
+    if first.dtype in (torch.uint16, torch.uint32, torch.uint64):
+        return torch.stack([x.to(torch.int64) for x in inputs]).sum(0).to(first.dtype)
     total = torch.add(first, inputs[1])
     for other in inputs[2:]:
         total.add_(other)

@@ -31,10 +31,10 @@ def at_least_3d_checks(image, require_static=True):
         raise ValueError("'image' must be fully defined.")
     if shape.rank is not None and any(size == 0 for size in shape.sizes[-3:]):
         raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {shape}")
-    if shape.rank is not None and shape[-3:].is_fully_defined():
+    if shape.is_fully_defined():
         return []
     return [
-        check.assert_positive(array.shape(image)[-3:], message="inner 3 dims of 'image.shape' must be > 0."),
+        check.assert_positive(array.shape(image), data=["inner 3 dims of 'image.shape' must be > 0."]),
         check.assert_greater_equal(array.rank(image), 3, message="'image' must be at least three-dimensional."),
     ]
 

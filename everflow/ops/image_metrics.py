@@ -7,10 +7,12 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.framework.static_values import constant_value
-from everflow.ops import array, control_flow, math, nn
+from everflow.ops import array, control_flow, math
 from everflow.ops.constants import constant
 from everflow.ops.image_color import convert_image_dtype
+from everflow.ops.nn import relu, softmax
+from everflow.ops.nn_atrous import depthwise_conv2d
+from everflow.ops.nn_pooling import avg_pool
 
 
 def total_variation(images, name=None):
@@ -51,7 +53,7 @@ def sobel_edges(image):
     filters = np.expand_dims(np.transpose(np.asarray(filters), (1, 2, 0)), -2)
     kernel = array.tile(constant(filters, dtype=image.dtype), [1, 1, shape[-1], 1], name="sobel_filters")
     padded = array.pad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
-    edges = nn.depthwise_conv2d(padded, kernel, [1, 1, 1, 1], "VALID")
+    edges = depthwise_conv2d(padded, kernel, [1, 1, 1, 1], "VALID")
     edges = array.reshape(edges, array.concat([shape, [2]], 0))
     edges.set_shape(static_shape.concatenate([2]))
     return edges
@@ -102,7 +104,7 @@ def _gaussian_kernel(size, sigma):
     g = g * (-0.5 / math.square(sigma))
     g = array.reshape(g, shape=[1, -1]) + array.reshape(g, shape=[-1, 1])
     g = array.reshape(g, shape=[1, -1])
-    g = nn.softmax(g)
+    g = softmax(g)
     return array.reshape(g, shape=[size, size, 1, 1])
 
 
@@ -123,7 +125,7 @@ def _ssim_per_channel(img1, img2, max_val=1.0, filter_size=11, filter_sigma=1.5,
     def smooth(x):
         shape = array.shape(x)
         x = array.reshape(x, shape=array.concat([[-1], shape[-3:]], 0))
-        y = nn.depthwise_conv2d(x, kernel, strides=[1, 1, 1, 1], padding="VALID")
+        y = depthwise_conv2d(x, kernel, strides=[1, 1, 1, 1], padding="VALID")
         return array.reshape(y, array.concat([shape[:-3], array.shape(y)[1:]], 0))
 
     luminance_and_contrast, contrast = _ssim_parts(img1, img2, smooth, max_val, 1.0, k1, k2)
@@ -191,13 +193,13 @@ def ssim_multiscale(img1, img2, max_val, power_factors=_SCALE_WEIGHTS, filter_si
                     remainder = tails[0] % divisor_tensor
                     odd = math.reduce_any(math.not_equal(remainder, 0))
                     even = control_flow.cond(odd, lambda: padded(flat, remainder), lambda: flat)  # noqa: B023  called at once
-                    pooled = [nn.avg_pool(x, ksize=divisor, strides=divisor, padding="VALID") for x in even]
+                    pooled = [avg_pool(x, ksize=divisor, strides=divisor, padding="VALID") for x in even]
                     tails = [x[1:] for x in array.shape_n(pooled)]
                     images = [array.reshape(x, array.concat([h, t], 0)) for x, h, t in zip(pooled, heads, tails)]
                 similarity, contrast = _ssim_per_channel(*images, max_val, filter_size, filter_sigma, k1, k2)
-                parts.append(nn.relu(contrast))
+                parts.append(relu(contrast))
         # The last scale counts with its luminance too.
         parts.pop()
-        stacked = array.stack([*parts, nn.relu(similarity)], axis=-1)
+        stacked = array.stack([*parts, relu(similarity)], axis=-1)
         by_channel = math.reduce_prod(math.pow(stacked, power_factors), [-1])
         return math.reduce_mean(by_channel, [-1])

@@ -8,7 +8,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.framework.static_values import constant_value_as_shape, known_shape
+from everflow.framework.static_values import constant_value_as_shape, known_shape, known_value
 from everflow.ops import array, math
 from everflow.ops.array_basic import either
 from everflow.ops.grouping import with_dependencies
@@ -190,6 +190,7 @@ def _resize_with_pad(image, target_height, target_width, resizer):
         padded = pad_to_bounding_box(resized, above, left, target_height, target_width)
         if padded.shape.rank is None:
             raise ValueError("padded contains no shape.")
+        dimensions(padded, rank=4)  # unused, but TensorFlow's graph has the nodes
         return padded if is_batch else array.squeeze(padded, axis=[0])
 
 
@@ -223,8 +224,9 @@ def _size_of_two(tensor):
     shape = _of_rank(tensor, 1)
     if shape[0].value not in (None, 2):
         raise ValueError(f"Dimension must be 2 but is {shape[0].value}")
-    sizes = known_shape(tensor)
-    return list(sizes.with_rank(2)) if sizes.rank is not None else [None, None]
+    # One side alone is not used, as in TensorFlow.
+    sizes = known_value(tensor)
+    return [None, None] if sizes is None else [int(n) for n in sizes]
 
 
 @shape_rule("ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor", "ScaleAndTranslate", "ResizeNearestNeighborGrad")

@@ -287,8 +287,10 @@ def _paddings(x, before, after):
 
 def _shifted_up(x):
     """Row i + 1 in the place of row i, zeros in the last one."""
-    return array.pad(x[..., 1:, :], _paddings(x, 0, 1))
+    paddings = _paddings(x, 0, 1)
+    return array.pad(x[..., 1:, :], paddings)
 
 
 def _shifted_down(x):
-    return array.pad(x[..., :-1, :], _paddings(x, 1, 0))
+    paddings = _paddings(x, 1, 0)
+    return array.pad(x[..., :-1, :], paddings)

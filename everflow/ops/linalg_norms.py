@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, control_flow, functional, math
@@ -88,7 +89,7 @@ def _largest_singular_value(tensor, axis):
 
     after = functional.map_fn(position, axes)
     moved = array.transpose(tensor, perm=before)
-    largest = math.reduce_max(math.abs(svd(moved, compute_uv=False)), axis=-1, keepdims=True)
+    largest = math.reduce_max(math.abs(raw.Svd(input=moved, compute_uv=False)[0]), axis=-1, keepdims=True)
     return array.transpose(array.expand_dims(largest, axis=-1), perm=after)
 
 

@@ -14,7 +14,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape, broadcast, dimension_value
-from everflow.framework.static_values import constant_value, constant_value_as_shape
+from everflow.framework.static_values import constant_value, known_shape
 from everflow.ops.array_basic import ones, reshape, zeros_like
 from everflow.ops.array_basic import shape as shape_of
 from everflow.ops.array_joining import concat
@@ -186,12 +186,12 @@ def _shape_from_input(op):
         for bound in op.inputs[1:]:
             bound.shape.with_rank(0)
     op.inputs[0].shape.with_rank(1)
-    return constant_value_as_shape(op.inputs[0])
+    return known_shape(op.inputs[0])
 
 
 @shape_rule("RandomGamma", "RandomPoisson", "RandomPoissonV2")
 def _samples_shape(op):
-    return constant_value_as_shape(op.inputs[0]).concatenate(op.inputs[1].shape)
+    return known_shape(op.inputs[0]).concatenate(op.inputs[1].shape)
 
 
 @shape_rule("RandomShuffle")

@@ -185,7 +185,7 @@ def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds, 
 def _assert_at_most(preds, count, message):
     """An op that fails where more than `count` predicates are true."""
     stacked = _stack_predicates(preds)
-    number = raw.Sum(input=raw.Cast(x=stacked, DstT=dtypes.int32), axis=constant([0]), name="num_true_conds")
+    number = raw.Sum(input=raw.Cast(x=stacked, DstT=dtypes.int32), reduction_indices=constant([0]), name="num_true_conds")
     condition = raw.LessEqual(x=number, y=constant(count, name="n_true_conds"))
     names = ", ".join(getattr(p, "name", str(p)) for p in preds)
     return Assert(condition, [f"{message}: more than {count} conditions ({names}) evaluated as True:", stacked], summarize=len(preds))
