@@ -57,7 +57,8 @@ def _string_comparison(compare, x, y):
 def approximate_equal(x, y, *, tolerance):
     if x.shape != y.shape:
         raise InvalidArgumentError(None, None, f"x and y must be of the same shape. x shape: {shape_text(x)}. y shape: {shape_text(y)}")
-    return (x - y).abs() < tolerance
+    # The tolerance takes the inputs' type, so for integers it is zero, and nothing is below it.
+    return (x - y).abs() < (tolerance if x.is_floating_point() or x.is_complex() else int(tolerance))
 
 
 # Where one side is NaN, TensorFlow's comparison is false and the first input is taken.
@@ -148,9 +149,7 @@ def _real_divide_of_node(node):
 
 @kernel("TruncateDiv")
 def truncate_divide(x, y):
-    if x.is_complex():
-        return x / y
-    return torch.div(x, y, rounding_mode="trunc") if x.is_floating_point() else _truncated_unexpected(x, y)
+    return x / y if x.is_floating_point() or x.is_complex() else _truncated_unexpected(x, y)
 
 
 @kernel("FloorDiv")

@@ -9,43 +9,22 @@ import functools
 
 import torch
 
-from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.kernels.registry import specialize
 
 _WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 
 # attribute, types without a kernel, op types
 _REFUSED = [
-    ("T", "bfloat16 complex128 complex64 float16 int32 int64", "Acos Asin Atan"),
-    ("T", "bfloat16 float16", "Acosh Asinh Atan2 Atanh Cosh QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 Rint Sinh"),
-    ("T", "bfloat16", "FloorMod Mod TruncateMod"),
-    (
-        "T",
-        "qint32 qint8 quint8 uint32 uint64",
-        "AddN Cumprod Cumsum EuclideanNorm Mean Prod SegmentMean SegmentProd SegmentSum Sum UnsortedSegmentProd UnsortedSegmentSum",
-    ),
-    (
-        "T",
-        "bfloat16 complex128 complex64 float16 int16 int32 int64 int8 qint32 qint8 quint8 uint16 uint32 uint64 uint8",
-        "ApproximateEqual",
-    ),
-    ("T", "complex128 complex64 qint32 qint8 quint8 uint32 uint64", "ArgMax ArgMin Max Min"),
-    (
-        "T",
-        "bfloat16",
-        "BatchMatMul BatchMatMulV2 BesselI0e BesselI1e Ceil Cos Digamma Erf Erfc Exp Expm1 Floor InvGrad IsFinite IsInf Lgamma "
-        "LinSpace Log1p Pow ReciprocalGrad Rsqrt RsqrtGrad Sigmoid SigmoidGrad Sign Sin SquaredDifference Tanh TanhGrad",
-    ),
-    ("T", "bfloat16 complex128 complex64 qint32 qint8 quint8 uint32 uint64", "ClipByValue"),
-    ("T", "uint32 uint64", "Cross PopulationCount SegmentMax SegmentMin UnsortedSegmentMax UnsortedSegmentMin"),
-    ("T", "uint32 uint64", "SparseSegmentSum SparseSegmentSumWithNumSegments"),
-    ("T", "int8", "Div"),
-    ("T", "qint32 qint8 quint8", "Equal NotEqual"),
-    ("T", "bfloat16 complex128 complex64", "FloorDiv Round"),
-    ("T", "uint16 uint32 uint64", "Greater GreaterEqual Less LessEqual"),
-    ("T", "bfloat16 int32 int64", "Inv Reciprocal Tan"),
-    ("T", "int16 int32 int64 int8 uint16 uint8", "RealDiv"),
-    ("T", "bfloat16 complex128 complex64 float16 float32 float64 int8", "TruncateDiv"),
+    ("T", "int32 int64", "Acos Asin Atan Inv Reciprocal Tan"),
+    ("T", "int16 uint16 uint32 uint64 uint8", "ApproximateEqual"),
+    ("T", "bfloat16", "BesselI0e BesselI1e LinSpace"),
+    ("T", "qint32 qint8 quint8 uint32 uint64", "Cumprod Cumsum EuclideanNorm SegmentMean SegmentProd SegmentSum"),
+    ("T", "uint32 uint64", "PopulationCount SegmentMax SegmentMin SparseSegmentSum SparseSegmentSumWithNumSegments"),
+    ("T", "qint32 qint8 quint8", "AddN ArgMax ArgMin ClipByValue Equal Max Mean Min NotEqual Prod Sum"),
+    ("T", "complex64 complex128", "ArgMax ArgMin FloorDiv Max Min Round"),
+    ("T", "uint16", "Greater GreaterEqual Less LessEqual"),
+    ("T", "int16 uint16", "RealDiv"),
     ("Tidx", "bfloat16", "Range"),
     (
         "Tidx",
@@ -60,6 +39,11 @@ _REFUSED = [
     ("T2", "qint16 qint32 qint8 quint16", "QuantizedAdd QuantizedMatMul QuantizedMul"),
     ("Toutput", "qint16 qint8 quint16 quint8", "QuantizedAdd QuantizedMatMul QuantizedMul"),
 ]
+# What XLA's kernels, which TensorFlow falls back on, know of but can't do.
+_UNIMPLEMENTED = {"Acos", "Asin", "Atan", "ClipByValue"}
+
+# Kernels for unsigned types, where the general one is torch's own function and can't take them.
+for_unsigned: dict = {}
 
 _refused_by_op: dict[str, list[tuple[str, frozenset[str]]]] = {}
 for _attribute, _types, _ops in _REFUSED:
@@ -67,10 +51,12 @@ for _attribute, _types, _ops in _REFUSED:
         _refused_by_op.setdefault(_op, []).append((_attribute, frozenset(_types.split())))
 
 
-@specialize(*_refused_by_op)
+@specialize(*_refused_by_op, *_UNIMPLEMENTED - set(_refused_by_op))
 def refuse_types(node):
-    """Raise for a node whose types have no kernel; the general kernel serves the others."""
-    for attribute, types in _refused_by_op[node.type]:
+    """Raise for a node whose types have no kernel, and choose the kernel for unsigned types; the general one serves the others."""
+    if node.type in _UNIMPLEMENTED and node.attrs["T"].is_complex:
+        raise UnimplementedError(None, None, f"{node.type} of {node.attrs['T'].name} is not implemented")
+    for attribute, types in _refused_by_op.get(node.type, ()):
         dtype = node.attrs[attribute]
         if dtype.name in types:
             raise InvalidArgumentError(
@@ -79,6 +65,7 @@ def refuse_types(node):
                 f"No OpKernel was registered to support Op '{node.type}' used by {{{{node {node.name}}}}} "
                 f"with these attrs: [{attribute}={dtype.enum_name}]\nRegistered devices: [CPU]",
             )
+    return for_unsigned.get(node.type) if "T" in node.attrs and node.attrs["T"].is_unsigned else None
 
 
 def widened(function):
@@ -94,6 +81,24 @@ def widened(function):
         return result.to(x.dtype) if result.dtype is wide else result
 
     return on_any_type
+
+
+_SIGN_BIT = torch.iinfo(torch.int64).min
+
+
+def comparable(x):
+    """Unsigned numbers as signed ones of the same order, for torch to compare; other tensors as they are."""
+    if x.dtype is torch.uint64:
+        return x.view(torch.int64) ^ _SIGN_BIT
+    wide = _WIDER.get(x.dtype)
+    return x if wide is None else x.to(wide)
+
+
+def from_comparable(x, dtype):
+    """What `comparable` made, in its own type again."""
+    if dtype is torch.uint64:
+        return (x ^ _SIGN_BIT).view(dtype)
+    return x.to(dtype)
 
 
 def lowest(dtype: torch.dtype):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.math_dtypes import comparable, from_comparable
 from everflow.kernels.registry import kernel
 
 for _name, _function in {
@@ -111,8 +112,8 @@ def clip_by_value(t, clip_value_min, clip_value_max):
                 f"input shape: {list(t.shape)}clip_value_min shape: {list(clip_value_min.shape)}"
                 f"clip_value_max shape: {list(clip_value_max.shape)}",
             )
-    if t.dtype is torch.uint16:
-        wide = [v.to(torch.int32) for v in (t, clip_value_max, clip_value_min)]
-        return torch.maximum(torch.minimum(*wide[:2]), wide[2]).to(t.dtype)
+    if t.dtype in (torch.uint16, torch.uint32, torch.uint64):
+        values, highest, lowest = (comparable(v) for v in (t, clip_value_max, clip_value_min))
+        return from_comparable(torch.maximum(torch.minimum(values, highest), lowest), t.dtype)
     lowered = torch.where(clip_value_max < t, clip_value_max, t)
     return torch.where(lowered < clip_value_min, clip_value_min, lowered)

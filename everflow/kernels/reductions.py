@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.math_dtypes import highest, lowest, shape_text, widened
+from everflow.kernels.math_dtypes import comparable, from_comparable, highest, lowest, shape_text, widened
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -33,7 +33,7 @@ def _reduction(op_type, reduce):
 
 def _summed_type(x):
     """The type sums wrap in: that of the values, where torch would take int64."""
-    return torch.int32 if x.dtype is torch.uint16 else x.dtype
+    return torch.int64 if x.dtype in (torch.uint16, torch.uint32, torch.uint64) else x.dtype
 
 
 def _sum(x, axes, keep_dims):
@@ -66,7 +66,7 @@ def _extreme(reduce, infinity, bound):
         if any(x.shape[a] == 0 for a in axes):
             shape = [1 if i in axes else size for i, size in enumerate(x.shape) if keep_dims or i not in axes]
             return torch.full(shape, infinity if floating else bound(x.dtype), dtype=x.dtype)
-        result = widened(reduce)(x, dim=axes, keepdim=keep_dims)
+        result = from_comparable(reduce(comparable(x), dim=axes, keepdim=keep_dims), x.dtype)
         if floating and bool(torch.isnan(result).any()):
             result = reduce(torch.where(torch.isnan(x), infinity, x), dim=axes, keepdim=keep_dims)
         return result
@@ -107,9 +107,7 @@ def _position(op_type, find, infinity):
             raise InvalidArgumentError(None, None, f"Reduction axis {axis % rank} is empty in shape {shape_text(input)}")
         if input.is_floating_point():
             input = torch.nan_to_num(input, nan=infinity, posinf=float("inf"), neginf=float("-inf"))
-        elif input.dtype is torch.uint16:
-            input = input.to(torch.int32)
-        return find(input, dim=axis).to(torch_dtype(output_type))
+        return find(comparable(input), dim=axis).to(torch_dtype(output_type))
 
     kernel(op_type)(run)
 
@@ -121,18 +119,20 @@ _position("ArgMin", torch.argmin, float("inf"))
 def _scan(op_type, accumulate, neutral):
     """Register a running reduction; `exclusive` starts it with the neutral element, `reverse` goes from the end."""
 
-    def run(x, axis, *, exclusive, reverse):
-        rank, at = x.dim(), int(axis)
-        if not -rank <= at < rank:
-            raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
-        if not x.numel():
-            return x
+    @widened
+    def along(x, at, exclusive, reverse):
         values = x.flip(at) if reverse else x
         if exclusive:
             first = torch.full_like(values.narrow(at, 0, 1), neutral(x.dtype))
             values = torch.cat([first, values.narrow(at, 0, values.shape[at] - 1)], at)
         result = accumulate(values, at)
         return result.flip(at) if reverse else result
+
+    def run(x, axis, *, exclusive, reverse):
+        rank, at = x.dim(), int(axis)
+        if not -rank <= at < rank:
+            raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
+        return along(x, at, exclusive, reverse) if x.numel() else x
 
     kernel(op_type)(run)
 
@@ -144,6 +144,6 @@ def _log_sum_exp_scan(x, axis):
     return torch.logcumsumexp(values, axis).clamp(min=floor).to(x.dtype)
 
 
-_scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=_summed_type(x)).to(x.dtype), lambda dtype: 0)
-_scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=_summed_type(x)).to(x.dtype), lambda dtype: 1)
+_scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=x.dtype), lambda dtype: 0)
+_scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=x.dtype), lambda dtype: 1)
 _scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.math_dtypes import highest, lowest, widened
+from everflow.kernels.math_dtypes import comparable, from_comparable, highest, lowest, widened
 from everflow.kernels.registry import kernel
 
 
@@ -94,7 +94,6 @@ for _op_type, _how, _empty in (
 def _unsorted_segments(op_type, how):
     """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start value."""
 
-    @widened
     def reduce(data, ids, count):
         rows = data.reshape(ids.numel(), *data.shape[ids.dim() :])
         ids = ids.reshape(-1)
@@ -102,6 +101,11 @@ def _unsorted_segments(op_type, how):
             kept = ids >= 0
             rows, ids = rows[kept], ids[kept]
         return _reduce_rows(rows, ids, count, how, _STARTS[how](data.dtype))
+
+    def reduce_in_order(data, ids, count):
+        return from_comparable(reduce(comparable(data), ids, count), data.dtype)
+
+    whole = reduce_in_order if how in ("amax", "amin") else widened(reduce)
 
     def run(data, segment_ids, num_segments):
         count = int(num_segments)
@@ -115,7 +119,7 @@ def _unsorted_segments(op_type, how):
             raise _invalid(
                 f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})"
             )
-        return reduce(data, segment_ids.to(torch.int64), count)
+        return whole(data, segment_ids.to(torch.int64), count)
 
     kernel(op_type)(run)
 
