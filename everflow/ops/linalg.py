@@ -143,7 +143,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     TensorShape([Dimension(3), Dimension(2), Dimension(2)])
     """
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
-        square = num_columns is None
+        square = num_columns is None or (not is_tensor(num_rows) and not is_tensor(num_columns) and num_rows == num_columns)
         batch_shape = [] if batch_shape is None else batch_shape
         num_columns = num_rows if square else num_columns
         dynamic = is_tensor(num_rows) or is_tensor(num_columns)
