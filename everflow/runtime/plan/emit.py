@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from everflow.runtime.plan.failures import refused
 from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_counts, is_ref, output_counts
 from everflow.runtime.plan.prune import describe_dtype
+from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
 from everflow.runtime.plan.schedule import Schedule
 from everflow.runtime.plan.structure import DEAD, MERGE, NEXT, Loop, edge_guard
 
@@ -69,6 +71,8 @@ class _Emitter:
         self.movers: dict = {}
         self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)}
         self.used_origins = {self.origin(e) for e in self.used}
+        fetched = [f for f in program.fetches if isinstance(f, tuple)]
+        self.uses = Counter(self.origin(e) for e in [e for n in program.nodes if n.type not in RENAMES for e in n.inputs] + fetched)
         if recorder is not None:
             self.space["clock"] = time.time_ns
             self.space["record"] = recorder
@@ -302,6 +306,12 @@ class _Emitter:
             self.takes_step = True
             arguments.append("step=step")
         targets = self.targets(node)
+        operand = reusable_operand(node, binding.function, self.uses, self.origin) if targets else None
+        if operand is not None:
+            if binding.function in IN_PLACE:
+                self.space[function] = IN_PLACE[binding.function]
+            else:
+                arguments.append(f"out={self.name(operand)}")
         expression = f"{function}({', '.join(arguments)})"
         if self.device_of(node) != "cpu":
             expression = f"{self.mover(node)}({expression})"

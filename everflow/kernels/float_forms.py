@@ -1,0 +1,44 @@
+"""ATen's own functions for op types whose kernels also serve text and odd integer types: float nodes need none of that."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.kernels.registry import lookup, specialize
+
+_FLOAT_FORMS = {
+    "Add": torch.add,
+    "Sub": torch.sub,
+    "Neg": torch.neg,
+    "Square": torch.square,
+    "Equal": torch.eq,
+    "NotEqual": torch.ne,
+    "Sqrt": torch.sqrt,
+    "Rsqrt": torch.rsqrt,
+    "Exp": torch.exp,
+    "Tanh": torch.tanh,
+    "Sigmoid": torch.sigmoid,
+}
+
+
+@specialize(*_FLOAT_FORMS)
+def _float_form(node):
+    return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
+
+
+@specialize("ApplyGradientDescent", "ResourceApplyGradientDescent")
+def _gradient_descent(node):
+    """The update by a constant rate, without reading the rate each time."""
+    rate = node.constant_input(1)
+    if rate is None or rate.dim():
+        return None
+    alpha, general = rate.item(), lookup(node.type).function
+
+    def update(variable, rate, delta):
+        buffer = variable.value
+        if buffer is None or buffer.shape != delta.shape:
+            return general(variable, rate, delta)
+        buffer.sub_(delta, alpha=alpha)
+        return variable
+
+    return update

@@ -1,0 +1,56 @@
+"""Results that take their operands' memory."""
+
+import numpy as np
+
+import everflow as tf
+from everflow.framework import raw_ops as raw
+
+SIZE = 1 << 13
+
+
+def source(fetches, feeds):
+    with tf.Session() as sess:
+        return sess._executor.compile(fetches, feeds).emitted.source
+
+
+def chain(x):
+    scaled = raw.AddV2(x=raw.Mul(x=x, y=tf.constant(1.5)), y=tf.constant(0.5))
+    return raw.Sub(x=raw.Tanh(x=scaled), y=raw.Relu(features=raw.Neg(x=x)))
+
+
+def test_a_chain_is_computed_in_place():
+    x = tf.placeholder(tf.float32, [SIZE])
+    y = chain(x)
+    assert source([y], [x]).count("out=") >= 3
+    value = np.linspace(-3, 3, SIZE).astype(np.float32)
+    kept = value.copy()
+    with tf.Session() as sess:
+        for _ in range(2):
+            expected = np.tanh(value * np.float32(1.5) + np.float32(0.5)) - np.maximum(-value, 0)
+            np.testing.assert_allclose(sess.run(y, {x: value}), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(value, kept)
+
+
+def test_feeds_constants_variables_and_values_in_use_are_left_alone():
+    x = tf.placeholder(tf.float32, [SIZE])
+    v = raw.VariableV2(shape=[SIZE], dtype=tf.float32)
+    init = raw.Assign(ref=v, value=raw.Fill(dims=tf.constant([SIZE]), value=tf.constant(1.0)))
+    used_twice = raw.Neg(x=x)
+    fetches = [
+        raw.Neg(x=x), raw.Neg(x=v), raw.Exp(x=raw.Identity(input=v)), used_twice, raw.Exp(x=used_twice),
+        raw.Neg(x=raw.Reshape(tensor=x, shape=tf.constant([SIZE]))), raw.Neg(x=tf.constant(np.ones(SIZE, np.float32))),
+    ]  # fmt: skip
+    assert "out=" not in source(fetches, [x])
+    with tf.Session() as sess:
+        sess.run(init)
+        first = sess.run(fetches, {x: np.ones(SIZE)})
+        for a, b in zip(first, sess.run(fetches, {x: np.ones(SIZE)}), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_small_and_broadcast_results_get_memory_of_their_own():
+    small = tf.placeholder(tf.float32, [4])
+    assert "out=" not in source([raw.Exp(x=raw.Neg(x=small))], [small])
+    row, column = tf.placeholder(tf.float32, [1, 128]), tf.placeholder(tf.float32, [128, 1])
+    wide = raw.AddV2(x=raw.Neg(x=row), y=raw.Neg(x=column))
+    assert "out=" not in source([wide], [row, column])
