@@ -150,7 +150,7 @@ def summarized(value, dtype, edge_items: int) -> str:
     else:
         shown = lambda v: number_text(v, dtype)  # noqa: E731
     if array.ndim == 0:
-        return shown(array.item() if dtype is not dtypes.complex64 else 0)
+        return "[?]" if dtype.is_complex else shown(array.item())
 
     def rows(part, depth):
         last = part.ndim == 1

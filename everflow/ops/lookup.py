@@ -41,9 +41,9 @@ def initialize_all_tables(name="init_all_tables"):
 def check_table_dtypes(table, key_dtype, value_dtype):
     """Raise TypeError unless a table has these dtypes."""
     if key_dtype.base_dtype != table.key_dtype:
-        raise TypeError(f"Invalid key dtype, expected {table.key_dtype!s} but got {key_dtype!s}.")
+        raise TypeError(f"Invalid key dtype, expected {key_dtype!s} but got {table.key_dtype!s}.")
     if value_dtype.base_dtype != table.value_dtype:
-        raise TypeError(f"Invalid value dtype, expected {table.value_dtype!s} but got {value_dtype!s}.")
+        raise TypeError(f"Invalid value dtype, expected {value_dtype!s} but got {table.value_dtype!s}.")
 
 
 class LookupInterface:
