@@ -148,7 +148,6 @@ class SparseTensor:
             values = internal_convert_to_tensor(values, name="values", as_ref=True)
             dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         self._indices, self._values, self._dense_shape = indices, values, dense_shape
-        self._default_static_shape = constant_value_as_shape(dense_shape)
         indices_shape = indices.shape.with_rank(2)
         values_shape = values.shape.with_rank(1)
         dense_shape_shape = dense_shape.shape.with_rank(1)

@@ -209,8 +209,12 @@ def _evaluate(tensor, memo, depth):
     value = None
     if op.type == "Const":
         value = op.attrs["value"].array
-    elif op.type == "Shape":
-        value = _static_shape(tensor)
+    elif op.type == "Shape" or op.type == "ShapeN" and depth == 0:
+        shape = op.inputs[tensor.value_index].shape
+        value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+    elif op.type in ("Size", "Rank") and depth > 0:
+        # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a second time.
+        return _CONSTANT[op.type](tensor)
     elif op.type == "ConcatOffset":
         inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
         if all(v is not None for v in inputs):
@@ -218,7 +222,8 @@ def _evaluate(tensor, memo, depth):
             value = np.zeros_like(inputs[1])
             value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
     elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
-        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
+        inner = depth if op.type == "Pack" and depth == 0 else depth + 1
+        inputs = [_evaluate(t, memo, inner) for t in op.inputs]
         if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
     elif op.type in SPLITTERS and depth < 64:
@@ -230,9 +235,10 @@ def _evaluate(tensor, memo, depth):
     return value
 
 
-def _guarded(evaluate, op, inputs):
+def _guarded(evaluate, op, inputs, output=None):
     """An evaluator's result; None where running would raise, since that error belongs to the run."""
-    shape = op.outputs[0].shape.num_elements()
+    output = op.outputs[0] if output is None else output
+    shape = output.shape.num_elements()
     if shape is not None and shape > _MAX_ELEMENTS:
         return None
     with np.errstate(all="ignore"):
@@ -240,7 +246,7 @@ def _guarded(evaluate, op, inputs):
             value = np.asarray(evaluate(op, *inputs))
         except (ValueError, IndexError, ZeroDivisionError, OverflowError):
             return None
-    dtype = op.outputs[0].dtype.base_dtype
+    dtype = output.dtype.base_dtype
     return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
 
 
@@ -316,6 +322,12 @@ def _unique(op, x):
     return x[first[order]], ranks[inverse.reshape(-1)].astype(op.attrs["out_idx"].as_numpy_dtype)
 
 
+def _sparse_reshape(op, indices, shape, new_shape):
+    sizes = np.reshape(np.empty(shape, bool), new_shape).shape if np.prod(shape) <= _MAX_ELEMENTS else tuple(new_shape)
+    flat = np.ravel_multi_index(tuple(indices.T), tuple(shape))
+    return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes, np.int64)
+
+
 def _top_k(op, x, k):
     order = np.argsort(-x.astype(np.float64), axis=-1, kind="stable")[..., : int(k)]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
@@ -387,6 +399,7 @@ SPLITTERS = {
     "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
     "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
     "Unique": _unique,
+    "SparseReshape": _sparse_reshape,
     "TopKV2": _top_k,
     "Switch": lambda op, x, pred: (None, x) if pred else (x, None),
     "Unpack": lambda op, x: [np.take(x, i, axis=op.attrs["axis"]) for i in range(op.attrs["num"])],

@@ -138,7 +138,7 @@ def sparse_tensor_dense_matmul(a_indices, a_values, a_shape, b, *, adjoint_a, ad
     dims = dims_of(a_shape)
     rows, columns = a_indices.long().unbind(1)
     if adjoint_a:
-        rows, columns, dims, a_values = columns, rows, dims[::-1], a_values.conj()
+        rows, columns, dims = columns, rows, dims[::-1]  # TensorFlow 1 does not conjugate the sparse side
     if adjoint_b:
         b = b.mT.conj()
     if dims[1] != b.shape[0]:

@@ -61,12 +61,8 @@ def _parts(key, value):
     """A composite key's tensors with the parts of its value."""
     tensors = fetches.composite_parts(key)
     if tensors is not None:
-        values = _value_parts(value)
-        if len(values) < len(tensors):
-            raise ValueError(
-                f"A value with {len(tensors)} parts is needed to feed {tensors[0].name!r} and its companions, not {len(values)}"
-            )
-        return list(zip(tensors, values, strict=False))
+        # Parts that the value lacks are computed instead of fed, as in TensorFlow.
+        return list(zip(tensors, _value_parts(value), strict=False))
     entry = fetches.conversion_of(key)
     if entry is not None and entry[2] is not None:
         return entry[2](key, value)
