@@ -8,6 +8,15 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel
 
 
+def _softmax_and_log_sum(logits):
+    """softmax(logits), and log(sum(exp(logits))) of each row as a column.
+
+    The largest probability of a row is 1 / sum(exp(logits - largest)), so the second costs no further pass with exp.
+    """
+    softmax = torch.softmax(logits, 1)
+    return softmax, logits.amax(1, keepdim=True) - softmax.amax(1, keepdim=True).log_()
+
+
 @kernel("SoftmaxCrossEntropyWithLogits")
 def softmax_cross_entropy_with_logits(features, labels):
     if features.shape != labels.shape:
@@ -21,8 +30,10 @@ def softmax_cross_entropy_with_logits(features, labels):
             ) from error
     if features.dim() != 2:
         raise InvalidArgumentError(None, None, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional")
-    logs = torch.log_softmax(features, 1)
-    return (logs * labels).sum(1).neg_(), logs.exp().sub_(labels)
+    if features.numel() == 0:
+        return features.new_zeros((features.shape[0],)), torch.empty_like(features)
+    softmax, log_sum = _softmax_and_log_sum(features)
+    return ((log_sum - features) * labels).sum(1), softmax.sub_(labels)
 
 
 @kernel("SparseSoftmaxCrossEntropyWithLogits")
@@ -51,9 +62,8 @@ def sparse_softmax_cross_entropy_with_logits(features, labels):
             None, None, f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  Label values: {shown}"
         )
     column = labels.long().unsqueeze(1)
-    logs = torch.log_softmax(features, 1)
-    loss = logs.gather(1, column).squeeze(1).neg_()
-    backprop = logs.exp()
+    backprop, log_sum = _softmax_and_log_sum(features)
+    loss = (log_sum - features.gather(1, column)).squeeze(1)
     backprop.scatter_add_(1, column, backprop.new_full((), -1).expand(column.shape))
     return loss, backprop
 
