@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 
 _M = (1 << 64) - 1
 _K0 = 0xC3A5C85C97CB3127
@@ -80,13 +81,17 @@ def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
 
 def fingerprint64(s: bytes) -> int:
     """FarmHash's 64-bit fingerprint, which never changes."""
+    return _fingerprint_short(s) if len(s) <= 64 else _fingerprint_long(s)
+
+
+@lru_cache(maxsize=1 << 16)  # categories come again and again
+def _fingerprint_short(s: bytes) -> int:
     n = len(s)
-    if n <= 16:
-        return _up_to_16(s)
-    if n <= 32:
-        return _up_to_32(s)
-    if n <= 64:
-        return _up_to_64(s)
+    return _up_to_16(s) if n <= 16 else _up_to_32(s) if n <= 32 else _up_to_64(s)
+
+
+def _fingerprint_long(s: bytes) -> int:
+    n = len(s)
     seed = 81
     x, y = seed, seed * _K1 + 113 & _M
     z = _shift_mix(y * _K2 + 113) * _K2 & _M
