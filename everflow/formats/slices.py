@@ -1,0 +1,78 @@
+"""Slices of tensors: which part of a partitioned variable a stored piece is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.protos import tensor_slice_pb2
+
+
+@dataclass(frozen=True)
+class TensorSlice:
+    """For each dimension the start and length of the part; length -1 stands for all of it."""
+
+    extents: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def full(cls, rank: int) -> TensorSlice:
+        return cls(((0, -1),) * rank)
+
+    @classmethod
+    def from_proto(cls, proto: tensor_slice_pb2.TensorSliceProto) -> TensorSlice:
+        return cls(tuple((e.start, e.length if e.HasField("length") else -1) for e in proto.extent))
+
+    @classmethod
+    def parse(cls, text: str) -> TensorSlice:
+        """From the form "0,2:-": start,length for each dimension, - for a full one."""
+        extents = []
+        for part in text.split(":") if text else []:
+            if part == "-":
+                extents.append((0, -1))
+                continue
+            try:
+                start, length = (int(word) for word in part.split(","))
+            except ValueError:
+                start = length = -1
+            if start < 0 or length <= 0:
+                raise InvalidArgumentError(None, None, f"Expected a pair of numbers or '-' in a slice specification, got {part!r} in {text!r}")
+            extents.append((start, length))
+        return cls(tuple(extents))
+
+    def to_proto(self) -> tensor_slice_pb2.TensorSliceProto:
+        proto = tensor_slice_pb2.TensorSliceProto()
+        for start, length in self.extents:
+            extent = proto.extent.add()
+            if length >= 0:
+                extent.start, extent.length = start, length
+        return proto
+
+    def resolved(self, shape) -> tuple[tuple[int, int], ...]:
+        """(start, length) in a tensor of this shape, full dimensions spelled out."""
+        if len(shape) != len(self.extents):
+            raise InvalidArgumentError(None, None, f"A slice of {len(self.extents)} dimensions does not fit shape {list(shape)}")
+        out = []
+        for (start, length), side in zip(self.extents, shape):
+            length = side if length < 0 else length
+            if start + length > side:
+                raise InvalidArgumentError(None, None, f"The slice {self.extents} reaches beyond shape {list(shape)}")
+            out.append((start, length))
+        return tuple(out)
+
+    @property
+    def is_full(self) -> bool:
+        return all(length < 0 for _, length in self.extents)
+
+
+def copy_overlap(target, wanted, source, held) -> int:
+    """Copy what two resolved slices share from `source` to `target`; returns how many elements that is."""
+    into, out_of, count = [], [], 1
+    for (start, length), (other, other_length) in zip(wanted, held):
+        low, high = max(start, other), min(start + length, other + other_length)
+        if low >= high and length:
+            return 0
+        into.append(slice(low - start, high - start))
+        out_of.append(slice(low - other, high - other))
+        count *= max(high - low, 0)
+    target[tuple(into)] = source[tuple(out_of)]
+    return count

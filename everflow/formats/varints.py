@@ -1,0 +1,30 @@
+"""Numbers of variable length, seven bits a byte, low bits first."""
+
+from __future__ import annotations
+
+from everflow.framework.errors import DataLossError
+
+
+def encode(value: int) -> bytes:
+    """A non-negative number as a varint."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def decode(data, position: int) -> tuple[int, int]:
+    """(number, position after it); DataLossError where the bytes end or the number has over 64 bits."""
+    result = shift = 0
+    while shift < 70:
+        if position >= len(data):
+            break
+        byte = data[position]
+        position += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, position
+        shift += 7
+    raise DataLossError(None, None, f"a number of variable length is cut off or too long at byte {position}")
