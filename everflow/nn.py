@@ -51,7 +51,15 @@ from everflow.ops.nn_convolution import (
     dilation2d,
     erosion2d,
 )
-from everflow.ops.nn_ctc import ctc_beam_search_decoder, ctc_beam_search_decoder_v2, ctc_greedy_decoder, ctc_loss
+from everflow.ops.nn_ctc import (
+    collapse_repeated,
+    ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder,
+    ctc_loss,
+    ctc_loss_v2,
+    ctc_unique_labels,
+)
 from everflow.ops.nn_dropout import dropout
 from everflow.ops.nn_losses import (
     compute_average_loss,

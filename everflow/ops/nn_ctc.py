@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array
+from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
 
 
@@ -90,3 +94,93 @@ def _beam_shape(op):
     paths = op.attrs["top_paths"]
     parts = [TensorShape([None, 2])] * paths + [TensorShape([None])] * paths + [TensorShape([2])] * paths
     return [*parts, TensorShape([batch, paths])]
+
+
+def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None):
+    """`ctc_loss` that takes dense labels [batch, most labels] with their lengths, too, and any class as the blank.
+
+    The blank is class 0 by default with dense labels; with a SparseTensor it must be given, negative numbers counting from the end.
+    `unique`, from `ctc_unique_labels`, is accepted and not needed.
+    """
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise ValueError("blank_index must be given when using SparseTensor labels.")
+        return _loss_with_blank(labels, logits, logit_length, logits_time_major, blank_index, name)
+    with name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]) as name:
+        labels = convert_to_tensor(labels, name="labels")
+        label_length = convert_to_tensor(label_length, name="label_length")
+        mask = array.sequence_mask(label_length, maxlen=_size(labels, 1))
+        indices = raw.Where(input=mask)
+        sparse = SparseTensor(indices, array.gather_nd(labels, indices), array.shape(labels, out_type=dtypes.int64))
+        loss = _loss_with_blank(sparse, logits, logit_length, logits_time_major, blank_index or 0, None)
+        return math_ops.add(loss, _gradient_beyond_the_end(logits, logit_length, logits_time_major), name=name)
+
+
+def _gradient_beyond_the_end(logits, logit_length, time_major):
+    """Zeros whose gradient is the softmax of the frames after each sequence's end: TensorFlow's dense loss has it, and so have we."""
+    logits = convert_to_tensor(logits)
+    time, batch = (0, 1) if time_major else (1, 0)
+    inside = array.sequence_mask(logit_length, maxlen=_size(logits, time), dtype=logits.dtype)
+    beyond = 1.0 - (array.transpose(inside) if batch == 1 else inside)
+    log_sum = math_ops.reduce_logsumexp(logits, axis=2)
+    return math_ops.reduce_sum(beyond * (log_sum - array.stop_gradient(log_sum)), axis=time)
+
+
+def _loss_with_blank(labels, logits, logit_length, time_major, blank, name):
+    """Moves the blank to the last class, where the op has it, and the labels after it down."""
+    logits = convert_to_tensor(logits, name="logits")
+    classes = _size(logits, 2)
+    if blank < 0:
+        blank = classes + blank
+    if not isinstance(classes, int) or blank != classes - 1:
+        logits = array.concat([logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], axis=2)
+        values = array.where(labels.values < blank, labels.values, labels.values - 1)
+        labels = SparseTensor(labels.indices, values, labels.dense_shape)
+    values = math_ops.cast(labels.values, dtypes.int32)
+    labels = SparseTensor(labels.indices, values, labels.dense_shape)
+    loss = ctc_loss(labels, logits, logit_length, time_major=time_major)
+    return loss if name is None else array.identity(loss, name=name)
+
+
+def _size(tensor, axis):
+    """One side of a shape: an int where it is known, else a tensor."""
+    known = tensor.shape[axis].value
+    return array.shape(tensor)[axis] if known is None else known
+
+
+def ctc_unique_labels(labels, name=None):
+    """The distinct labels of each row, padded with zeros, and for each label its place among them."""
+    from everflow.ops.functional import map_fn
+
+    with name_scope(name, "ctc_unique_labels", [labels]):
+        labels = convert_to_tensor(labels, name="labels")
+
+        def of_row(row):
+            found = array.unique(row)
+            missing = _size(found.idx, 0) - array.shape(found.y)[0]
+            return [math_ops.cast(array.pad(found.y, [[0, missing]]), dtypes.int64), found.idx]
+
+        return map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])
+
+
+def collapse_repeated(labels, seq_length, name=None):
+    """Rows of labels without those that repeat the one before, padded with zeros, and their new lengths."""
+    with name_scope(name, "collapse_repeated_labels", [labels, seq_length]):
+        labels = convert_to_tensor(labels, name="labels")
+        seq_length = convert_to_tensor(seq_length, name="seq_length")
+        first = array.ones_like(labels[:, :1], dtypes.bool)
+        kept = array.concat([first, math_ops.not_equal(labels[:, 1:], labels[:, :-1])], axis=1)
+        kept = math_ops.logical_and(kept, array.sequence_mask(seq_length, maxlen=_size(labels, 1)))
+        lengths = math_ops.reduce_sum(math_ops.cast(kept, dtypes.int32), axis=1)
+        longest = math_ops.reduce_max(lengths)
+        filled = array.sequence_mask(lengths, maxlen=longest)
+        # Both masks have the same number of entries in the same order: what is kept goes where rows are filled.
+        flat_labels, flat_kept, flat_filled = (array.reshape(x, [-1]) for x in (labels, kept, filled))
+        places = math_ops.range(array.shape(flat_filled)[0])
+        flat = array.scatter_nd(
+            indices=array.expand_dims(array.boolean_mask(places, flat_filled), axis=1),
+            updates=array.boolean_mask(flat_labels, flat_kept),
+            shape=array.shape(flat_filled),
+        )
+        collapsed = array.reshape(flat, [_size(labels, 0), longest])
+        return collapsed, math_ops.cast(lengths, seq_length.dtype)
