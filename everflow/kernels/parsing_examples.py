@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel
-from everflow.kernels.strings import strings
+from everflow.kernels.strings import row_positions, strings
 from everflow.kernels.tensors import torch_dtype
 from everflow.protos import example_pb2
 
@@ -57,9 +57,8 @@ def _sizes(shape) -> list[int]:
 def _sparse_batch(rows, dtype):
     """(indices, values, shape) of one list of values per example."""
     values = [v for row in rows for v in row]
-    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
     return (
-        torch.tensor(indices, dtype=torch.int64).reshape(-1, 2),
+        torch.from_numpy(row_positions([len(row) for row in rows])),
         _tensor(values, dtype, (len(values),)),
         torch.tensor([len(rows), max(map(len, rows), default=0)]),
     )

@@ -21,6 +21,13 @@ from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
 _SPACE = b" \t\n\v\f\r"
+_NUMPY = {
+    torch.bool: np.bool_,
+    torch.int32: np.int32,
+    torch.int64: np.int64,
+    torch.float32: np.float32,
+    torch.float64: np.float64,
+}
 _CONTINUATION = re.compile(rb"[\x80-\xbf]")
 
 
@@ -43,7 +50,17 @@ def mapped(function: Callable[[bytes], bytes], array: np.ndarray) -> np.ndarray:
 
 def measured(function: Callable[[bytes], object], array: np.ndarray, dtype: torch.dtype) -> torch.Tensor:
     """A numeric tensor of the function's results."""
-    return torch.tensor([function(s) for s in array.flat], dtype=dtype).reshape(array.shape)
+    values = np.fromiter(map(function, array.flat), _NUMPY[dtype], array.size)
+    return torch.from_numpy(values).reshape(array.shape)
+
+
+def row_positions(counts: list[int]) -> np.ndarray:
+    """The (row, place in the row) of each element of rows of these lengths."""
+    counts = np.array(counts, np.int64)
+    positions = np.empty((int(counts.sum()), 2), np.int64)
+    positions[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    positions[:, 1] = np.arange(len(positions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return positions
 
 
 def text_bytes(attribute: str) -> bytes:
@@ -227,14 +244,16 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, *, separator):
     return strings(joined, (count, *rest))
 
 
-def _sparse_rows(rows: list[list[bytes]]):
-    """The (indices, values, shape) of lists of strings."""
-    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
-    values = [s for row in rows for s in row]
+def _sparse_rows(rows: Iterable[list[bytes]]):
+    """The (indices, values, shape) of lists of strings; the lists are let go one by one."""
+    values, counts = [], []
+    for row in rows:
+        values += row
+        counts.append(len(row))
     return (
-        torch.tensor(indices, dtype=torch.int64).reshape(-1, 2),
+        torch.from_numpy(row_positions(counts)),
         strings(values, (len(values),)),
-        torch.tensor([len(rows), max(map(len, rows), default=0)]),
+        torch.tensor([len(counts), max(counts, default=0)]),
     )
 
 
@@ -244,9 +263,13 @@ def split(input, delimiter, *, skip_empty):
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
     delimiters = scalar_string(delimiter, "delimiter")
     if not delimiters:
-        return _sparse_rows([[s[i : i + 1] for i in range(len(s))] for s in input])
-    cut = re.compile(b"[" + re.escape(delimiters) + b"]").split
-    return _sparse_rows([[piece for piece in cut(s) if piece or not skip_empty] if s else [] for s in input])
+        return _sparse_rows([s[i : i + 1] for i in range(len(s))] for s in input)
+    if len(delimiters) == 1:
+        rows = (s.split(delimiters) if s else [] for s in input)
+    else:
+        cut = re.compile(b"[" + re.escape(delimiters) + b"]").split
+        rows = (cut(s) if s else [] for s in input)
+    return _sparse_rows(([piece for piece in row if piece] for row in rows) if skip_empty else rows)
 
 
 def _split_at_spaces(s: bytes, limit: int) -> list[bytes]:
@@ -264,11 +287,11 @@ def split_v2(input, sep, *, maxsplit):
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
     if maxsplit == 0:
-        return _sparse_rows([[s] for s in input])
+        return _sparse_rows([s] for s in input)
     separator = scalar_string(sep, "sep")
     if separator:
-        return _sparse_rows([s.split(separator, maxsplit) for s in input])
-    return _sparse_rows([_split_at_spaces(s, maxsplit) for s in input])
+        return _sparse_rows(s.split(separator, maxsplit) for s in input)
+    return _sparse_rows(_split_at_spaces(s, maxsplit) for s in input)
 
 
 @kernel("StringNGrams")
