@@ -19,7 +19,7 @@ FLOORS = [
     {"eager"},
     {"layers", "losses", "metrics", "feature_column", "train", "data", "summary", "saved_model", "profiler", "debug", "datasets", "tools"},
     {"contrib", "estimator", "keras"},
-    {"cli", "as_tensorflow", "compat", "gen_ops", "__init__", "__main__"},
+    {"cli", "as_tensorflow", "compat", "gen_ops", "names", "__init__", "__main__"},
 ]
 NAMESPACES = 8
 KNOW_TORCH = {"kernels", "runtime"}
@@ -28,6 +28,8 @@ STRANGERS = {("kernels", "ops")}
 EXCEPTIONS = {
     # The gradient of a function is drawn when a graph that asks for it first runs.
     ("kernels/functions.py", "ops"),
+    # The Python functions that py_func calls are kept where they are drawn.
+    ("kernels/script.py", "ops"),
 }
 
 

@@ -21,6 +21,17 @@ def test_a_missing_feature_and_a_wrong_name_differ():
     assert in_tensorflow("nn.relu") and not in_tensorflow("nn.rely")
 
 
+def test_every_listed_name_is_there():
+    for name in tf._names():
+        assert getattr(tf, name) is not None, name
+
+
+def test_star_import():
+    names = {}
+    exec("from everflow import *", names)
+    assert names["constant"] is tf.constant and names["gfile"] is tf.gfile and "_names" not in names
+
+
 def test_namespaces_show_in_dir():
     assert {"nn", "train", "gfile", "float32"} <= set(dir(tf))
 
