@@ -57,7 +57,7 @@ def _names() -> dict[str, tuple[str, str]]:
     """{name on tf: (module, name in it)}, read from names.py."""
     import ast
 
-    tree = ast.parse(__loader__.get_data(f"{__path__[0]}/names.py"))
+    tree = ast.parse(__loader__.get_data(__file__.removesuffix("__init__.py") + "names.py"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name: (node.module, alias.name) for node in imports for alias in node.names}
 
