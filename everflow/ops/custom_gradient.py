@@ -9,8 +9,11 @@ from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.registry import RegisterGradient
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import control_dependencies, get_default_graph
 from everflow.ops import array
+from everflow.ops.gradients import gradients
+from everflow.ops.variable_scope import get_variable_scope
+from everflow.platform import logging
 
 _used_numbers: set[int] = set()
 
@@ -46,8 +49,15 @@ def _apply(f, args):
     # TensorFlow looks for variables behind copies of the results; the nodes stay in the graph.
     copies = [array.identity(x) for x in flat]
     variables = _variables_behind(graph, copies, args, known)
+    takes_variables = _takes_variables(grad_fn)
+    if takes_variables and not variables:
+        if not get_variable_scope().use_resource:
+            raise TypeError(
+                "If using @custom_gradient with a function that uses variables, the enclosing variable scope must have use_resource=True."
+            )
+        logging.warn("@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward pass.")
     if variables:
-        if not _takes_variables(grad_fn):
+        if not takes_variables:
             raise TypeError(
                 "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument 'variables'."
             )
@@ -108,3 +118,44 @@ def _variables_behind(graph, results, args, known):
 def _takes_variables(function):
     parameters = inspect.signature(function).parameters.values()
     return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def grad_pass_through(f):
+    """`f` with the gradient of the identity, for functions that have none: `tf.grad_pass_through(tf.round)(x)`."""
+
+    @custom_gradient
+    def passing(*args, **kwargs):
+        def grad(*result_grads, variables=None, **unused):
+            # Variables inside get no gradient.
+            return result_grads if variables is None else (result_grads, [None] * len(variables))
+
+        return f(*args, **kwargs), grad
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        return passing(*args, **kwargs)
+
+    return decorated
+
+
+def recompute_grad(f):
+    """`f`, whose gradient computes it again instead of keeping what is inside: less memory, more time."""
+
+    @custom_gradient
+    def recomputing(*args, **kwargs):
+        result = f(*args, **kwargs)
+
+        def grad(*result_grads, variables=None):
+            with control_dependencies(result_grads):
+                again = f(*args, **kwargs)
+            found = gradients(nest.flatten(again), list(args) + list(variables or []), grad_ys=list(result_grads))
+            of_args = found[: len(args)]
+            return of_args if variables is None else (of_args, found[len(args) :])
+
+        return result, grad
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        return recomputing(*args, **kwargs)
+
+    return decorated

@@ -235,6 +235,10 @@ def check_node_name(scope):
         raise ValueError("'' is not a valid node name")
 
 
+def _left_to_the_kind(self):
+    raise NotImplementedError
+
+
 class Variable(metaclass=_VariableType):
     """State that lives in a session from one run to the next.
 
@@ -249,6 +253,27 @@ class Variable(metaclass=_VariableType):
     __array_priority__ = 100
     _is_tensor_like = True
     SaveSliceInfo = SaveSliceInfo
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+    ):
+        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these arguments."""
+        raise NotImplementedError
 
     @staticmethod
     def from_proto(variable_def, import_scope=None):
@@ -289,9 +314,12 @@ class Variable(metaclass=_VariableType):
         """The operation that gives it its initial value."""
         return self._initializer_op
 
-    @property
-    def shape(self):
-        raise NotImplementedError
+    name = property(_left_to_the_kind, doc="The name, \"v:0\".")
+    op = property(_left_to_the_kind, doc="The operation that holds it.")
+    dtype = property(_left_to_the_kind, doc="The dtype; a reference one for ref variables.")
+    device = property(_left_to_the_kind, doc="The device asked for.")
+    graph = property(_left_to_the_kind, doc="The graph it is in.")
+    shape = property(_left_to_the_kind, doc="The static shape.")
 
     def get_shape(self):
         """The static shape."""
@@ -319,6 +347,42 @@ class Variable(metaclass=_VariableType):
     def eval(self, session=None):
         """The value in a session."""
         return self._as_graph_element().eval(session=session)
+
+    def value(self):
+        """The value as a tensor."""
+        raise NotImplementedError
+
+    def read_value(self):
+        """A new read of the value, which waits for the control dependencies around."""
+        raise NotImplementedError
+
+    def sparse_read(self, indices, name=None):
+        """The rows at `indices`; resource variables only."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'sparse_read'")
+
+    def gather_nd(self, indices, name=None):
+        """The slices that `indices` address; resource variables only."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'gather_nd'")
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Set the value."""
+        raise NotImplementedError
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Add to the value."""
+        raise NotImplementedError
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtract from the value."""
+        raise NotImplementedError
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Set rows inside each batch entry."""
+        raise NotImplementedError
+
+    def to_proto(self, export_scope=None):
+        """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
+        raise NotImplementedError
 
     def initialized_value(self):
         """The value, or the initial value where it has not been initialized yet."""
@@ -366,6 +430,24 @@ class Variable(metaclass=_VariableType):
 
 
 VariableV1 = Variable
+
+
+def _declare_scatters():
+    """The scatter methods, which each kind defines."""
+
+    def rows(self, sparse_delta, use_locking=False, name=None):
+        raise NotImplementedError
+
+    def slices(self, indices, updates, name=None):
+        raise NotImplementedError
+
+    for kind in ("update", "add", "sub", "mul", "div", "min", "max"):
+        setattr(Variable, f"scatter_{kind}", rows)
+    for kind in ("update", "add", "sub"):
+        setattr(Variable, f"scatter_nd_{kind}", slices)
+
+
+_declare_scatters()
 
 
 class _VariableRef:

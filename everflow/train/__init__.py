@@ -33,6 +33,9 @@ from everflow.train.learning_rate import (
 )
 from everflow.train.moving_averages import ExponentialMovingAverage
 
+# --- loss scaling
+from everflow.train import experimental
+
 # --- global step
 from everflow.train.global_step import (
     assert_global_step,

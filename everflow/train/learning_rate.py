@@ -92,10 +92,10 @@ def piecewise_constant(x, boundaries, values, name=None):
 
     >>> rate = tf.train.piecewise_constant(step, [100, 200], [1.0, 0.5, 0.1])
     """
-    if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
         if b.dtype.base_dtype != x_converted.dtype.base_dtype:

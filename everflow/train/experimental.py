@@ -1,0 +1,14 @@
+"""tf.train.experimental: loss scales for half precision."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from __future__ import annotations
+
+from everflow.train.loss_scale import (
+    DynamicLossScale,
+    FixedLossScale,
+    LossScale,
+    MixedPrecisionLossScaleOptimizer,
+    disable_mixed_precision_graph_rewrite,
+    enable_mixed_precision_graph_rewrite,
+)

@@ -1,0 +1,191 @@
+"""Loss scaling for half precision: the loss is multiplied so that small gradients don't vanish, and gradients divided again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework.composites import IndexedSlices
+from everflow.framework.scopes import init_scope
+from everflow.ops import grouping, math
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import cond
+from everflow.ops.variables import Variable
+from everflow.train.optimizer import Optimizer
+
+
+class LossScale:
+    """Base class: calling it gives the scale as a tensor; `update` gives (operation, whether to apply the gradients)."""
+
+    def __init__(self):
+        self._weights = {}
+
+    def __call__(self):
+        raise NotImplementedError
+
+    def update(self, grads):
+        """Look at the gradients and adapt."""
+        raise NotImplementedError
+
+    def get_config(self):
+        """The constructor's arguments."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_config(cls, config):
+        """A loss scale from what `get_config` gave."""
+        return cls(**config)
+
+    def _add_weight(self, name, initial_value):
+        with init_scope():
+            self._weights[name] = Variable(initial_value, name=name, trainable=False, use_resource=True)
+        return self._weights[name]
+
+
+class FixedLossScale(LossScale):
+    """One scale for ever."""
+
+    def __init__(self, loss_scale_value):
+        super().__init__()
+        if not isinstance(loss_scale_value, (int, float)):
+            raise ValueError("loss_scale_value must be a Python int or float.")
+        if loss_scale_value < 1:
+            raise ValueError("loss_scale_value must be at least 1.")
+        self._loss_scale_value = float(loss_scale_value)
+
+    def __call__(self):
+        return constant(self._loss_scale_value)
+
+    def update(self, grads):
+        return grouping.no_op(), True
+
+    def get_config(self):
+        return {"loss_scale_value": self._loss_scale_value}
+
+
+def _all_finite(grads):
+    finite = [
+        math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None
+    ]
+    return math.reduce_all(finite)
+
+
+class DynamicLossScale(LossScale):
+    """Grows after a run of steps with finite gradients, and shrinks where one is not."""
+
+    def __init__(self, initial_loss_scale=2**15, increment_period=2000, multiplier=2.0):
+        super().__init__()
+        self._initial_loss_scale = float(initial_loss_scale)
+        self._increment_period = int(increment_period)
+        self._multiplier = float(multiplier)
+        self._current_loss_scale = self._add_weight("current_loss_scale", self._initial_loss_scale)
+        self._num_good_steps = self._add_weight("good_steps", np.int64(0))
+
+    initial_loss_scale = property(lambda self: self._initial_loss_scale)
+    increment_period = property(lambda self: self._increment_period)
+    multiplier = property(lambda self: self._multiplier)
+
+    def __call__(self):
+        return self._current_loss_scale.value()
+
+    def update(self, grads):
+        finite = _all_finite(grads)
+
+        def grow():
+            new = self._current_loss_scale * self._multiplier
+            assign = cond(math.is_finite(new), lambda: self._current_loss_scale.assign(new).op, grouping.no_op)
+            return grouping.group(assign, self._num_good_steps.assign(0))
+
+        def after_finite():
+            return cond(
+                self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op
+            )
+
+        def after_overflow():
+            smaller = math.maximum(self._current_loss_scale / self._multiplier, 1)
+            return grouping.group(self._num_good_steps.assign(0), self._current_loss_scale.assign(smaller))
+
+        return cond(finite, after_finite, after_overflow), finite
+
+    def get_config(self):
+        return {
+            "initial_loss_scale": self.initial_loss_scale,
+            "increment_period": self.increment_period,
+            "multiplier": self.multiplier,
+        }
+
+
+def as_loss_scale(value):
+    """A LossScale from itself, a number, or "dynamic"."""
+    if isinstance(value, LossScale) or value is None:
+        return value
+    return DynamicLossScale() if value == "dynamic" else FixedLossScale(value)
+
+
+class MixedPrecisionLossScaleOptimizer(Optimizer):
+    """Wraps an optimizer: scales the loss, unscales gradients, and leaves out steps whose gradients overflow."""
+
+    def __init__(self, opt, loss_scale):
+        if not isinstance(opt, Optimizer):
+            raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
+        self._optimizer = opt
+        super().__init__(use_locking=opt._use_locking, name=opt._name)
+        self._loss_scale = as_loss_scale(loss_scale)
+        if self._loss_scale is None:
+            raise ValueError("loss_scale cannot be None")
+
+    def compute_gradients(
+        self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None
+    ):
+        loss = self._scaled(loss)
+        found = self._optimizer.compute_gradients(
+            loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
+        )
+        inverse = 1 / self._loss_scale()
+        return [(None if g is None else self._unscaled(g, inverse), v) for g, v in found]
+
+    def _scaled(self, loss):
+        scale = self._loss_scale()
+        return loss * math.cast(scale, loss.dtype)
+
+    @staticmethod
+    def _unscaled(grad, inverse):
+        if isinstance(grad, IndexedSlices):
+            return IndexedSlices(grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape)
+        return grad * math.cast(inverse, grad.dtype)
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        grads_and_vars = tuple(grads_and_vars)
+        update, should_apply = self._loss_scale.update([g for g, _ in grads_and_vars])
+        if should_apply is True:
+            return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+        name = self._name if name is None else name
+
+        def apply():
+            return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name + "-wrapped")
+
+        return grouping.group(update, cond(should_apply, apply, grouping.no_op), name=name)
+
+    def get_slot_names(self):
+        return self._optimizer.get_slot_names()
+
+    def get_slot(self, var, name):
+        return self._optimizer.get_slot(var, name)
+
+    def variables(self):
+        return self._optimizer.variables() + list(self._loss_scale._weights.values())
+
+
+def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
+    """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is rewritten."""
+    if isinstance(opt, MixedPrecisionLossScaleOptimizer):
+        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}. `enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer.')
+    return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+
+
+def disable_mixed_precision_graph_rewrite():
+    """Undo `enable_mixed_precision_graph_rewrite` for graphs made from here on."""
