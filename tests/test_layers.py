@@ -12,6 +12,7 @@ FLOORS = [
     {"protos", "version"},
     {"framework"},
     {"platform"},
+    {"formats"},
     {"ops"},
     {"kernels"},
     {"runtime"},
@@ -21,7 +22,7 @@ FLOORS = [
     {"contrib", "estimator", "keras"},
     {"cli", "as_tensorflow", "compat", "gen_ops", "names", "__init__", "__main__"},
 ]
-NAMESPACES = 8
+NAMESPACES = 9
 KNOW_TORCH = {"kernels", "runtime"}
 # Neighbours that must not know each other although one is above the other.
 STRANGERS = {("kernels", "ops")}
