@@ -100,7 +100,7 @@ def _sum_rows(x):
     return array.reshape(math_ops.matmul(x, ones), [-1])
 
 
-def _sampled_logits(
+def sampled_logits(
     weights,
     biases,
     labels,
@@ -140,7 +140,7 @@ def _sampled_logits(
             all_weights = math_ops.cast(all_weights, inputs.dtype)
         true_weights = array.slice_(all_weights, [0, 0], array.stack([array.shape(labels_flat)[0], -1]))
         sampled_weights = array.slice_(all_weights, array.stack([array.shape(labels_flat)[0], 0]), [-1, -1])
-        sampled_logits = math_ops.matmul(inputs, sampled_weights, transpose_b=True)
+        other_logits = math_ops.matmul(inputs, sampled_weights, transpose_b=True)
 
         all_biases = embedding_lookup(biases, all_ids, partition_strategy=partition_strategy)
         if all_biases.dtype != inputs.dtype:
@@ -155,16 +155,16 @@ def _sampled_logits(
         true_logits = array.reshape(_sum_rows(as_matrix), [-1, num_true])
         true_biases = array.reshape(true_biases, [-1, num_true])
         true_logits += true_biases
-        sampled_logits += sampled_biases
+        other_logits += sampled_biases
 
         if remove_accidental_hits:
-            sampled_logits += _minus_hits(labels, sampled, num_true, num_sampled, sampled_logits)
+            other_logits += _minus_hits(labels, sampled, num_true, num_sampled, other_logits)
         if subtract_log_q:
             true_logits -= math_ops.log(true_expected)
-            sampled_logits -= math_ops.log(sampled_expected)
+            other_logits -= math_ops.log(sampled_expected)
 
-        logits = array.concat([true_logits, sampled_logits], 1)
-        out_labels = array.concat([array.ones_like(true_logits) / num_true, array.zeros_like(sampled_logits)], 1)
+        logits = array.concat([true_logits, other_logits], 1)
+        out_labels = array.concat([array.ones_like(true_logits) / num_true, array.zeros_like(other_logits)], 1)
         return logits, out_labels
 
 
@@ -196,7 +196,7 @@ def nce_loss(
     name="nce_loss",
 ):
     """Noise-contrastive estimation: tell the true classes from sampled ones. One loss a row."""
-    logits, labels = _sampled_logits(
+    logits, labels = sampled_logits(
         weights=weights,
         biases=biases,
         labels=labels,
@@ -229,7 +229,7 @@ def sampled_softmax_loss(
     seed=None,
 ):
     """The softmax cross entropy over the true and a few sampled classes, for training with very many."""
-    logits, labels = _sampled_logits(
+    logits, labels = sampled_logits(
         weights=weights,
         biases=biases,
         labels=labels,
