@@ -55,9 +55,36 @@ def unchanged():
     return raw.Neg(x=raw.Reshape(tensor=summed, shape=tf.constant([2]))), x
 
 
+def biased():
+    x = tf.placeholder(tf.float32, [2])
+    product = raw.MatMul(a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    return raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0, 3.0])), x
+
+
+def summed_products():
+    x = tf.placeholder(tf.float32, [2])
+    rows = [raw.Reshape(tensor=raw.Mul(x=x, y=tf.constant(k)), shape=tf.constant([1, 2])) for k in (1.0, 2.0, 4.0)]
+    return raw.AddN(inputs=[raw.MatMul(a=r, b=r, transpose_a=True) for r in rows]), x
+
+
+def summed_rows():
+    x = tf.placeholder(tf.float32, [2])
+    rows = [raw.Reshape(tensor=raw.Mul(x=x, y=tf.constant(k)), shape=tf.constant([1, 2])) for k in (1.0, 2.0, 4.0)]
+    return raw.AddN(inputs=[raw.BiasAddGrad(out_backprop=r) for r in rows]), x
+
+
+def copied():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.Exp(x=raw.Identity(input=raw.StopGradient(input=raw.Neg(x=x)))), x
+
+
 @pytest.mark.parametrize(
     ("build", "rule", "switch"),
     [
+        (copied, "plain copies", "dependency_optimization"),
+        (biased, "product with bias", "remapping"),
+        (summed_products, "sum of products", "arithmetic_optimization"),
+        (summed_rows, "sum of products", "arithmetic_optimization"),
         (unchanged, "unchanged shapes", "shape_optimization"),
         (folded, "constant folding", "constant_folding"),
         (repeated, "common subexpressions", "arithmetic_optimization"),
@@ -160,3 +187,21 @@ def test_the_shape_of_a_variable_without_a_value_is_not_known():
                 [raw.Assign(ref=v, value=tf.constant([1.0, 2.0])).op, raw.AssignVariableOp(resource=handle, value=tf.constant([1.0, 2.0]))]
             )
             assert sess.run(size) == 2
+
+
+def test_products_that_others_need_are_not_fused():
+    x = tf.placeholder(tf.float32, [2, 2])
+    product = raw.MatMul(a=x, b=x)
+    biased_product = raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0]))
+    assert "product with bias" not in plans([biased_product, product], [x])[0]
+    square = raw.AddV2(x=raw.MatMul(a=x, b=x), y=x)
+    assert "product with bias" not in plans(square, [x])[0]
+
+
+def test_a_fused_node_fails_in_the_name_of_what_was_built():
+    x = tf.placeholder(tf.float32, [None, None])
+    product = raw.MatMul(a=x, b=tf.constant([[1.0, 2.0]]))
+    y = raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0]), name="biased")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(y, {x: [[1.0, 2.0, 3.0]]})
+    assert caught.value.op is y.op

@@ -57,6 +57,10 @@ class Node:
             self._attrs = {name: kernel_attribute(value) for name, value in self.op.attrs.items()} if self.op is not None else {}
         return self._attrs
 
+    def set_attributes(self, attributes: dict) -> None:
+        """The attributes of a node that a rule made."""
+        self._attrs = attributes
+
     def attribute(self, name: str):
         """An attribute's value, or the definition's default where a file left it out."""
         try:

@@ -10,6 +10,7 @@ from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.plan.aliasing import FRESH, VIEWS
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
+from everflow.runtime.plan.fusion import product_with_bias, sum_of_products
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
 from everflow.runtime.plan.structure import CONTROL_FLOW
@@ -259,11 +260,28 @@ def needless_waiting(program: Program, session) -> int:
     return count
 
 
+def plain_copies(program: Program, session) -> int:
+    """Users of an Identity and its like take its input, where no control input says when."""
+    branches = any(n.type in CONTROL_FLOW for n in program.nodes)
+    edges = {
+        (node, 0): node.inputs[0]
+        for node in program.nodes
+        if node.type in RENAMES and node.type not in CONTROL_FLOW and not node.controls and not is_ref(*node.inputs[0])
+    }
+    if edges:
+        # In branches, control inputs tell on which side a node is; there the copies stay for those who wait for them.
+        program.replace(edges, {} if branches else {node: None for node, _ in edges})
+    return len(edges)
+
+
 RULES = [
     Rule("known shapes", known_shapes, "shape_optimization"),
     Rule("constant folding", fold_constants, "constant_folding"),
     Rule("neutral arithmetic", neutral_arithmetic, "arithmetic_optimization"),
     Rule("unchanged shapes", unchanged_shapes, "shape_optimization"),
-    Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
     Rule("needless waiting", needless_waiting, "dependency_optimization"),
+    Rule("plain copies", plain_copies, "dependency_optimization"),
+    Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
+    Rule("sum of products", sum_of_products, "arithmetic_optimization"),
+    Rule("product with bias", product_with_bias, "remapping"),
 ]
