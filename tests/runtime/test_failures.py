@@ -79,3 +79,10 @@ def test_a_session_goes_on_after_a_failure():
         with pytest.raises(tf.errors.InvalidArgumentError):
             sess.run(y, {x: [1.0]})
         assert list(sess.run(y, {x: [1.0, 2.0]})) == [1, 2]
+
+
+def test_absurd_sizes_are_resource_errors():
+    huge = raw.Fill(dims=tf.placeholder_with_default(tf.constant([1 << 40, 1 << 20], tf.int64), [2]), value=tf.constant(1.0))
+    with tf.Session() as sess, pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)) as caught:
+        sess.run(raw.Neg(x=huge))
+    assert caught.value.op is huge.op

@@ -19,6 +19,9 @@ _KINDS = [
 ]
 
 
+_MEMORY_WORDS = ("not enough memory", "out of memory", "allocate memory", "storage size calculation overflowed", "too large")
+
+
 def translated(error: Exception, emitted) -> Exception:
     """The error to raise for one that came out of a plan's function."""
     if isinstance(error, errors.OpError) and error.op is not None:
@@ -61,7 +64,7 @@ def _kind_and_message(error, node, names, local_values):
     if isinstance(error, errors.OpError):
         return errors.CODE_TO_CLASS.get(error.error_code, errors.UnknownError), error.message
     text = str(error) or type(error).__name__
-    if isinstance(error, RuntimeError) and ("not enough memory" in text or "out of memory" in text):
+    if isinstance(error, RuntimeError) and any(words in text for words in _MEMORY_WORDS):
         return errors.ResourceExhaustedError, text
     for raised, kind in _KINDS:
         if isinstance(error, raised):
