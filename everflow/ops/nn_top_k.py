@@ -20,7 +20,7 @@ def top_k(input, k=1, sorted=True, name=None):  # noqa: A002  TensorFlow's own n
 def in_top_k(predictions, targets, k, name=None):
     """Whether each row's target class is among its k largest predictions."""
     with name_scope(name, "in_top_k"):
-        return raw.InTopKV2(predictions=predictions, targets=targets, k=k)
+        return raw.InTopKV2(predictions=predictions, targets=targets, k=k, name=name)
 
 
 def nth_element(input, n, reverse=False, name=None):  # noqa: A002
