@@ -7,9 +7,9 @@ import time
 
 from everflow.framework import errors
 from everflow.framework.operation import Operation, Tensor
-from everflow.protos import config_pb2
 from everflow.runtime import devices, tracing
 from everflow.runtime.feeds import Feeder
+from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
 
 _thread_lock = threading.Lock()
@@ -55,7 +55,7 @@ class LocalExecutor:
 
     def __init__(self, graph, config=None):
         self.graph = graph
-        self.config = config if config is not None else config_pb2.ConfigProto()
+        self.config = config if config is not None else PROCESS.config_proto()
         self.state = SessionState(graph, function_caller=self._function)
         self._lock = threading.RLock()
         self._plans: dict = {}

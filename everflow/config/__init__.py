@@ -1,0 +1,23 @@
+"""tf.config: devices, threads and rewriting for the whole process."""
+
+from everflow.config import experimental, optimizer, threading
+from everflow.runtime.process_options import PROCESS as _PROCESS
+
+
+def get_soft_device_placement():
+    """Whether an op that can't be on the device it asks for is put on another."""
+    return _PROCESS.soft_placement
+
+
+def set_soft_device_placement(enabled):
+    """Let ops that can't be on the device they ask for be put on another."""
+    _PROCESS.soft_placement = bool(enabled)
+
+
+def experimental_list_devices():
+    """The names of all devices.
+
+    >>> tf.config.experimental_list_devices()
+    ['/job:localhost/replica:0/task:0/device:CPU:0']
+    """
+    return [device.name for device in _PROCESS.logical_devices()]

@@ -1,0 +1,37 @@
+"""tf.config.optimizer: which rewrites graphs go through before they run."""
+
+from everflow.protos.rewriter_config_pb2 import RewriterConfig as _RewriterConfig
+from everflow.runtime.process_options import PROCESS as _PROCESS
+
+_SWITCHES = frozenset(
+    """
+    layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization dependency_optimization loop_optimization
+    function_optimization debug_stripper scoped_allocator_optimization pin_to_host_optimization implementation_selector auto_mixed_precision
+    """.split()
+) & set(_RewriterConfig.DESCRIPTOR.fields_by_name)
+
+
+def get_jit():
+    """Whether graphs are compiled by XLA where there is one."""
+    return _PROCESS.jit
+
+
+def set_jit(enabled):
+    """Ask for XLA. Everflow has none: its plans are compiled either way."""
+    _PROCESS.jit = bool(enabled)
+
+
+def get_experimental_options():
+    """The rewrites that were switched on or off."""
+    return {**_PROCESS.optimizer, "disable_model_pruning": False, "disable_meta_optimizer": _PROCESS.disable_meta_optimizer}
+
+
+def set_experimental_options(options):
+    """Switch rewrites on or off: `tf.config.optimizer.set_experimental_options({"constant_folding": False})`."""
+    for name, value in options.items():
+        if name == "disable_meta_optimizer":
+            _PROCESS.disable_meta_optimizer = bool(value)
+        elif name in _SWITCHES:
+            _PROCESS.optimizer[name] = bool(value)
+        else:
+            raise ValueError(f"Not a rewrite that can be switched: {name!r}")
