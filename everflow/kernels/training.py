@@ -11,7 +11,7 @@ import math
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import kernel, specialize
 from everflow.kernels.state import Ref, shape_text, unique_rounds
 
 # ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here because
@@ -321,11 +321,47 @@ def _check_sparse(var, grad, indices):
         raise InvalidArgumentError(None, None, f"Index {int(indices[at])} at offset {at} in indices is out of range")
 
 
+def _with_known_scalars(rule, slots, names, attribute, general):
+    """For `specialize`: the update of a node some of whose scalars are constants, which are then read once."""
+    gradient_name = "delta" if "delta" in names else "grad"
+    grad_at = slots + names.index(gradient_name)
+
+    def choose(node):
+        scalars = [None] * len(names)
+        for i in range(len(names)):
+            value = None if slots + i == grad_at else node.constant_input(slots + i)
+            scalars[i] = None if value is None or value.ndim else value.item()
+        if all(value is None for value in scalars):
+            return None
+        unknown = [i for i, value in enumerate(scalars) if value is None and slots + i != grad_at]
+        attributes = {} if attribute is None else {attribute: node.attribute(attribute)}
+
+        def run(*inputs):
+            grad = inputs[grad_at]
+            shape = grad.shape
+            buffers = [variable.value for variable in inputs[:slots]]
+            for buffer in buffers:
+                if buffer is None or buffer.shape != shape:
+                    return general(*inputs, **attributes)
+            rest = scalars.copy()
+            rest[grad_at - slots] = grad
+            for i in unknown:
+                rest[i] = inputs[slots + i].item()
+            rule(*buffers, *rest, **attributes)
+            return inputs[0]
+
+        return run
+
+    return choose
+
+
 def _register():
     for name, (rule, slots, inputs, attribute) in _RULES.items():
         names = inputs.split()
         prefixes = ["Resource"] if name in _RESOURCE_ONLY else ["", "Resource"]
-        kernel(*[f"{p}Apply{name}" for p in prefixes])(_dense(rule, slots, names, attribute))
+        dense_types = [f"{p}Apply{name}" for p in prefixes]
+        dense = kernel(*dense_types)(_dense(rule, slots, names, attribute))
+        specialize(*dense_types)(_with_known_scalars(rule, slots, names, attribute, dense))
         if name not in _DENSE_ONLY:
             kernel(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
 

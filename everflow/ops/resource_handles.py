@@ -71,7 +71,7 @@ def _scatter_nd_shape(op):
     return []
 
 
-not_differentiable("VarHandleOp", "VarIsInitializedOp", "VariableShape")
+not_differentiable("VarIsInitializedOp", "VariableShape")
 
 
 @gradient("ReadVariableOp")

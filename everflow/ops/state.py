@@ -128,14 +128,7 @@ not_differentiable(
     "Assign",
     "AssignAdd",
     "AssignSub",
-    "CountUpTo",
-    "ResourceCountUpTo",
-    "TemporaryVariable",
-    "DestroyTemporaryVariable",
-    "IsVariableInitialized",
-    "Variable",
-    "VariableV2",
-    *(f"Scatter{kind}" for kind in ("Add", "Sub", "Mul", "Div", "Update")),
+    *(f"Scatter{kind}" for kind in ("Add", "Sub", "Mul", "Div")),
     *(f"ScatterNd{kind}" for kind in ("Update", "Add", "Sub")),
 )
 
