@@ -46,6 +46,16 @@ from everflow.train.global_step import (
 )
 
 # --- checkpoints: Saver, reading, writing and listing them
+from everflow.train.checkpoint_state import (
+    checkpoint_exists,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    latest_checkpoint,
+    remove_checkpoint,
+    update_checkpoint_state,
+)
+from everflow.train.saver import Saver
 
 # --- sessions: MonitoredSession, hooks, Supervisor, Scaffold
 

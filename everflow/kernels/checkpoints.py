@@ -1,0 +1,147 @@
+"""Kernels that write and read checkpoints."""
+
+from __future__ import annotations
+
+import glob
+import os
+
+import numpy as np
+
+from everflow.formats.bundle import BundleReader, BundleWriter, index_name, merge_bundles
+from everflow.formats.old_checkpoint import OldCheckpointReader, write_old_checkpoint
+from everflow.formats.slices import TensorSlice
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import from_numpy, to_numpy
+
+
+def _text(value) -> str:
+    return (value.item() if isinstance(value, np.ndarray) else value).decode()
+
+
+def _texts(values) -> list[str]:
+    return [v.decode() for v in values.ravel().tolist()]
+
+
+def _scalar_text(value) -> np.ndarray:
+    return np.array(value.encode(), dtype=object)
+
+
+def parse_shape_and_slice(text: str):
+    """(full shape, slice) of a text like "4 3 0,2:-"; (None, None) for an empty one."""
+    if not text:
+        return None, None
+    *sizes, part = text.split(" ")
+    try:
+        shape = [int(s) for s in sizes]
+    except ValueError:
+        raise InvalidArgumentError(None, None, f"Could not parse dimensions and slice: {text!r}") from None
+    return shape, TensorSlice.parse(part)
+
+
+def open_checkpoint(pattern: str):
+    """The reader of a checkpoint of either version."""
+    if os.path.exists(index_name(pattern)):
+        return BundleReader(pattern)
+    paths = sorted(p for p in glob.glob(pattern) if os.path.isfile(p))
+    if not paths:
+        raise NotFoundError(None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {pattern}")
+    return OldCheckpointReader(paths)
+
+
+@kernel("SaveV2")
+def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
+    names, parts = _texts(tensor_names), _texts(shape_and_slices)
+    if len(names) != len(tensors) or len(parts) != len(tensors):
+        raise InvalidArgumentError(None, None, f"Got {len(names)} names, {len(parts)} slices and {len(tensors)} tensors to save")
+    writer = BundleWriter(_text(prefix))
+    try:
+        for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
+            array = to_numpy(tensor, dtype.base_dtype)
+            shape, piece = parse_shape_and_slice(part)
+            if shape is None:
+                writer.add(name, array, dtype.base_dtype)
+            else:
+                writer.add_slice(name, shape, piece, array, dtype.base_dtype)
+        writer.finish()
+    except BaseException:
+        writer.abandon()
+        raise
+
+
+@kernel("RestoreV2")
+def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):  # noqa: A002
+    reader = open_checkpoint(_text(prefix))
+    return [
+        _restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)
+    ]
+
+
+def _restored(reader, name, part, dtype):
+    stored = reader.dtype(name)
+    if stored != dtype.base_dtype:
+        raise InvalidArgumentError(None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}")
+    shape, piece = parse_shape_and_slice(part)
+    if shape is None:
+        return from_numpy(reader.read(name))
+    if shape != reader.shape(name):
+        raise InvalidArgumentError(
+            None, None, f"tensor_name = {name}; shape in shape_and_slice spec {shape} does not match the shape stored in checkpoint: {reader.shape(name)}"
+        )
+    return from_numpy(np.ascontiguousarray(reader.read_slice(name, piece)))
+
+
+@kernel("MergeV2Checkpoints")
+def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, *, delete_old_dirs):
+    prefixes = _texts(checkpoint_prefixes)
+    merge_bundles(prefixes, _text(destination_prefix))
+    if delete_old_dirs:
+        for folder in {os.path.dirname(p) for p in prefixes}:
+            # Another writer's files may be there still; then it stays.
+            if folder and os.path.isdir(folder) and not os.listdir(folder):
+                os.rmdir(folder)
+
+
+@kernel("ShardedFilename")
+def sharded_filename(basename, shard, num_shards):
+    return _scalar_text(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}")
+
+
+@kernel("ShardedFilespec")
+def sharded_filespec(basename, num_shards):
+    return _scalar_text(f"{_text(basename)}-?????-of-{int(num_shards):05d}")
+
+
+# --- the first version -----------------------------------------------------------------------
+
+
+def _write_old(path, names, parts, tensors, types):
+    rows = []
+    for name, part, tensor, dtype in zip(names, parts, tensors, types):
+        array = to_numpy(tensor, dtype.base_dtype)
+        shape, piece = parse_shape_and_slice(part)
+        if shape is None:
+            shape, piece = list(array.shape), TensorSlice.full(array.ndim)
+        rows.append((name, shape, piece, array, dtype.base_dtype))
+    write_old_checkpoint(path, rows)
+
+
+@kernel("Save")
+def save(filename, tensor_names, data, *, node):
+    names = _texts(tensor_names)
+    _write_old(_text(filename), names, [""] * len(names), data, node.input_dtypes[2:])
+
+
+@kernel("SaveSlices")
+def save_slices(filename, tensor_names, shapes_and_slices, data, *, node):
+    _write_old(_text(filename), _texts(tensor_names), _texts(shapes_and_slices), data, node.input_dtypes[3:])
+
+
+@kernel("Restore")
+def restore(file_pattern, tensor_name, *, dt):
+    return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), "", dt)
+
+
+@kernel("RestoreSlice")
+def restore_slice(file_pattern, tensor_name, shape_and_slice, *, dt):
+    return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), _text(shape_and_slice), dt)

@@ -1,0 +1,167 @@
+"""The `checkpoint` file of a folder: which checkpoints are there, and which is the newest."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from google.protobuf import text_format
+
+from everflow.formats.bundle import index_name
+from everflow.platform import file_io, logging
+from everflow.protos.checkpoint_state_pb2 import CheckpointState
+
+
+def _state_path(folder, latest_filename=None):
+    return os.path.join(folder, "checkpoint" if latest_filename is None else latest_filename)
+
+
+def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
+                                    all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+    """A CheckpointState; where `save_dir` is relative, its paths are made relative to it."""
+    paths = [] if all_model_checkpoint_paths is None else list(all_model_checkpoint_paths)
+    if not paths or paths[-1] != model_checkpoint_path:
+        logging.info("%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path)
+        paths.append(model_checkpoint_path)
+    if all_model_checkpoint_timestamps and len(all_model_checkpoint_timestamps) != len(paths):
+        raise ValueError(
+            f"Checkpoint timestamps, if provided, must match checkpoint paths (got paths {paths} and timestamps {all_model_checkpoint_timestamps})"
+        )
+    if not os.path.isabs(save_dir):
+        # The folder can be moved as a whole.
+        paths = [p if os.path.isabs(p) else os.path.relpath(p, save_dir) for p in paths]
+        if not os.path.isabs(model_checkpoint_path):
+            model_checkpoint_path = os.path.relpath(model_checkpoint_path, save_dir)
+    return CheckpointState(
+        model_checkpoint_path=model_checkpoint_path,
+        all_model_checkpoint_paths=paths,
+        all_model_checkpoint_timestamps=all_model_checkpoint_timestamps or [],
+        last_preserved_timestamp=last_preserved_timestamp,
+    )
+
+
+def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
+                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+    """Write the state file of a folder, aside and renamed, so that it is always whole."""
+    write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths, latest_filename, False, all_model_checkpoint_timestamps,
+                last_preserved_timestamp)  # fmt: skip
+
+
+def write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None, save_relative_paths=False,
+                all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+    """As `update_checkpoint_state`; with `save_relative_paths` also where the folder's name is absolute."""
+    path = _state_path(save_dir, latest_filename)
+    if save_relative_paths:
+        if os.path.isabs(model_checkpoint_path):
+            model_checkpoint_path = os.path.relpath(model_checkpoint_path, save_dir)
+        paths = [os.path.relpath(p, save_dir) if os.path.isabs(p) else p for p in all_model_checkpoint_paths or []]
+        state = CheckpointState(
+            model_checkpoint_path=_inside(model_checkpoint_path, save_dir),
+            all_model_checkpoint_paths=[_inside(p, save_dir) for p in paths],
+            all_model_checkpoint_timestamps=all_model_checkpoint_timestamps or [],
+            last_preserved_timestamp=last_preserved_timestamp,
+        )
+    else:
+        state = generate_checkpoint_state_proto(
+            save_dir, model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps, last_preserved_timestamp
+        )
+    if path == state.model_checkpoint_path:
+        raise RuntimeError(f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  Please use a different save path.")
+    file_io.atomic_write_string_to_file(path, text_format.MessageToString(state))
+
+
+def _inside(path, folder):
+    """A path as seen from the folder it is in."""
+    return os.path.relpath(path, folder) if folder and path.startswith(folder + os.sep) else path
+
+
+def get_checkpoint_state(checkpoint_dir, latest_filename=None):
+    """The CheckpointState of a folder, its paths made whole again; None where there is none."""
+    path = _state_path(checkpoint_dir, latest_filename)
+    if not file_io.file_exists(path):
+        return None
+    try:
+        state = text_format.Parse(file_io.read_file_to_string(path), CheckpointState())
+    except text_format.ParseError as e:
+        logging.warning("%s: %s", path, e)
+        logging.warning("%s: Checkpoint ignored", path)
+        return None
+    if not state.model_checkpoint_path:
+        raise ValueError("Invalid checkpoint state loaded from " + checkpoint_dir)
+    if not os.path.isabs(state.model_checkpoint_path):
+        state.model_checkpoint_path = os.path.join(checkpoint_dir, state.model_checkpoint_path)
+    for i, held in enumerate(state.all_model_checkpoint_paths):
+        if not os.path.isabs(held):
+            state.all_model_checkpoint_paths[i] = os.path.join(checkpoint_dir, held)
+    return state
+
+
+def checkpoint_exists(checkpoint_prefix):
+    """Whether there is a checkpoint, of either version, of this name."""
+    return bool(file_io.get_matching_files(index_name(checkpoint_prefix)) or file_io.get_matching_files(checkpoint_prefix))
+
+
+def latest_checkpoint(checkpoint_dir, latest_filename=None):
+    """The newest checkpoint of a folder, by its state file; None where there is none."""
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    if state is None or not state.model_checkpoint_path:
+        return None
+    if checkpoint_exists(state.model_checkpoint_path):
+        return state.model_checkpoint_path
+    logging.error("Couldn't match files for checkpoint %s", state.model_checkpoint_path)
+    return None
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes):
+    """When each of these checkpoints was written, of those that are there, in seconds."""
+    times = []
+    for prefix in checkpoint_prefixes:
+        found = file_io.get_matching_files(index_name(prefix)) or file_io.get_matching_files(prefix)
+        if found:
+            times.append(file_io.stat(found[0]).mtime_nsec / 1e9)
+    return times
+
+
+def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
+    """The name of the meta graph that belongs to a checkpoint."""
+    head, dash, shard = checkpoint_filename.rpartition("-?????-of-")
+    return f"{head if dash else checkpoint_filename}.{meta_graph_suffix}"
+
+
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=None, meta_graph_suffix="meta"):
+    """Delete the files of a checkpoint and its meta graph."""
+    for pattern in (meta_graph_filename(checkpoint_prefix, meta_graph_suffix), index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????", checkpoint_prefix):
+        for path in file_io.get_matching_files(pattern):
+            if not file_io.is_directory(path):
+                file_io.delete_file(path)
+
+
+class CheckpointHistory:
+    """The checkpoints that a Saver has written, oldest first, with their times; says which to delete."""
+
+    def __init__(self, max_to_keep, keep_every_n_hours):
+        self.max_to_keep = max_to_keep
+        self.seconds = 3600.0 * keep_every_n_hours
+        self.next_to_keep = time.time() + self.seconds
+        self.held: list[tuple[str, float]] = []
+        self.to_delete: list[tuple[str, float]] = []
+
+    def record(self, path):
+        """Note a checkpoint as the newest."""
+        if not self.max_to_keep:
+            return
+        self.held = [entry for entry in self.held if entry[0] != path]
+        self.held.append((path, time.time()))
+        if len(self.held) > self.max_to_keep:
+            self.to_delete.append(self.held.pop(0))
+
+    def expired(self):
+        """Checkpoints to delete now; one in so many hours is kept for good."""
+        found = []
+        for path, when in self.to_delete:
+            if when > self.next_to_keep:
+                self.next_to_keep += self.seconds
+            else:
+                found.append(path)
+        self.to_delete = []
+        return found

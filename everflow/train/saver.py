@@ -1,0 +1,235 @@
+"""`tf.train.Saver`: saves variables to checkpoints and restores them."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.framework import errors
+from everflow.framework.scopes import get_default_graph
+from everflow.ops.variables import _all_saveable_objects
+from everflow.platform import file_io, logging
+from everflow.protos.saver_pb2 import SaverDef
+from everflow.train import global_step as global_steps
+from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
+from everflow.train.saver_graph import SaverGraph
+
+
+class Saver:
+    """Saves and restores variables: all of the default graph's, or those in `var_list` (a list, or a dict from names in the file).
+
+    >>> saver = tf.train.Saver()
+    >>> path = saver.save(sess, "model", global_step=100)
+    >>> saver.restore(sess, path)
+    """
+
+    def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0, name=None,
+                 restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
+                 write_version=SaverDef.V2, pad_step_number=False, save_relative_paths=False, filename=None):  # fmt: skip
+        if defer_build and var_list:
+            raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None.")
+        if saver_def is not None and not isinstance(saver_def, SaverDef):
+            raise ValueError("saver_def must be a saver_pb2.SaverDef")
+        self._var_list = var_list
+        self._reshape = reshape
+        self._sharded = sharded
+        self._max_to_keep = max_to_keep
+        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._name = name
+        self._restore_sequentially = restore_sequentially
+        self.saver_def = saver_def
+        self._builder = builder
+        self._is_built = False
+        self._is_empty = False
+        self._allow_empty = allow_empty
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._save_relative_paths = save_relative_paths
+        self._filename = filename
+        if not defer_build:
+            self.build()
+        if self.saver_def is not None:
+            self._check_saver_def()
+            self._write_version = self.saver_def.version
+        self._history = CheckpointHistory(
+            self.saver_def.max_to_keep if self.saver_def is not None else max_to_keep or 0,
+            self.saver_def.keep_checkpoint_every_n_hours if self.saver_def is not None else keep_checkpoint_every_n_hours,
+        )
+
+    def build(self):
+        """Add the nodes that save and restore; only after `defer_build=True`."""
+        if self._is_built:
+            return
+        self._is_built = True
+        if self.saver_def is None:
+            variables = _all_saveable_objects() if self._var_list is None else self._var_list
+            if not variables:
+                if not self._allow_empty:
+                    raise ValueError("No variables to save")
+                self._is_empty = True
+                return
+            self._var_list = variables
+            builder = self._builder or SaverGraph(self._write_version, self._reshape, self._restore_sequentially)
+            self.saver_def = builder.build(variables, self._sharded, self._name, self._filename)
+            self.saver_def.max_to_keep = self._max_to_keep or 0
+            self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
+        elif self._name:
+            # With a definition, the name says under which scope its nodes were imported.
+            scope = self._name.rstrip("/") + "/"
+            made = SaverDef()
+            made.CopyFrom(self.saver_def)
+            made.filename_tensor_name = scope + made.filename_tensor_name
+            made.save_tensor_name = scope + made.save_tensor_name
+            made.restore_op_name = scope + made.restore_op_name
+            self.saver_def = made
+        self._check_saver_def()
+        self._history = CheckpointHistory(self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
+
+    def _check_saver_def(self):
+        if not self.saver_def.save_tensor_name:
+            raise ValueError("saver_def must specify the save_tensor_name: " + str(self.saver_def))
+        if not self.saver_def.restore_op_name:
+            raise ValueError("saver_def must specify the restore_op_name: " + str(self.saver_def))
+
+    def as_saver_def(self):
+        """The SaverDef: names of the nodes it uses."""
+        return self.saver_def
+
+    def to_proto(self, export_scope=None):
+        """The SaverDef, with names relative to a scope."""
+        if export_scope is None:
+            return self.saver_def
+        if not (self.saver_def.filename_tensor_name.startswith(export_scope) and self.saver_def.save_tensor_name.startswith(export_scope)):
+            return None
+        made = SaverDef()
+        made.CopyFrom(self.saver_def)
+        cut = len(export_scope.rstrip("/")) + 1
+        made.filename_tensor_name = made.filename_tensor_name[cut:]
+        made.save_tensor_name = made.save_tensor_name[cut:]
+        made.restore_op_name = made.restore_op_name[cut:]
+        return made
+
+    @staticmethod
+    def from_proto(saver_def, import_scope=None):
+        """A Saver over nodes that are in the graph already."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    @property
+    def last_checkpoints(self):
+        """The checkpoints written and not yet deleted, oldest first."""
+        return [path for path, _ in self._history.held]
+
+    def set_last_checkpoints(self, last_checkpoints):
+        """Say which checkpoints there are; deprecated, without their times."""
+        if not isinstance(last_checkpoints, list):
+            raise AssertionError("last_checkpoints must be a list")
+        self._history.held = [(path, float("inf")) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
+        """Say which checkpoints there are: (path, seconds) pairs, oldest first."""
+        if not isinstance(last_checkpoints_with_time, list):
+            raise AssertionError("last_checkpoints_with_time must be a list")
+        self._history.held = last_checkpoints_with_time
+
+    def recover_last_checkpoints(self, checkpoint_paths):
+        """Take over checkpoints that an earlier process wrote, those of them that are there."""
+        held = []
+        for path in checkpoint_paths:
+            found = file_io.get_matching_files(path + ".index") or file_io.get_matching_files(path)
+            if found:
+                held.append((path, file_io.stat(found[0]).mtime_nsec / 1e9))
+        self.set_last_checkpoints_with_time(held)
+
+    def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
+             write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
+        """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file; returns its path."""
+        if not self._is_built:
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        latest_filename = "checkpoint" if latest_filename is None else latest_filename
+        if os.path.split(latest_filename)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
+        if not hasattr(sess, "graph") or not hasattr(sess, "run"):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        written = None
+        folder = os.path.dirname(save_path)
+        if not self._is_empty:
+            try:
+                written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: path})
+                written = written.decode() if isinstance(written, bytes) else str(written)
+                if write_state:
+                    self._history.record(written)
+                    _write_state(folder, written, self.last_checkpoints, latest_filename, self._save_relative_paths)
+                    for expired in self._history.expired():
+                        self._delete(expired, meta_graph_suffix)
+            except (errors.FailedPreconditionError, errors.NotFoundError) as e:
+                if folder and not file_io.is_directory(folder):
+                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from e
+                raise
+        if write_meta_graph:
+            with sess.graph.as_default():
+                self.export_meta_graph(
+                    meta_graph_filename(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info
+                )
+        return written
+
+    def _checkpoint_path(self, sess, save_path, global_step, latest_filename):
+        if global_step is None:
+            if os.path.basename(save_path) == latest_filename and not self._sharded:
+                raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
+            return save_path
+        if not isinstance(global_step, int):
+            global_step = int(global_steps.global_step(sess, global_step))
+        return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
+
+    @staticmethod
+    def _delete(path, meta_graph_suffix):
+        try:
+            remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
+        except errors.OpError as e:
+            logging.warning("Ignoring: %s", e)
+
+    def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
+                          clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
+        """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
+        from everflow.train.meta_graph import export_meta_graph
+
+        return export_meta_graph(
+            filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
+        )
+
+    def restore(self, sess, save_path):
+        """Give the variables the values of a checkpoint."""
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        if not checkpoint_exists(save_path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        logging.info("Restoring parameters from %s", save_path)
+        try:
+            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: save_path})
+        except errors.NotFoundError as e:
+            raise _explained(e, "a Variable name or other graph key that is missing from the checkpoint") from e
+        except errors.InvalidArgumentError as e:
+            raise _explained(e, "a mismatch between the current graph and the graph from the checkpoint") from e
+
+
+def _explained(error, cause):
+    message = (
+        f"Restoring from checkpoint failed. This is most likely due to {cause}. "
+        f"Please ensure that you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
+    )
+    return type(error)(error.node_def, error.op, message)
+
+
+# `save` has an argument of this name.
+_write_state = write_state

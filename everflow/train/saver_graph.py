@@ -1,0 +1,269 @@
+"""The nodes by which a Saver saves and restores: what to save under which names, and the ops that do it."""
+
+from __future__ import annotations
+
+import uuid
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import internal_convert_to_tensor
+from everflow.framework.devices import DeviceSpec, canonical_name
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import control_dependencies, device, name_scope
+from everflow.framework.shapes import TensorShape, scalar, unknown_shape
+from everflow.framework.static_values import known_value
+from everflow.ops import array, state
+from everflow.ops.constants import constant, placeholder_with_default
+from everflow.ops.grouping import group, with_dependencies
+from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables import PartitionedVariable, Variable
+from everflow.protos.saver_pb2 import SaverDef
+
+_REF_VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
+
+
+class RefVariableSaveable(SaveableObject):
+    """A ref variable, or a part of a partitioned one."""
+
+    def __init__(self, var, slice_spec, name, op=None):
+        super().__init__(var if op is None else op, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        tensor = restored_tensors[0]
+        if restored_shapes is not None:
+            tensor = array.reshape(tensor, restored_shapes[0])
+        return state.assign(self.op, tensor, validate_shape=restored_shapes is None and self.op.shape.is_fully_defined())
+
+
+class ResourceVariableSaveable(SaveableObject):
+    """A resource variable, by its read; restoring assigns to its handle."""
+
+    def __init__(self, var, slice_spec, name):
+        self.var = var
+        self.handle_op = var.handle
+        read = var._graph_element
+        super().__init__(read, [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        tensor = restored_tensors[0]
+        if restored_shapes is not None:
+            tensor = array.reshape(tensor, restored_shapes[0])
+        # Copied where the variable is, so that the assignment itself crosses no device.
+        with device(self.handle_op.device):
+            tensor = array.identity(tensor)
+        return raw.AssignVariableOp(resource=self.handle_op, value=tensor)
+
+
+def _is_resource(var):
+    return hasattr(var, "handle") and isinstance(getattr(var, "handle", None), Tensor) and hasattr(var, "_graph_element")
+
+
+def named(var_list):
+    """{name: variable, list of parts, or saveable} from a list, tuple, set or dict of things to save."""
+    if isinstance(var_list, dict):
+        return dict(var_list)
+    if not isinstance(var_list, (list, tuple, set, frozenset)):
+        raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list}")
+    found = {}
+    for item in sorted(var_list, key=lambda v: v.name) if isinstance(var_list, (set, frozenset)) else var_list:
+        if isinstance(item, SaveableObject):
+            found[item.name] = item
+        elif isinstance(item, PartitionedVariable):
+            if item.name in found:
+                raise ValueError(f"At least two variables have the same name: {item.name}")
+            found[item.name] = item
+        elif isinstance(item, Variable) and item._get_save_slice_info() is not None:
+            name = item._get_save_slice_info().full_name
+            if not isinstance(found.setdefault(name, []), list):
+                raise ValueError(f"Mixing slices and non-slices with the same name: {name}")
+            found[name].append(item)
+        else:
+            tensor = item if _is_resource(item) else internal_convert_to_tensor(item, as_ref=True)
+            if not _is_resource(item) and not _comes_from_variable(tensor):
+                raise TypeError(f"Variable to save is not a Variable: {item}")
+            name = item.handle.op.name if _is_resource(item) else tensor.op.name
+            if name in found:
+                raise ValueError(f"At least two variables have the same name: {name}")
+            found[name] = item
+    return found
+
+
+def _comes_from_variable(tensor):
+    return isinstance(tensor, Tensor) and tensor.op.type in (*_REF_VARIABLES, "VarHandleOp", "ReadVariableOp")
+
+
+def saveables_of(var_list) -> list[SaveableObject]:
+    """What a list or dict of variables comes to, in the order of names; TypeError or ValueError for what can't be saved."""
+    found, seen = [], {}
+    things = named(var_list)
+    for name in sorted(things):
+        if not isinstance(name, str):
+            raise TypeError(f"names_to_saveables must be a dict mapping string names to checkpointable operations. Name is not a string: {name}")
+        for saveable in _saveables(name, things[name]):
+            if id(saveable.op) in seen:
+                raise ValueError(f"The same saveable will be restored with two names: {saveable.name}")
+            seen[id(saveable.op)] = saveable
+            found.append(saveable)
+    return found
+
+
+def _saveables(name, thing):
+    if isinstance(thing, SaveableObject):
+        yield thing
+    elif isinstance(thing, (list, tuple, PartitionedVariable)):
+        parts = list(thing)
+        for part in parts:
+            info = part._get_save_slice_info()
+            if info is None:
+                raise ValueError(f"Slices must all be slices: {part}")
+            if info.full_name != name and isinstance(thing, PartitionedVariable) is False and not _same_whole(parts):
+                raise ValueError(f"Slices must all be from the same tensor: {name} != {info.full_name}")
+            if _is_resource(part):
+                yield ResourceVariableSaveable(part, info.spec, name)
+            else:
+                yield RefVariableSaveable(part.value(), info.spec, name, op=internal_convert_to_tensor(part, as_ref=True))
+    elif _is_resource(thing):
+        yield ResourceVariableSaveable(thing, "", name)
+    else:
+        tensor = internal_convert_to_tensor(thing, as_ref=True)
+        if not _comes_from_variable(tensor):
+            raise TypeError(f"names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {thing}")
+        info = thing._get_save_slice_info() if isinstance(thing, Variable) else None
+        if info is not None:
+            yield RefVariableSaveable(thing.value(), info.spec, name, op=tensor)
+        else:
+            yield RefVariableSaveable(tensor, "", name)
+
+
+def _same_whole(parts):
+    return len({p._get_save_slice_info().full_name for p in parts}) == 1
+
+
+def _on_cpu(name):
+    spec = DeviceSpec.from_string(name or "")
+    spec.merge_from(DeviceSpec(device_type="CPU", device_index=0))
+    return spec.to_string()
+
+
+class SaverGraph:
+    """Builds the ops of one Saver; returns their names as a SaverDef."""
+
+    def __init__(self, write_version, reshape=False, restore_sequentially=False):
+        self.write_version = write_version
+        self.reshape = reshape
+        self.restore_sequentially = restore_sequentially
+
+    def build(self, var_list, sharded, name, filename, build_save=True, build_restore=True) -> SaverDef:
+        saveables = saveables_of(var_list)
+        with name_scope(name, "save", [s.op for s in saveables]):
+            tensor = placeholder_with_default(filename or "model", shape=(), name="filename")
+            # Graphs of all times call it "Const".
+            tensor = placeholder_with_default(tensor, shape=(), name="Const")
+            saved = restored = None
+            if sharded:
+                shards = _by_device(saveables)
+                if build_save:
+                    saved = self._save_shards(tensor, shards)
+                if build_restore:
+                    restored = self._restore_shards(tensor, shards)
+            else:
+                if build_save:
+                    saved = self._save(tensor, saveables)
+                if build_restore:
+                    restored = self._restore(tensor, saveables, "restore_all")
+        return SaverDef(
+            filename_tensor_name=tensor.name,
+            save_tensor_name=saved.name if saved is not None else "",
+            restore_op_name=restored.name if restored is not None else "",
+            sharded=sharded,
+            version=self.write_version,
+        )
+
+    def _save(self, filename, saveables):
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        names, slices, tensors = [s.name for s in specs], [s.slice_spec for s in specs], [s.tensor for s in specs]
+        if self.write_version == SaverDef.V2:
+            save = raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
+        else:
+            save = raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
+        return with_dependencies([save], filename)
+
+    def _save_shards(self, prefix, shards):
+        if self.write_version == SaverDef.V2:
+            # Shards are written beside, and merged into one checkpoint when all are there.
+            aside = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        count = constant(len(shards), name="num_shards")
+        saves, prefixes, last = [], [], ""
+        for shard, (where, saveables) in enumerate(shards):
+            last = where
+            with device(_on_cpu(where) if self.write_version == SaverDef.V2 else where):
+                base = aside if self.write_version == SaverDef.V2 else prefix
+                filename = raw.ShardedFilename(basename=base, shard=shard, num_shards=count)
+                prefixes.append(filename)
+                saves.append(self._save(filename, saveables))
+        with control_dependencies([s.op for s in saves]):
+            if self.write_version != SaverDef.V2:
+                return raw.ShardedFilespec(basename=prefix, num_shards=count)
+            with device(_on_cpu(last)):
+                merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
+                with control_dependencies([merged]):
+                    return array.identity(prefix)
+
+    def _restore(self, filename, saveables, name):
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        with device("cpu:0"):
+            tensors = raw.RestoreV2(
+                prefix=filename,
+                tensor_names=[s.name for s in specs],
+                shape_and_slices=[s.slice_spec for s in specs],
+                dtypes=[s.dtype for s in specs],
+            )
+        assigns, position = [], 0
+        for saveable in saveables:
+            shapes = None
+            if self.reshape:
+                shapes = [s.tensor.shape if s.tensor.shape.is_fully_defined() else array.shape(s.tensor) for s in saveable.specs]
+            mine = tensors[position : position + len(saveable.specs)]
+            position += len(mine)
+            with control_dependencies(assigns[-1:] if self.restore_sequentially else []):
+                assigns.append(saveable.restore(mine, shapes))
+        return group(*assigns, name=name)
+
+    def _restore_shards(self, filename, shards):
+        restored = []
+        for where, saveables in shards:
+            with device(where):
+                restored.append(self._restore(filename, saveables, "restore_shard"))
+        return group(*restored, name="restore_all")
+
+
+def _by_device(saveables):
+    groups: dict[str, list] = {}
+    for saveable in saveables:
+        names = {canonical_name(spec.device) for spec in saveable.specs}
+        if len(names) != 1:
+            raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
+        groups.setdefault(names.pop(), []).append(saveable)
+    return sorted(groups.items())
+
+
+@shape_rule("RestoreV2")
+def _restore_shapes(op):
+    slices = known_value(op.inputs[2])
+    if slices is None:
+        return [unknown_shape() for _ in op.outputs]
+    return [_slice_shape(s.decode()) for s in slices.ravel().tolist()]
+
+
+def _slice_shape(text):
+    """The static shape of what a slice specification names."""
+    if not text:
+        return unknown_shape()
+    *sizes, part = text.split(" ")
+    lengths = [p.split(",")[1] if "," in p else size for p, size in zip(part.split(":"), sizes)]
+    return TensorShape([int(n) for n in lengths])
+
+
+@shape_rule("ShardedFilename", "ShardedFilespec")
+def _scalar_text(op):
+    return scalar()
