@@ -1,0 +1,12 @@
+"""tf.contrib.stateless: the stateless random ops under their first names."""
+
+from __future__ import annotations
+
+# The re-exports are the purpose of this file.
+# ruff: noqa: F401
+from everflow.ops.random_stateless import (
+    stateless_multinomial,
+    stateless_random_normal,
+    stateless_random_uniform,
+    stateless_truncated_normal,
+)
