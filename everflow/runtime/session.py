@@ -104,8 +104,9 @@ class BaseSession:
             try:
                 key = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
                 call = self._calls.get(key)
-            except TypeError:  # nested or unhashable: taken apart at each run
-                key = call = None
+            except TypeError:  # nested, or nothing that could be looked up
+                key = _frozen(fetches, feed_dict)
+                call = self._calls.get(key)
             if call is not None and self._executor.extended_to == self._graph.version:
                 return call(feed_dict.values())
             return self._first_run(key, fetches, feed_dict)
@@ -220,8 +221,33 @@ class BaseSession:
 
 def _is_steady(fetches, feed_dict) -> bool:
     """Whether equal fetches and feed keys mean the same run every time: graph elements and names only."""
-    flat = fetches if isinstance(fetches, (list, tuple)) else [fetches]
-    return all(_is_element(item) for item in flat) and all(_is_element(item) for item in feed_dict)
+    return all(_is_element(item) for item in _leaves(fetches)) and all(_is_element(item) for item in feed_dict)
+
+
+def _leaves(fetches):
+    if isinstance(fetches, (list, tuple)):
+        return [leaf for item in fetches for leaf in _leaves(item)]
+    if isinstance(fetches, dict):
+        return _leaves(list(fetches.values()))
+    return [fetches]
+
+
+def _frozen(fetches, feed_dict):
+    """A key for nested fetches, equal for equal structures of the same things; None where one of them has no hash."""
+
+    def frozen(item):
+        if isinstance(item, (list, tuple)):
+            return (type(item), *map(frozen, item))
+        if isinstance(item, dict):
+            return (type(item), *item, *map(frozen, item.values()))
+        return item
+
+    key = (None, frozen(fetches), *(feed_dict if isinstance(feed_dict, dict) else (feed_dict,)))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _is_element(item) -> bool:

@@ -258,3 +258,19 @@ def test_names_in_a_graph_never_reach_the_source():
     with tf.Session(config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))) as sess:
         prepared = sess._executor.compile([y], [])
     assert "os" not in prepared.emitted.source
+
+
+def test_nested_fetches_are_told_apart():
+    a, b = tf.constant(1.0), tf.constant(2.0)
+    with tf.Session() as sess:
+        for _ in range(2):
+            assert sess.run([a, [b]]) == [1.0, [2.0]]
+            assert sess.run([a, (b,)]) == [1.0, (2.0,)]
+            assert sess.run([[a], b]) == [[1.0], 2.0]
+            assert sess.run({"x": a, "y": [b]}) == {"x": 1.0, "y": [2.0]}
+            assert sess.run({"x": a, "z": [b]}) == {"x": 1.0, "z": [2.0]}
+            assert sess.run({"x": b, "z": [a]}) == {"x": 2.0, "z": [1.0]}
+        changing = [a, [b]]
+        assert sess.run(changing) == [1.0, [2.0]]
+        changing[1].append(a)
+        assert sess.run(changing) == [1.0, [2.0, 1.0]]
