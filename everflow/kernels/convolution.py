@@ -6,6 +6,7 @@ A tensor with its channels last is handed on as a channels-first view of the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -68,6 +69,13 @@ def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
 
 def _setup(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
     """The geometry and the number of groups for an image and a filter shape."""
+    return _fitted(
+        tuple(input_shape), tuple(filter_shape), tuple(strides), padding, tuple(dilations), tuple(explicit_paddings), form
+    )
+
+
+@lru_cache(maxsize=4096)
+def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
     channels, filter_channels = input_shape[form.channel_axis], filter_shape[-2]
     if filter_channels == 0 or channels % filter_channels:
         raise InvalidArgumentError(

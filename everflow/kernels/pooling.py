@@ -6,6 +6,7 @@ ATen pads alike on both sides; windows that hang over only at the end are had fr
 from __future__ import annotations
 
 import weakref
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -55,6 +56,11 @@ def _geometry(sizes, window, strides, padding: str) -> Geometry:
 
 
 def _setup(shape, ksize, strides, padding, form: Format) -> Geometry:
+    return _fitted(tuple(shape), tuple(ksize), tuple(strides), padding, form)
+
+
+@lru_cache(maxsize=4096)
+def _fitted(shape, ksize, strides, padding, form: Format) -> Geometry:
     if len(shape) != form.spatial + 2:
         raise InvalidArgumentError(None, None, f"tensor_in must be {form.spatial + 2}-dimensional: {list(shape)}")
     if ksize[0] != 1 or strides[0] != 1:
