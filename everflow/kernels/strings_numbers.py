@@ -102,18 +102,6 @@ def string_to_number(string_tensor, *, out_type):
     return measured(parsed, string_tensor, torch_dtype(out_type))
 
 
-@kernel("ReinterpretStringToFloat")
-def reinterpret_string_to_float(input_data):
-    """Any string as a number, so that forests can split on it."""
-    from everflow.kernels.hashing import fingerprint64
-
-    def number(s):
-        match = parse_float(s, dtypes.float32)
-        return match if match is not None else float(fingerprint64(s) % (1 << 24))
-
-    return measured(number, input_data, torch.float32)
-
-
 # --- tensors as text --------------------------------------------------------------------------
 
 _ESCAPES = {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x22: '\\"', 0x27: "\\'", 0x5C: "\\\\"}
@@ -139,38 +127,34 @@ def number_text(value, dtype) -> str:
     return short if np.float32(short) == np.float32(value) else f"{value:.9g}"
 
 
+def _element_text(value, dtype) -> str:
+    return f'"{escaped(value)}"' if dtype is dtypes.string else number_text(value, dtype)
+
+
 def summarized(value, dtype, edge_items: int) -> str:
     """A tensor's text with only so many items at each end of every dimension; all of them for -1."""
-    array = value if isinstance(value, np.ndarray) else value.to(torch.float64).numpy() if value.dtype is torch.bfloat16 else value.numpy()
-    edge_items = array.size if edge_items < 0 else edge_items
-    if dtype is dtypes.string:
-        shown = lambda v: f'"{escaped(v)}"'  # noqa: E731
-    elif dtype is dtypes.bool:
-        shown = lambda v: str(int(v))  # noqa: E731
-    else:
-        shown = lambda v: number_text(v, dtype)  # noqa: E731
+    array = value if isinstance(value, np.ndarray) else value.to(torch.float32).numpy() if value.dtype is torch.bfloat16 else value.numpy()
     if array.ndim == 0:
-        return "[?]" if dtype.is_complex else shown(array.item())
+        return "[?]" if dtype.is_complex else _element_text(array.item(), dtype)
+    return _rows_text(array, dtype, array.size if edge_items < 0 else edge_items, 1)
 
-    def rows(part, depth):
-        last = part.ndim == 1
-        count = len(part)
-        separator = " " if last else "\n" * (part.ndim - 1) + " " * depth
-        if not part.size and not last and count:
-            return "[" + separator + "...]"
-        make = shown if last else lambda p: rows(p, depth + 1)
-        if count <= 2 * edge_items:
-            pieces = [make(p) for p in part]
-        else:
-            pieces = [make(p) for p in part[:edge_items]] + ["..."] + [make(p) for p in part[count - edge_items :]]
-            if not last and pieces:
-                # Between rows an omission stands on one line of its own.
-                head, tail = pieces[:edge_items], pieces[edge_items + 1 :]
-                single = "\n" + " " * depth
-                return "[" + separator.join(head) + (single if head else "") + "..." + (single if tail else "") + separator.join(tail) + "]"
-        return "[" + separator.join(pieces) + "]"
 
-    return rows(array, 1)
+def _rows_text(part: np.ndarray, dtype, edge_items: int, depth: int) -> str:
+    """One dimension's items in brackets: numbers beside each other, rows below each other."""
+    innermost = part.ndim == 1
+    between = " " if innermost else "\n" * (part.ndim - 1) + " " * depth
+    if len(part) and not part.size and not innermost:
+        return f"[{between}...]"
+
+    def texts(items):
+        return [_element_text(v, dtype) if innermost else _rows_text(v, dtype, edge_items, depth + 1) for v in items]
+
+    if len(part) <= 2 * edge_items:
+        return "[" + between.join(texts(part)) + "]"
+    # Between rows an omission stands on one line of its own.
+    around = between if innermost else "\n" + " " * depth
+    head, tail = texts(part[:edge_items]), texts(part[len(part) - edge_items :])
+    return "[" + around.join([*([between.join(head)] if head else []), "...", *([between.join(tail)] if tail else [])]) + "]"
 
 
 @kernel("StringFormat")

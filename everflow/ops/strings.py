@@ -265,7 +265,6 @@ def unicode_script(input, name=None):  # noqa: A002
     "StaticRegexReplace",
     "UnicodeTranscode",
     "UnicodeScript",
-    "ReinterpretStringToFloat",
 )
 def _same_shape(op):
     return op.inputs[0].shape
