@@ -66,9 +66,9 @@ def compile_plan(
     return Plan(program, changes, partitions, order, emitted, session)
 
 
-def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list):
+def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list, *, to_numpy: bool = True):
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
-    general = compile_plan(fetches, feeds, session, placer, rules)
+    general = compile_plan(fetches, feeds, session, placer, rules, to_numpy=to_numpy)
     if not rules or not pays(general.program):
         return general
-    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes))
+    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes, to_numpy=to_numpy))

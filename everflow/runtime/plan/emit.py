@@ -239,7 +239,10 @@ class _Emitter:
     def bind_value(self, node: Node) -> None:
         name = f"c{node.index}"
         if name not in self.space:
-            self.space[name] = once_value(node, self.session) if is_once(node) else constant_value(node, self.session)
+            try:
+                self.space[name] = once_value(node, self.session) if is_once(node) else constant_value(node, self.session)
+            except errors.OpError as e:
+                raise refused(e, node) from None
             self.names[node, 0] = name
 
     # --- nodes -------------------------------------------------------------------------------

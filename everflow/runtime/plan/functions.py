@@ -8,13 +8,13 @@ from everflow.runtime.state import Step
 
 def compile_function(name: str, graph, session, placer, rules):
     """A callable on kernel values for a function of the graph: `call(*values, step=step)` returns the list of results."""
-    from everflow.runtime.plan.compile import compile_plan
+    from everflow.runtime.plan.compile import compile_shaped
 
     function = graph._functions.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
     inputs, outputs = function.body_tensors()
-    plan = compile_plan(list(outputs), list(inputs), session.for_function(), placer, rules, to_numpy=False)
+    plan = compile_shaped(list(outputs), list(inputs), session.for_function(), placer, rules, to_numpy=False)
 
     def call(*values, step: Step | None = None) -> list:
         return plan(values, step)

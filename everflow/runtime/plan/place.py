@@ -97,7 +97,8 @@ class _Groups:
 
     def __init__(self, ops, placed):
         self._ops = ops
-        self._known = set(ops) | set(placed)
+        self._new = set(ops)
+        self._placed = placed
         self._parent: dict = {}
         for op in ops:
             for group in op.attrs.get("_class", ()):
@@ -123,7 +124,7 @@ class _Groups:
         return op
 
     def _join(self, a, b):
-        if b not in self._known:  # not among what is placed: a pruned graph
+        if b not in self._new and b not in self._placed:  # a pruned graph looks at nothing else
             return
         a, b = self._root(a), self._root(b)
         if a is not b:

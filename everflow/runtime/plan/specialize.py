@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from everflow.framework import registry
+from everflow.framework import dtypes, registry
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, infer_shapes
 from everflow.framework.shapes import TensorShape
@@ -29,7 +29,12 @@ _LARGEST_SHOWN = 1 << 10
 
 def pays(program: Program) -> bool:
     """Whether a program has feeds of open shapes and would be shorter if they were known."""
-    return any(not _is_known(f.output_shapes[0]) for f in program.feeds) and any(n.type in SHAPE_OPS for n in program.nodes)
+    return any(_is_open(f) for f in program.feeds) and any(n.type in SHAPE_OPS for n in program.nodes)
+
+
+def _is_open(feed: Node) -> bool:
+    """Whether a feed is a tensor of a shape that the graph leaves open."""
+    return not _is_known(feed.output_shapes[0]) and feed.output_dtypes[0] not in (dtypes.resource, dtypes.variant)
 
 
 def _is_known(shape) -> bool:
@@ -128,7 +133,7 @@ class ShapedPlans:
         self._plans: dict = {}
         self._seen: set = set()
         self._lock = threading.Lock()
-        self._open = [i for i, f in enumerate(general.program.feeds) if not _is_known(f.output_shapes[0])]
+        self._open = [i for i, f in enumerate(general.program.feeds) if _is_open(f)]
         for name in ("program", "changes", "partitions", "schedule", "emitted", "session", "fed_fetches", "takes_step"):
             setattr(self, name, getattr(general, name))
 
