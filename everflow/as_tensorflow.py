@@ -207,7 +207,7 @@ python.util           tf_export                          : platform.exports
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
-contrib.learn.python.learn.datasets base                 : datasets.csv_files datasets.mnist
+contrib.learn.python.learn.datasets base                 : datasets.csv_files
 """
 # Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
@@ -218,7 +218,7 @@ _ROOTS = ("tensorflow", "tensorflow_core")
 
 @functools.cache
 def _rows() -> dict[str, list[str]]:
-    """{path below tensorflow: everflow modules}, with every folder above a listed path as a row of its own."""
+    """{path below tensorflow: everflow modules}."""
     rows: dict[str, list[str]] = {}
     for line in _TABLE.replace("\\\n", " ").splitlines():
         if not line.strip():
@@ -228,12 +228,18 @@ def _rows() -> dict[str, list[str]]:
         for name in names:
             path = folder if name == "." else f"{folder}.{name}"
             rows.setdefault(path, []).extend(s for s in sources.split() if s not in rows.get(path, ()))
-    for path in list(rows):
-        while path := path.rpartition(".")[0]:
-            rows.setdefault(path, ["."] if path.startswith("python") else [])
-    for folder in ("core", "core.framework", "core.protobuf", "core.util", "core.example", "core.lib", "core.lib.core", "core.profiler"):
-        rows[folder] = []
     return rows
+
+
+@functools.cache
+def _folders() -> frozenset[str]:
+    """Every folder above a path in the table, and those of the messages."""
+    above = {"core.framework", "core.protobuf", "core.util", "core.example", "core.lib.core", "core.profiler"}
+    for path in {*_rows(), *above}:
+        above.add(path)
+        while path := path.rpartition(".")[0]:
+            above.add(path)
+    return frozenset(above - set(_rows()))
 
 
 def _load(source: str) -> types.ModuleType | None:
@@ -296,7 +302,7 @@ class _Served(types.ModuleType):
 
 
 def _is_known(path: str) -> bool:
-    return path in _rows() or (path.startswith("core.") and path.endswith("_pb2"))
+    return path in _rows() or path in _folders() or (path.startswith("core.") and path.endswith("_pb2"))
 
 
 def _resolve(fullname: str, path: str) -> types.ModuleType | None:
@@ -309,10 +315,12 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
         return _load("protos." + path.rpartition(".")[2])
     sources = _rows().get(path)
     if sources is None:
-        if module := _load(path) or _load(path.removeprefix("python.")):
+        if module := _load(path.removeprefix("python.") if path.startswith("python.keras.") else path):
             return module
         if match := _CONTRIB_INNER.fullmatch(path):
             sources = [match[1]]
+        elif path in _folders():
+            sources = ["."] if path.startswith("python") else []
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
     return _Served(fullname, path, sources)

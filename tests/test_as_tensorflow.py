@@ -60,6 +60,9 @@ def test_python_paths():
     from tensorflow.python.platform import tf_logging as logging
     from tensorflow.python.util import nest
 
+    from tensorflow.python.ops.linalg import linalg
+
+    assert linalg.inv is everflow.linalg.inv
     assert dtypes.float32 is everflow.float32
     assert errors_impl.NotFoundError is everflow.errors.NotFoundError
     assert ops.Graph is everflow.Graph and GraphKeys is everflow.GraphKeys
@@ -95,8 +98,8 @@ def test_a_missing_path_says_so():
 
 def test_every_row_is_well_formed():
     rows = as_tensorflow._rows()
-    assert all(path == path.strip(".") and " " not in path for path in rows)
-    assert {"python.ops", "python.framework", "core.framework", "examples.tutorials"} <= set(rows)
+    assert all(path == path.strip(".") and " " not in path and sources for path, sources in rows.items())
+    assert {"python.ops.linalg", "core.framework", "examples.tutorials"} <= as_tensorflow._folders()
 
 
 def test_a_loaded_tensorflow_is_not_shadowed():
