@@ -24,3 +24,13 @@ from everflow.ops.strings import string_to_hash_bucket_fast as to_hash_bucket_fa
 from everflow.ops.strings import string_to_hash_bucket_strong as to_hash_bucket_strong
 from everflow.ops.strings import string_to_number as to_number
 from everflow.ops.strings import string_upper as upper
+from everflow.ops.strings_ragged import (
+    ngrams,
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_split,
+    unicode_split_with_offsets,
+)
+from everflow.ops.strings_ragged import string_bytes_split as bytes_split
+from everflow.ops.strings_ragged import strings_split_v1 as split

@@ -174,14 +174,8 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
-def string_split_v2(source, sep=None, maxsplit=-1):
-    """The pieces of each string around a separator, or around white space, as a sparse matrix."""
-    with name_scope(None, "StringSplit", [source]):
-        return split_to_sparse(source, sep, maxsplit)
-
-
 def split_to_sparse(source, sep, maxsplit):
-    """As `string_split_v2`, in the current name scope."""
+    """The pieces of each string around a separator, or around white space, as a sparse matrix."""
     sep = constant("" if sep is None else sep, dtype=dtypes.string)
     indices, values, shape = raw.StringSplitV2(source, sep, maxsplit=maxsplit)
     indices.set_shape([None, 2])
@@ -201,20 +195,6 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
     if count != len(inputs):
         raise ValueError(f"{count} placeholder(s) in template does not match {len(inputs)} tensor(s) provided as input")
     return raw.StringFormat(list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name)
-
-
-def string_ngrams_op(data, splits, widths, separator, left, right, padding, preserve_short_sequences):
-    """The n-grams of rows given by splits, as (n-grams, their splits)."""
-    return raw.StringNGrams(
-        data,
-        splits,
-        separator=separator,
-        ngram_widths=widths,
-        left_pad=left,
-        right_pad=right,
-        pad_width=padding,
-        preserve_short_sequences=preserve_short_sequences,
-    )
 
 
 # --- Unicode ----------------------------------------------------------------------------------
