@@ -56,11 +56,10 @@ def test_python_paths():
     from tensorflow.python.framework import errors_impl, ops
     from tensorflow.python.framework.ops import GraphKeys
     from tensorflow.python.lib.io import file_io
+    from tensorflow.python.ops.linalg import linalg
     from tensorflow.python.platform import gfile
     from tensorflow.python.platform import tf_logging as logging
     from tensorflow.python.util import nest
-
-    from tensorflow.python.ops.linalg import linalg
 
     assert linalg.inv is everflow.linalg.inv
     assert dtypes.float32 is everflow.float32

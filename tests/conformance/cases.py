@@ -99,10 +99,3 @@ def collect(report: str, status: int) -> tuple[dict, str | None]:
         return {}, f"the process ended with status {status} (14: it took longer than {TIMEOUT} seconds)"
     finally:
         os.unlink(report)
-
-
-def run(tf, name: str) -> tuple[dict, str | None]:
-    """(records, error) of a case."""
-    pid, report = start(tf, name)
-    _, status = os.waitpid(pid, 0)
-    return collect(report, status)

@@ -8,18 +8,21 @@ import pytest
 
 from tests.conformance import cases
 from tests.conformance.compare import judge
+from tests.conformance.server import Server
 
 EXPECTED = cases.expected_failures()
 
 
 @pytest.fixture(scope="session")
-def tf():
-    return cases.load_tensorflow()
+def server():
+    server = Server()
+    yield server
+    server.stop()
 
 
 @pytest.mark.parametrize("name", cases.names())
-def test_case(tf, name):
-    short = judge(cases.golden(name), *cases.run(tf, name))
+def test_case(server, name):
+    short = judge(cases.golden(name), *server.run(name))
     expected = EXPECTED.get(name, set())
     worse = {kind: words for kind, words in short.items() if kind not in expected}
     better = expected - set(short)
