@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import kernel, lookup
+
+_FAR_AWAY = torch.tensor(1e9)
 
 
 @kernel("_MatMulBias")
@@ -24,3 +28,50 @@ def sum_of_matmuls(a, b, *, transpose_a, transpose_b):
 def sum_of_rows(values):
     """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give."""
     return torch.cat(values, 0).sum(0)
+
+
+# --- updates of many variables ----------------------------------------------------------------
+
+
+def _buffers(variables, others):
+    """The buffers of variables, or None where one has no value or another shape than its companion."""
+    buffers = [v.value for v in variables]
+    fits = all(b is not None and b.shape == o.shape for b, o in zip(buffers, others, strict=True))
+    return buffers if fits else None
+
+
+@kernel("_ApplyGradientDescents")
+def apply_gradient_descents(variables, alpha, gradients):
+    buffers = _buffers(variables, gradients)
+    if buffers is None:
+        for variable, gradient in zip(variables, gradients, strict=True):
+            lookup("ApplyGradientDescent").function(variable, alpha, gradient)
+    else:
+        torch._foreach_sub_(buffers, gradients, alpha=alpha.item())
+
+
+@kernel("_ApplyAdams")
+def apply_adams(variables, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradients):
+    held = [_buffers(slots, gradients) for slots in (variables, m, v)]
+    if None in held:
+        for slots in zip(variables, m, v, gradients, strict=True):
+            rates = (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+            lookup("ApplyAdam").function(*slots[:3], *rates, slots[3], use_nesterov=False)
+        return
+    alpha = lr.item() * math.sqrt(1 - beta2_power.item()) / (1 - beta1_power.item())
+    torch._fused_adam_(
+        held[0],
+        [g.contiguous() for g in gradients],
+        held[1],
+        held[2],
+        [],
+        # TensorFlow keeps the powers of the betas itself: at a step far away ATen's own bias correction is 1.
+        [_FAR_AWAY] * len(gradients),
+        lr=alpha,
+        beta1=beta1.item(),
+        beta2=beta2.item(),
+        weight_decay=0.0,
+        eps=epsilon.item(),
+        amsgrad=False,
+        maximize=False,
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from everflow.framework import dtypes, errors
+from everflow.framework.composites import CompositeTensor
 from everflow.framework.operation import Tensor
 from everflow.runtime import fetches
 
@@ -62,7 +63,8 @@ def _parts(key, value):
     tensors = fetches.composite_parts(key)
     if tensors is not None:
         # Parts that the value lacks are computed instead of fed, as in TensorFlow.
-        return list(zip(tensors, _value_parts(value), strict=False))
+        values = key._fed(value) if isinstance(key, CompositeTensor) else _value_parts(value)
+        return list(zip(tensors, values, strict=False))
     entry = fetches.conversion_of(key)
     if entry is not None and entry[2] is not None:
         return entry[2](key, value)

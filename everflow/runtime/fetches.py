@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
-from everflow.framework.composites import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from everflow.framework.operation import Operation, Tensor
 
 # (type, fetch → (parts, rebuild), feed → [(key, value)], feed for partial runs → keys)
@@ -48,7 +48,7 @@ def composite_parts(value):
     for kind, parts, _ in _COMPOSITES:
         if isinstance(value, kind):
             return parts(value)
-    return None
+    return value._parts() if isinstance(value, CompositeTensor) else None
 
 
 class FetchPlan:
@@ -102,6 +102,9 @@ def _builder(graph, fetch, position):
         if isinstance(fetch, kind):
             parts = [_single(graph, t, position) for t in split(fetch)]
             return lambda values: join([part(values) for part in parts])
+    if isinstance(fetch, CompositeTensor):
+        parts = [_single(graph, t, position) for t in fetch._parts()]
+        return lambda values: fetch._fetched([part(values) for part in parts])
     entry = conversion_of(fetch)
     if entry is not None:
         tensors, join = entry[1](fetch)

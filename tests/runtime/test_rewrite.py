@@ -205,3 +205,60 @@ def test_a_fused_node_fails_in_the_name_of_what_was_built():
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         sess.run(y, {x: [[1.0, 2.0, 3.0]]})
     assert caught.value.op is y.op
+
+
+def updates(op_type, count, resource):
+    """Variables, their initializers, a feed and the updates of an optimizer."""
+    x = tf.placeholder(tf.float32, [3])
+    made = []
+
+    def variable(value):
+        if resource:
+            handle = raw.VarHandleOp(dtype=tf.float32, shape=[3])
+            made.append(raw.AssignVariableOp(resource=handle, value=tf.constant([value] * 3)))
+            return handle
+        ref = raw.VariableV2(shape=[3], dtype=tf.float32)
+        made.append(raw.Assign(ref=ref, value=tf.constant([value] * 3)).op)
+        return ref
+
+    variables, steps = [], []
+    apply = getattr(raw, ("Resource" if resource else "") + op_type)
+    rate = tf.constant(0.1)
+    for i in range(count):
+        v = variable(float(i))
+        variables.append(raw.ReadVariableOp(resource=v, dtype=tf.float32) if resource else raw.Identity(input=v))
+        gradient = raw.Mul(x=x, y=tf.constant(1.0 + i))
+        if op_type == "ApplyAdam":
+            step = apply(v, variable(0.0), variable(0.0), rate, rate, rate, rate, rate, rate, gradient)
+        else:
+            step = apply(v, rate, gradient)
+        steps.append(step if resource else step.op)
+    return x, made, variables, steps
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("op_type", ["ApplyAdam", "ApplyGradientDescent"])
+def test_updates_of_many_variables_are_one(op_type, resource):
+    x, init, variables, steps = updates(op_type, 4, resource)
+    with tf.control_dependencies(steps):
+        done = raw.NoOp()
+    on, off = plans([done], [x], scoped_allocator_optimization=RewriterConfig.OFF)
+    assert on["joint updates"] == 4 and "joint updates" not in off
+    results = []
+    for used in (None, PLAIN):
+        with tf.Session(config=used) as sess:
+            with pytest.raises(tf.errors.OpError):
+                sess.run(done, {x: [1.0, 2.0, 3.0]})
+            sess.run(init)
+            for _ in range(3):
+                sess.run(done, {x: [1.0, 2.0, 3.0]})
+            results.append(sess.run(variables))
+            sess.run(steps, {x: [1.0, 2.0, 3.0]})
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_updates_that_wait_for_each_other_stay_apart():
+    x, init, variables, steps = updates("ApplyGradientDescent", 2, False)
+    steps[1]._add_control_input(steps[0])
+    assert "joint updates" not in plans([steps[1]], [x])[0]

@@ -7,11 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 
+from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.runtime.plan.program import Node, Program, is_ref
+from everflow.runtime.plan.structure import structure
 
 _TRANSPOSES = (AttrDef("transpose_a", "bool"), AttrDef("transpose_b", "bool"))
+_CONVOLUTION = tuple(
+    AttrDef(name, kind)
+    for name, kind in (
+        ("strides", "list(int)"),
+        ("padding", "string"),
+        ("explicit_paddings", "list(int)"),
+        ("data_format", "string"),
+        ("dilations", "list(int)"),
+    )
+)
 _DEFINITIONS = {
+    "_Conv2DBias": OpDef("_Conv2DBias", (ArgDef("input"), ArgDef("filter"), ArgDef("bias")), (ArgDef("output"),), _CONVOLUTION),
     "_MatMulBias": OpDef("_MatMulBias", (ArgDef("a"), ArgDef("b"), ArgDef("bias")), (ArgDef("product"),), _TRANSPOSES),
     "_SumOfMatMuls": OpDef(
         "_SumOfMatMuls",
@@ -53,8 +66,19 @@ def _transposes(node: Node) -> dict:
     return {name: bool(node.attribute(name)) for name in ("transpose_a", "transpose_b")}
 
 
+def _is_convolution(edge, uses) -> bool:
+    node, _ = edge
+    return (
+        node.type == "Conv2D"
+        and uses[edge] == 1
+        and node.output_dtypes[0] in (dtypes.float32, dtypes.float64)
+        and node.attribute("data_format") == "NHWC"
+        and not any(is_ref(*e) for e in node.inputs)
+    )
+
+
 def product_with_bias(program: Program, session) -> int:
-    """MatMul, then BiasAdd or the addition of a vector: ATen does both at once."""
+    """MatMul or Conv2D, then BiasAdd or the addition of a vector: ATen does both at once."""
     uses = _uses(program)
     made: dict[Node, list[Node]] = {}
     for node in program.nodes:
@@ -65,15 +89,20 @@ def product_with_bias(program: Program, session) -> int:
                 matmul = product[0]
                 made[node] = [_fused(program, node, "_MatMulBias", [*matmul.inputs, bias], [matmul], **_transposes(matmul))]
                 break
+            if _is_convolution(product, uses) and not is_ref(*bias) and _is_bias(bias, product, rank=4):
+                convolution = product[0]
+                attributes = {attr.name: convolution.attribute(attr.name) for attr in _CONVOLUTION}
+                made[node] = [_fused(program, node, "_Conv2DBias", [*convolution.inputs, bias], [convolution], **attributes)]
+                break
     return _put(program, made)
 
 
-def _is_bias(edge, product) -> bool:
-    """Whether a value is a vector as long as the product's rows."""
+def _is_bias(edge, product, rank=2) -> bool:
+    """Whether a value is a vector as long as the product's last dimension."""
     shape, wide = edge[0].output_shapes[edge[1]], product[0].output_shapes[0]
-    if shape is None or shape.ndims != 1 or wide is None or wide.ndims != 2:
+    if shape is None or shape.ndims != 1 or wide is None or wide.ndims != rank:
         return False
-    length, columns = shape.as_list()[0], wide.as_list()[1]
+    length, columns = shape.as_list()[0], wide.as_list()[-1]
     return length is not None and length == columns
 
 
@@ -103,3 +132,72 @@ def _put(program: Program, made: dict[Node, list[Node]]) -> int:
         program.insert_before(made)
         program.replace({(node, 0): (new[0], 0) for node, new in made.items()}, {node: new[0] for node, new in made.items()})
     return len(made)
+
+
+# --- one update of many variables -------------------------------------------------------------
+
+# Op type: (type of the joint node, inputs that are variables, inputs that are the same for all, position of the gradient).
+_UPDATES = {
+    "ApplyAdam": ("_ApplyAdams", 3, 6, 9),
+    "ResourceApplyAdam": ("_ApplyAdams", 3, 6, 9),
+    "ApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2),
+    "ResourceApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2),
+}
+
+
+def _update_definition(op_type: str, variables: int, shared: int) -> OpDef:
+    held = tuple(ArgDef(f"variables_{i}", number_attr="N", is_ref=True) for i in range(variables))
+    same = tuple(ArgDef(f"shared_{i}") for i in range(shared))
+    return OpDef(op_type, (*held, *same, ArgDef("gradients", number_attr="N")), (), (AttrDef("N", "int"),), is_stateful=True)
+
+
+for _joint, _variables, _shared, _ in _UPDATES.values():
+    _DEFINITIONS[_joint] = _update_definition(_joint, _variables, _shared)
+
+
+def joint_updates(program: Program, session) -> int:
+    """Optimizer steps of many variables with the same rates: one call for all."""
+    candidates = [n for n in program.nodes if n.type in _UPDATES]
+    if len(candidates) < 2:
+        return 0
+    structure(program)  # only what is in the same branch and loop may be joined
+    taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
+    groups: dict = {}
+    for node in candidates:
+        _, variables, shared, gradient = _UPDATES[node.type]
+        same_for_all = tuple(node.inputs[variables : variables + shared])
+        if node not in taken and node.input_dtypes[gradient] is dtypes.float32 and not node.attrs.get("use_nesterov"):
+            groups.setdefault((node.type, same_for_all, node.device, node.guard, node.frame), []).append(node)
+    above = _ancestors(program, candidates)
+    joined: dict[Node, Node] = {}
+    added: dict[Node, list[Node]] = {}
+    for (op_type, same_for_all, *_), members in groups.items():
+        free = [n for n in members if not above[n].intersection(members)]
+        if len(free) < 2:
+            continue
+        joint, variables, _, gradient = _UPDATES[op_type]
+        inputs = [n.inputs[i] for i in range(variables) for n in free]
+        inputs += [*same_for_all, *[n.inputs[gradient] for n in free]]
+        made = _fused(program, free[-1], joint, inputs, free, N=len(free))
+        made.output_dtypes, made.output_shapes = [], []
+        joined.update(dict.fromkeys(free, made))
+        added[free[-1]] = [made]
+    if joined:
+        program.insert_before(added)
+        program.replace({}, joined)
+        program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
+        program.keep_needed()
+        program.sort()
+    return len(joined)
+
+
+def _ancestors(program: Program, among: list[Node]) -> dict[Node, set[Node]]:
+    """Node → those of `among` that must run before it."""
+    bits = {node: 1 << i for i, node in enumerate(among)}
+    above: dict[Node, int] = {}
+    for node in program.nodes:
+        mask = 0
+        for source in [n for n, _ in node.inputs] + node.controls:
+            mask |= above.get(source, 0) | bits.get(source, 0)
+        above[node] = mask
+    return {node: {other for other in among if above[node] & bits[other]} for node in among}

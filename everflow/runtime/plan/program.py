@@ -153,6 +153,28 @@ class Program:
         # A fetch never becomes a feed: the caller would get back the very array that was fed.
         self.fetches = [final(f) if isinstance(f, tuple) and final(f)[0].type != FEED else f for f in self.fetches]
 
+    def sort(self) -> None:
+        """Put inputs first again, after nodes were joined; otherwise the order stays."""
+        place = {node: i for i, node in enumerate(self.nodes)}
+        done: set[Node] = set()
+        order: list[Node] = []
+        for start in self.nodes:
+            stack = [start]
+            while stack:
+                node = stack[-1]
+                if node in done:
+                    stack.pop()
+                    continue
+                # A loop's back edge comes from a later node and is not waited for.
+                missing = [s for s in [n for n, _ in node.inputs] + node.controls if s not in done and not _is_back_edge(s, node)]
+                if missing:
+                    stack += sorted(missing, key=place.__getitem__, reverse=True)
+                else:
+                    done.add(node)
+                    order.append(node)
+                    stack.pop()
+        self.nodes = order
+
     def keep_needed(self) -> None:
         """Drop the nodes that no fetch needs."""
         needed: set[Node] = set(self.feeds)
@@ -164,6 +186,10 @@ class Program:
                 stack += [n for n, _ in node.inputs]
                 stack += node.controls
         self.nodes = [n for n in self.nodes if n in needed]
+
+
+def _is_back_edge(source: Node, node: Node) -> bool:
+    return node.type in ("Merge", "RefMerge") and source.type in ("NextIteration", "RefNextIteration")
 
 
 def is_ref(node: Node, output: int) -> bool:
