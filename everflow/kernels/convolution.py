@@ -95,15 +95,16 @@ def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_pad
     return fit, channels // filter_channels
 
 
-def _convolve(x, w, fit: Geometry, groups: int):
+def _convolve(x, w, fit: Geometry, groups: int, bias=None):
     """x: [N, C, ...], w: [O, C / groups, ...]."""
     if 0 in fit.output or x.numel() == 0 or w.numel() == 0:
-        return x.new_zeros((x.shape[0], w.shape[0], *fit.output))
+        empty = x.new_zeros((x.shape[0], w.shape[0], *fit.output))
+        return empty if bias is None else empty + bias.view(-1, *[1] * len(fit.output))
     if fit.extra:
         x = F.pad(x, fit.extra)
     if x.dtype in _NARROW:
-        return _CONV[len(fit.stride)](x.float(), w.float(), None, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
-    return _CONV[len(fit.stride)](x, w, None, fit.stride, fit.padding, fit.dilation, groups)
+        return _CONV[len(fit.stride)](x.float(), w.float(), bias, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
+    return _CONV[len(fit.stride)](x, w, bias, fit.stride, fit.padding, fit.dilation, groups)
 
 
 def _call_backward(grad, x, w, fit: Geometry, groups: int, mask):
@@ -164,12 +165,12 @@ def _sizes(tensor) -> list[int]:
     return tensor.tolist()
 
 
-def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format):
+def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias=None):
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
     fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
-    return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups), form)
+    return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups, bias), form)
 
 
 def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_paddings, data_format):
@@ -203,6 +204,11 @@ def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explici
 @kernel("Conv2D")
 def conv2d(x, w, *, strides, padding, explicit_paddings, data_format, dilations):
     return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
+
+
+@kernel("_Conv2DBias")  # made by plans from a convolution and the addition of a vector
+def conv2d_bias(x, w, bias, *, strides, padding, explicit_paddings, data_format, dilations):
+    return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias)
 
 
 @kernel("Conv2DBackpropInput")

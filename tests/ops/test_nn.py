@@ -198,3 +198,15 @@ def test_old_and_new_argument_names():
             tf.nn.conv2d(x, filter=w, filters=w, strides=1, padding="SAME")
         with pytest.raises(ValueError, match="Cannot specify both"):
             tf.nn.softmax(x, axis=1, dim=1)
+
+
+@pytest.mark.parametrize("add", [tf.nn.bias_add, tf.add])
+def test_a_convolution_and_its_bias_are_one_kernel_with_the_same_values(add):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, w, b = (tf.constant(RANDOM.normal(size=s), tf.float32) for s in ([2, 5, 6, 3], [3, 3, 3, 4], [4]))
+        image = tf.placeholder_with_default(x, [None, 5, 6, 3])
+        convolved = tf.nn.conv2d(image, w, 2, "SAME")
+        biased = add(convolved, b)
+        together = session.run(biased)
+        apart, bias = session.run([convolved, b])
+        np.testing.assert_allclose(together, apart + bias, atol=1e-5)
