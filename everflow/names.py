@@ -475,6 +475,7 @@ from everflow.ops.script import numpy_function, py_func
 from everflow.ops.tensor_array import TensorArray
 
 # --- sparse and ragged
+from everflow.ops.ragged import RaggedTensor, RaggedTensorSpec
 from everflow.ops.sparse import (
     sparse_add,
     sparse_concat,

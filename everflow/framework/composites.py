@@ -82,6 +82,22 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
+class CompositeTensor:
+    """A class of values made of several tensors, for which a session asks these three."""
+
+    def _parts(self) -> list:
+        """The tensors it is made of."""
+        raise NotImplementedError
+
+    def _fetched(self, arrays):
+        """What a run returns for it, from the values of its parts."""
+        raise NotImplementedError
+
+    def _fed(self, value) -> list:
+        """The values of its parts, from what was fed for it."""
+        raise NotImplementedError
+
+
 class IndexedSlices:
     """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension."""
 

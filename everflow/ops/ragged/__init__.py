@@ -1,0 +1,13 @@
+"""Ragged tensors: rows of different lengths. The modules here register their ops' rules and RaggedTensor's operators when imported."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from __future__ import annotations
+
+from everflow.ops.ragged import conversion, operators
+from everflow.ops.ragged.factory import constant, constant_value, placeholder
+from everflow.ops.ragged.functions import boolean_mask, map_flat_values, range, stack, stack_dynamic_partitions
+from everflow.ops.ragged.segments import row_splits_to_segment_ids, segment_ids_to_row_splits
+from everflow.ops.ragged.spec import RaggedTensorSpec
+from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.value import RaggedTensorValue

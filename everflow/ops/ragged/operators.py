@@ -1,0 +1,65 @@
+"""Operators on ragged tensors: element by element over values whose rows agree, or with what broadcasts along them."""
+
+from __future__ import annotations
+
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.ops import array, math
+from everflow.ops.ragged.functions import map_flat_values
+from everflow.ops.ragged.indexing import getitem
+from everflow.ops.ragged.tensor import RaggedTensor
+
+
+def _beside(rt, other):
+    """What stands beside each flat value of `rt`."""
+    if isinstance(other, RaggedTensor):
+        return other
+    other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype)
+    inner = rt.flat_values.shape.rank - 1
+    if other.shape.rank is None or other.shape.rank <= inner:
+        return other
+    level = rt
+    # One outer dimension of `other` for each ragged one: a size of 1 repeats, others must be the rows themselves.
+    if other.shape[1:2].num_elements() == 1 and other.shape.rank == rt.shape.rank and rt.ragged_rank == 1:
+        rows = array.squeeze(other, axis=[1])
+        return array.gather(rows, level.value_rowids()) if other.shape[0].value != 1 else rows
+    return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
+
+
+def _binary(function):
+    def operator(x, y):
+        return map_flat_values(function, x, _beside(x, y))
+
+    def reflected(y, x):
+        return map_flat_values(function, _beside(y, x), y)
+
+    return operator, reflected
+
+
+for _name, _function in {
+    "add": math.add,
+    "sub": math.subtract,
+    "mul": math.multiply,
+    "truediv": math.truediv,
+    "floordiv": math.floordiv,
+    "mod": math.floormod,
+    "pow": math.pow,
+    "and": math.logical_and,
+    "or": math.logical_or,
+    "xor": math.logical_xor,
+}.items():
+    _forward, _backward = _binary(_function)
+    setattr(RaggedTensor, f"__{_name}__", _forward)
+    setattr(RaggedTensor, f"__r{_name}__", _backward)
+for _name, _function in {"lt": math.less, "le": math.less_equal, "gt": math.greater, "ge": math.greater_equal}.items():
+    setattr(RaggedTensor, f"__{_name}__", _binary(_function)[0])
+for _name, _function in {"neg": math.negative, "abs": math.abs, "invert": math.logical_not}.items():
+    setattr(RaggedTensor, f"__{_name}__", lambda x, function=_function: map_flat_values(function, x))
+
+
+def _no_truth(rt):
+    raise TypeError("RaggedTensor may not be used as a boolean.")
+
+
+RaggedTensor.__getitem__ = getitem
+RaggedTensor.__bool__ = _no_truth

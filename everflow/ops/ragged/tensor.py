@@ -1,0 +1,406 @@
+"""`RaggedTensor`: rows of different lengths, held as all their values in one tensor and the places where each row begins."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import CompositeTensor, SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import known_value
+from everflow.ops import array, math
+from everflow.ops.array_sequences import positive_axis
+from everflow.ops.grouping import with_dependencies
+from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
+
+
+class RaggedTensor(CompositeTensor):
+    """A tensor some of whose dimensions have rows of different lengths. Made by the `from_*` functions or `tf.ragged.constant`.
+
+    >>> tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5], row_splits=[0, 2, 2, 5]).shape
+    TensorShape([Dimension(3), Dimension(None)])
+    """
+
+    def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None, internal=False):
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., RaggedTensor.from_row_lengths())"
+            )
+        for what, value, kinds in (("Row-splitting", row_splits, (Tensor,)), ("values", values, (Tensor, RaggedTensor))):
+            if not isinstance(value, kinds):
+                raise TypeError(f"{what} tensor must be a Tensor, got {value!r}")
+        if row_splits.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError("Row-split tensors must be int32 or int64")
+        row_splits.shape.assert_has_rank(1)
+        values.shape.with_rank_at_least(1)
+        row_splits.set_shape([None])
+        if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
+            raise ValueError("row_splits and values.row_splits must have the same dtype")
+        self._values, self._row_splits = values, row_splits
+        self._cached_row_lengths = cached_row_lengths
+        self._cached_value_rowids = cached_value_rowids
+        self._cached_nrows = cached_nrows
+
+    # Making one
+
+    @classmethod
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+        """From the row number of each value, in ascending order; `nrows` where the last rows may be empty."""
+        with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
+            values, rowids = _values_and(values, value_rowids, "value_rowids")
+            if nrows is None:
+                nrows = array.concat([rowids[-1:], [-1]], axis=0)[0] + 1
+            else:
+                nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
+            if validate:
+                rowids = _checked("from_value_rowids", rowids, _ascending(rowids, 0), _below(rowids, nrows), _as_many(values, rowids))
+            count = math.cast(nrows, dtypes.int32)
+            lengths = math.bincount(math.cast(rowids, dtypes.int32), minlength=count, maxlength=count, dtype=rowids.dtype)
+            static = _static_rows(nrows)
+            if static is not None:
+                lengths.set_shape([static])
+            return cls(values, _splits_of(lengths), cached_value_rowids=rowids, cached_nrows=nrows, internal=True)
+
+    @classmethod
+    def from_row_splits(cls, values, row_splits, name=None, validate=True):
+        """From where each row begins, and last the number of values."""
+        if isinstance(row_splits, (list, tuple)) and not row_splits:
+            raise ValueError("row_splits tensor may not be empty.")
+        with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
+            values, splits = _values_and(values, row_splits, "row_splits")
+            if validate:
+                splits = _checked("from_row_splits", splits, _starts_at_zero(splits), _ascending(splits), _ends_at(splits[-1], values))
+            return cls(values, splits, internal=True)
+
+    @classmethod
+    def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+        """From the length of each row."""
+        with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
+            values, lengths = _values_and(values, row_lengths, "row_lengths")
+            if validate:
+                lengths = _checked(
+                    "from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values)
+                )
+            return cls(values, _splits_of(lengths), cached_row_lengths=lengths, internal=True)
+
+    @classmethod
+    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+        """From where each row begins."""
+        with name_scope(name, "RaggedFromRowStarts", [values, row_starts]):
+            values, starts = _values_and(values, row_starts, "row_starts")
+            if validate:
+                starts = _checked("from_row_starts", starts, _starts_at_zero(starts[:1]), _ascending(starts))
+            return cls(values, array.concat([starts, [nvals(values, starts.dtype)]], axis=0), internal=True)
+
+    @classmethod
+    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+        """From where each row ends."""
+        with name_scope(name, "RaggedFromRowLimits", [values, row_limits]):
+            values, limits = _values_and(values, row_limits, "row_limits")
+            if validate:
+                limits = _checked("from_row_limits", limits, _ascending(limits, 0), _ends_at(limits[-1:], values))
+            zero = array.zeros([1], limits.dtype)
+            return cls(values, array.concat([zero, limits], axis=0), internal=True)
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+        """From the row splits of every ragged dimension, outermost first."""
+        if isinstance(nested_row_splits, Tensor):
+            raise TypeError("nested_row_splits must be a list of Tensors")
+        with name_scope(name, "RaggedFromNestedRowSplits", [flat_values, *nested_row_splits]):
+            return _nested(flat_values, nested_row_splits, lambda v, s: cls.from_row_splits(v, s, validate=validate))
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+        """From the row lengths of every ragged dimension, outermost first."""
+        if isinstance(nested_row_lengths, Tensor):
+            raise TypeError("nested_row_lengths must be a list of Tensors")
+        with name_scope(name, "RaggedFromNestedRowlengths", [flat_values, *nested_row_lengths]):
+            return _nested(flat_values, nested_row_lengths, lambda v, s: cls.from_row_lengths(v, s, validate=validate))
+
+    @classmethod
+    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
+        """From the row numbers of every ragged dimension, outermost first."""
+        if isinstance(nested_value_rowids, Tensor):
+            raise TypeError("nested_value_rowids must be a list of Tensors")
+        counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
+        if len(counts) != len(nested_value_rowids):
+            raise ValueError("nested_nrows must have the same length as nested_value_rowids")
+        with name_scope(name, "RaggedFromNestedValueRowIds", [flat_values, *nested_value_rowids]):
+            pairs = list(zip(nested_value_rowids, counts, strict=True))
+            return _nested(flat_values, pairs, lambda v, p: cls.from_value_rowids(v, p[0], nrows=p[1], validate=validate))
+
+    @classmethod
+    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
+        """The rows of a dense tensor: whole, or of these lengths, or without trailing `padding`."""
+        from everflow.ops.ragged.conversion import ragged_from_tensor
+
+        return ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
+
+    @classmethod
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+        """The rows of a sparse matrix whose values stand at the left without gaps."""
+        from everflow.ops.ragged.conversion import ragged_from_sparse
+
+        return ragged_from_sparse(st_input, name, row_splits_dtype)
+
+    # What it is
+
+    values = property(lambda self: self._values, doc="All rows, one after the other.")
+    row_splits = property(lambda self: self._row_splits, doc="Where each row begins, and last the number of values.")
+    dtype = property(lambda self: self._values.dtype)
+
+    @property
+    def shape(self):
+        """What is known of the shape; ragged dimensions are None."""
+        rows = self._row_splits.shape[0].value
+        return TensorShape([None if rows is None else rows - 1, None]).concatenate(self._values.shape[1:])
+
+    def get_shape(self):
+        """What is known of the shape; ragged dimensions are None."""
+        return self.shape
+
+    @property
+    def ragged_rank(self):
+        """How many dimensions are ragged."""
+        return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
+
+    @property
+    def flat_values(self):
+        """The innermost values."""
+        return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
+
+    @property
+    def nested_row_splits(self):
+        """The row splits of every ragged dimension, outermost first."""
+        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_splits, *inner)
+
+    def value_rowids(self, name=None):
+        """The row number of each value."""
+        if self._cached_value_rowids is not None:
+            return self._cached_value_rowids
+        from everflow.ops.ragged.segments import row_splits_to_segment_ids
+
+        with name_scope(name, "RaggedValueRowIds", [self]):
+            return row_splits_to_segment_ids(self._row_splits)
+
+    def nested_value_rowids(self, name=None):
+        """The row numbers of every ragged dimension, outermost first."""
+        with name_scope(name, "RaggedNestedValueRowIds", [self]):
+            return tuple(level.value_rowids() for level in self._levels())
+
+    def nrows(self, out_type=None, name=None):
+        """How many rows there are."""
+        out_type = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        if self._cached_nrows is not None:
+            return math.cast(self._cached_nrows, out_type)
+        with name_scope(name, "RaggedNRows", [self]):
+            return array.shape(self._row_splits, out_type=out_type)[0] - 1
+
+    def row_starts(self, name=None):
+        """Where each row begins."""
+        with name_scope(name, "RaggedRowStarts", [self]):
+            return self._row_splits[:-1]
+
+    def row_limits(self, name=None):
+        """Where each row ends."""
+        with name_scope(name, "RaggedRowLimits", [self]):
+            return self._row_splits[1:]
+
+    def row_lengths(self, axis=1, name=None):
+        """The length of each row along a dimension; ragged itself for inner ones."""
+        if axis == 0:
+            return self.nrows()
+        if axis == 1 and self._cached_row_lengths is not None:
+            return self._cached_row_lengths
+        with name_scope(name, "RaggedRowLengths", [self]):
+            axis = positive_axis(axis, self.shape.rank)
+            if axis == 0:
+                return self.nrows()
+            if axis == 1:
+                return self._row_splits[1:] - self._row_splits[:-1]
+            if isinstance(self._values, RaggedTensor):
+                return self.with_values(self._values.row_lengths(axis - 1))
+            shape = array.shape(self._values, out_type=self._row_splits.dtype)
+            return self.with_values(array.ones(shape[: axis - 1], self._row_splits.dtype) * shape[axis - 1])
+
+    def nested_row_lengths(self, name=None):
+        """The row lengths of every ragged dimension, outermost first."""
+        with name_scope(name, "RaggedNestedRowLengths", [self]):
+            return tuple(level.row_lengths() for level in self._levels())
+
+    def _levels(self):
+        level = self
+        while isinstance(level, RaggedTensor):
+            yield level
+            level = level.values
+
+    def bounding_shape(self, axis=None, name=None, out_type=None):
+        """The tightest dense shape that holds it, or its size along `axis`."""
+        out_type = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        with name_scope(name, "RaggedBoundingBox", [self, axis]):
+            if isinstance(axis, int):
+                if axis == 0:
+                    return self.nrows(out_type)
+                if axis == 1:
+                    return math.cast(math.maximum(math.reduce_max(self.row_lengths()), 0), out_type)
+            inner = array.shape(self.flat_values, out_type=self._row_splits.dtype)[1:]
+            widths = [math.maximum(math.reduce_max(level.row_lengths()), 0) for level in self._levels()]
+            sizes = array.concat([array.stack([self.nrows(), *widths]), inner], axis=0)
+            sizes = math.cast(sizes, out_type)
+            return sizes if axis is None else array.gather(sizes, axis)
+
+    # Others like it
+
+    def with_values(self, new_values):
+        """The same rows with other values, as many as there are."""
+        new_values.shape.with_rank_at_least(1)
+        self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
+        splits = self._row_splits
+        if isinstance(new_values, RaggedTensor) and new_values.row_splits.dtype != splits.dtype:
+            new_values, splits = new_values.with_row_splits_dtype(dtypes.int64), math.cast(splits, dtypes.int64)
+        return RaggedTensor(new_values, splits, self._cached_row_lengths, self._cached_value_rowids, self._cached_nrows, internal=True)
+
+    def with_flat_values(self, new_values):
+        """The same rows in every ragged dimension with other innermost values."""
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.with_flat_values(new_values))
+        return self.with_values(convert_to_tensor(new_values) if not isinstance(new_values, RaggedTensor) else new_values)
+
+    def with_row_splits_dtype(self, dtype):
+        """The same with its row splits in int32 or int64."""
+        dtype = dtypes.as_dtype(dtype)
+        if dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError("dtype must be int32 or int64")
+        if self._row_splits.dtype == dtype:
+            return self
+        values = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
+        return RaggedTensor(values, math.cast(self._row_splits, dtype), internal=True)
+
+    def to_tensor(self, default_value=None, name=None):
+        """A dense tensor with `default_value` (zero) where rows are short."""
+        from everflow.ops.ragged.conversion import ragged_to_tensor
+
+        return ragged_to_tensor(self, default_value, name)
+
+    def to_sparse(self, name=None):
+        """A SparseTensor of its values."""
+        with name_scope(name, "RaggedToSparse", [self]):
+            return SparseTensor(*raw.RaggedTensorToSparse(list(self.nested_row_splits), self.flat_values))
+
+    def to_list(self):
+        """Nested Python lists; only where values are at hand, in eager execution."""
+        from everflow.ops.ragged.conversion import eager_value
+
+        return eager_value(self).to_list()
+
+    # What a session asks
+
+    def _parts(self):
+        return [*self.nested_row_splits, self.flat_values]
+
+    def _fetched(self, arrays):
+        return ragged_value(arrays)
+
+    def _fed(self, value):
+        return [*value.nested_row_splits, value.flat_values]
+
+    def consumers(self):
+        """The operations that use one of its tensors."""
+        return list(dict.fromkeys(op for t in self._parts() for op in t.consumers()))
+
+    def __str__(self):
+        return repr(self)
+
+    def __repr__(self):
+        return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
+
+    def _as_graph_element(self):
+        return self._values if isinstance(self._values, Tensor) else self._values._as_graph_element()
+
+
+def _nested(flat_values, partitions, build):
+    result = flat_values
+    for partition in reversed(list(partitions)):
+        result = build(result, partition)
+    return result
+
+
+def _values_and(values, partition, name):
+    """Values and a row partition as tensors of fitting types."""
+    values = as_ragged_or_tensor(values, "values")
+    wanted = values.row_splits.dtype if isinstance(values, RaggedTensor) else None
+    partition = convert_to_tensor(partition, dtype=None if isinstance(partition, Tensor) else wanted, preferred_dtype=dtypes.int64, name=name)
+    if partition.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64")
+    if isinstance(values, RaggedTensor) and values.row_splits.dtype != partition.dtype:
+        values, partition = values.with_row_splits_dtype(dtypes.int64), math.cast(partition, dtypes.int64)
+    partition.shape.assert_has_rank(1)
+    return values, partition
+
+
+def as_ragged_or_tensor(value, name=None, dtype=None, preferred_dtype=None):
+    """A RaggedTensor as it is, a RaggedTensorValue as constants, anything else as a Tensor."""
+    if isinstance(value, RaggedTensor):
+        if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
+            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype {value.dtype.name}: {value!r}")
+        return value
+    if isinstance(value, RaggedTensorValue):
+        with name_scope(name, "ConvertToTensorOrRaggedTensor"):
+            flat = convert_to_tensor(value.flat_values, dtype, "flat_values", preferred_dtype)
+            return RaggedTensor.from_nested_row_splits(flat, value.nested_row_splits, validate=False)
+    return convert_to_tensor(value, dtype, name, preferred_dtype)
+
+
+def nvals(values, dtype):
+    """How many rows `values` has, as a scalar tensor."""
+    return values.nrows(dtype) if isinstance(values, RaggedTensor) else array.shape(values, out_type=dtype)[0]
+
+
+def _splits_of(lengths):
+    return array.concat([array.zeros([1], lengths.dtype), math.cumsum(lengths)], axis=0)
+
+
+def _static_rows(nrows):
+    found = known_value(nrows)
+    return None if found is None else int(found)
+
+
+# Checks that run with the graph
+
+
+def _checked(maker, tensor, *conditions):
+    """`tensor`, once all conditions (tensor, what it says) hold."""
+    prefix = f"Arguments to {maker} do not form a valid RaggedTensor"
+    checks = [raw.Assert(condition=holds, data=[f"{prefix}: {meaning}"]) for holds, meaning in conditions]
+    return with_dependencies(checks, tensor)
+
+
+def _starts_at_zero(splits):
+    return math.reduce_all(math.equal(splits[:1], 0)), "the first row begins at 0"
+
+
+def _ascending(tensor, least=None):
+    holds = math.reduce_all(math.greater_equal(tensor[1:], tensor[:-1]))
+    if least is not None:
+        holds = math.logical_and(holds, math.reduce_all(math.greater_equal(tensor, least)))
+    return holds, "row partitions never go down"
+
+
+def _not_negative(tensor):
+    return math.reduce_all(math.greater_equal(tensor, 0)), "row lengths are not negative"
+
+
+def _below(rowids, nrows):
+    return math.reduce_all(math.less(rowids, nrows)), "row numbers are below nrows"
+
+
+def _as_many(values, rowids):
+    return math.equal(nvals(values, rowids.dtype), array.shape(rowids, out_type=rowids.dtype)[0]), "there is a row number for each value"
+
+
+def _ends_at(last, values):
+    return math.reduce_all(math.equal(last, nvals(values, last.dtype))), "the last row ends with the last value"
