@@ -40,13 +40,21 @@ def subtract(x, y):
 
 
 @kernel("Equal")
-def equal(x, y):
+def equal(x, y, *, incompatible_shape_error):
+    if not incompatible_shape_error and not _fit(x, y):
+        return torch.tensor(False)
     return _string_comparison(np.equal, x, y) if isinstance(x, np.ndarray) else torch.eq(x, y)
 
 
 @kernel("NotEqual")
-def not_equal(x, y):
+def not_equal(x, y, *, incompatible_shape_error):
+    if not incompatible_shape_error and not _fit(x, y):
+        return torch.tensor(True)
     return _string_comparison(np.not_equal, x, y) if isinstance(x, np.ndarray) else torch.ne(x, y)
+
+
+def _fit(x, y):
+    return all(a == b or 1 in (a, b) for a, b in zip(reversed(x.shape), reversed(y.shape), strict=False))
 
 
 def _string_comparison(compare, x, y):

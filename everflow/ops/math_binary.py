@@ -306,11 +306,13 @@ def broadcast_shape(op):
 
 @shape_rule("Equal", "NotEqual")
 def _equality_shape(op):
-    """As others; where shapes that don't fit are no error, a side that may not fit says nothing."""
+    """As others; where shapes that don't fit are no error, the result may be a scalar unless they surely fit."""
     a, b = op.inputs[0].shape, op.inputs[1].shape
-    if op.attrs["incompatible_shape_error"]:
-        return broadcast(a, b)
-    return a if a.is_fully_defined() and b.is_fully_defined() and a == b else unknown_shape()
+    if not op.attrs["incompatible_shape_error"] and a.rank is not None and b.rank is not None:
+        for x, y in zip(reversed(a.as_list()), reversed(b.as_list()), strict=False):
+            if 1 not in (x, y) and (x is None or x != y):
+                return unknown_shape()
+    return broadcast(a, b)
 
 
 @shape_rule("AddN", "AccumulateNV2")

@@ -231,13 +231,14 @@ def conj(x, name=None):
     *(row[1] for row in _UNARY),
     *("Abs", "ComplexAbs", "Round", "Cast", "Real", "Imag", "Angle", "Conj", "Inv", "CheckNumerics"),
     *("Bucketize", "Cumsum", "Cumprod", "CumulativeLogsumexp", "Invert", "PopulationCount"),
+    *("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad"),
 )
 def same_shape(op):
     """The shape of the first input."""
     return op.inputs[0].shape
 
 
-@shape_rule("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad", "ApproximateEqual")
-def merged_shape(op):
-    """The shape that both inputs have."""
-    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
+@shape_rule("ApproximateEqual")
+def _approximate_equal_shape(op):
+    op.inputs[0].shape.merge_with(op.inputs[1].shape)
+    return op.inputs[0].shape

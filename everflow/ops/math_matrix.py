@@ -184,7 +184,10 @@ def _matmul_shape(op):
 def _batch_matmul_shape(op):
     a, b = (t.shape.with_rank_at_least(2) for t in op.inputs)
     if a.rank is None or b.rank is None:
-        return unknown_shape()
+        if op.type == "BatchMatMulV2" or a.rank is b.rank:
+            return unknown_shape()
+        # Both have the same rank here, so the one that is known tells that of the other.
+        a, b = a.merge_with(unknown_shape(rank=b.rank)), b.merge_with(unknown_shape(rank=a.rank))
     a_inner, rows = (a[-2], a[-1]) if op.attrs["adj_x"] else (a[-1], a[-2])
     b_inner, columns = (b[-1], b[-2]) if op.attrs["adj_y"] else (b[-2], b[-1])
     _check_inner(a_inner, b_inner)

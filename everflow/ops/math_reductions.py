@@ -223,6 +223,7 @@ def reduced_shape(shape, axes, keep_dims):
 
 @shape_rule("Sum", "Mean", "Prod", "Max", "Min", "All", "Any", "EuclideanNorm")
 def _reduction_shape(op):
+    op.inputs[1].shape.with_rank_at_most(1)
     return reduced_shape(op.inputs[0].shape, known_value(op.inputs[1]), op.attrs["keep_dims"])
 
 

@@ -8,6 +8,7 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
@@ -114,12 +115,10 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
 
 @shape_rule("Betainc")
 def _betainc_shape(op):
-    """Scalars stand for any shape; the others are the same."""
-    shape = None
+    """Scalars go with any shape; the others have the same one."""
+    shape = TensorShape(None)
     for tensor in op.inputs:
-        if tensor.shape.rank == 0:
-            continue
-        if tensor.shape.rank is None:
-            return tensor.shape
-        shape = tensor.shape if shape is None else shape.merge_with(tensor.shape)
-    return op.inputs[0].shape if shape is None else shape
+        if tensor.shape.rank != 0:
+            shape = shape.merge_with(tensor.shape)
+    all_scalars = all(tensor.shape.rank == 0 for tensor in op.inputs)
+    return TensorShape([]) if all_scalars else shape

@@ -135,7 +135,8 @@ def _channels(shape, *ranges):
 
 @shape_rule("FakeQuantWithMinMaxVarsPerChannel")
 def _fake_quant_channel_shape(op):
-    return _channels(op.inputs[0].shape, *op.inputs[1:])[0]
+    _channels(op.inputs[0].shape, *op.inputs[1:])
+    return op.inputs[0].shape
 
 
 @shape_rule("FakeQuantWithMinMaxVarsPerChannelGradient")
