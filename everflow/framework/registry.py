@@ -9,6 +9,8 @@ from collections.abc import Callable
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
 _loaded = False
+# Packages of ops/ that only build on others and register nothing.
+_WITHOUT_RULES = frozenset(["linear_operators"])
 
 
 def shape_rule(*op_types: str):
@@ -80,7 +82,8 @@ def load_all() -> None:
     _loaded = True
     package = importlib.import_module("everflow.ops")
     for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"everflow.ops.{module.name}")
+        if module.name not in _WITHOUT_RULES:
+            importlib.import_module(f"everflow.ops.{module.name}")
 
 
 def find_shape_rule(op_type: str) -> Callable | None:

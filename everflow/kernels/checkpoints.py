@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import os
 
 import numpy as np
 
-from everflow.formats.bundle import BundleReader, BundleWriter, index_name, merge_bundles
-from everflow.formats.old_checkpoint import OldCheckpointReader, write_old_checkpoint
+from everflow.formats.bundle import BundleWriter, merge_bundles
+from everflow.formats.checkpoint import open_checkpoint
+from everflow.formats.old_checkpoint import write_old_checkpoint
 from everflow.formats.slices import TensorSlice
-from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import from_numpy, to_numpy
 
@@ -37,16 +37,6 @@ def parse_shape_and_slice(text: str):
     except ValueError:
         raise InvalidArgumentError(None, None, f"Could not parse dimensions and slice: {text!r}") from None
     return shape, TensorSlice.parse(part)
-
-
-def open_checkpoint(pattern: str):
-    """The reader of a checkpoint of either version."""
-    if os.path.exists(index_name(pattern)):
-        return BundleReader(pattern)
-    paths = sorted(p for p in glob.glob(pattern) if os.path.isfile(p))
-    if not paths:
-        raise NotFoundError(None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {pattern}")
-    return OldCheckpointReader(paths)
 
 
 @kernel("SaveV2")

@@ -19,6 +19,7 @@ from everflow.framework.scopes import (
     get_default_session,
     init_scope,
     name_scope,
+    register_proto_function,
 )
 from everflow.ops.grouping import group
 from everflow.protos import variable_pb2
@@ -616,3 +617,19 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
             missing = logical_not(array.stack(flags))
             names = constant([v.op.name for v in var_list])
             return array.boolean_mask(names, missing)
+
+
+def _to_proto(variable, export_scope=None):
+    return variable.to_proto(export_scope=export_scope)
+
+
+for _key in (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.METRIC_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+):
+    register_proto_function(_key, proto_type=variable_pb2.VariableDef, to_proto=_to_proto, from_proto=Variable.from_proto)

@@ -46,6 +46,7 @@ from everflow.train.global_step import (
 )
 
 # --- checkpoints: Saver, reading, writing and listing them
+from everflow.train.checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import (
     checkpoint_exists,
     generate_checkpoint_state_proto,
@@ -55,6 +56,7 @@ from everflow.train.checkpoint_state import (
     remove_checkpoint,
     update_checkpoint_state,
 )
+from everflow.train.meta_graph import export_meta_graph, import_meta_graph
 from everflow.train.saver import Saver
 
 # --- sessions: MonitoredSession, hooks, Supervisor, Scaffold

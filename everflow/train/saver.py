@@ -9,8 +9,8 @@ from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train import global_step as global_steps
 from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
+from everflow.train.global_step import global_step as step_in
 from everflow.train.saver_graph import SaverGraph
 
 
@@ -35,6 +35,7 @@ class Saver:
         self._max_to_keep = max_to_keep
         self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
         self._name = name
+        # One op reads all tensors at once, so there is no order to ask for, in TensorFlow 1.15 either.
         self._restore_sequentially = restore_sequentially
         self.saver_def = saver_def
         self._builder = builder
@@ -68,7 +69,7 @@ class Saver:
                 self._is_empty = True
                 return
             self._var_list = variables
-            builder = self._builder or SaverGraph(self._write_version, self._reshape, self._restore_sequentially)
+            builder = self._builder or SaverGraph(self._write_version, self._reshape)
             self.saver_def = builder.build(variables, self._sharded, self._name, self._filename)
             self.saver_def.max_to_keep = self._max_to_keep or 0
             self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
@@ -178,7 +179,7 @@ class Saver:
                 raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
             return save_path
         if not isinstance(global_step, int):
-            global_step = int(global_steps.global_step(sess, global_step))
+            global_step = int(step_in(sess, global_step))
         return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
 
     @staticmethod

@@ -16,7 +16,8 @@ from everflow.ops import array, state
 from everflow.ops.constants import constant, placeholder_with_default
 from everflow.ops.grouping import group, with_dependencies
 from everflow.ops.saveables import SaveableObject, SaveSpec
-from everflow.ops.variables import PartitionedVariable, Variable
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.variables import Variable
 from everflow.protos.saver_pb2 import SaverDef
 
 _REF_VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
@@ -148,10 +149,9 @@ def _on_cpu(name):
 class SaverGraph:
     """Builds the ops of one Saver; returns their names as a SaverDef."""
 
-    def __init__(self, write_version, reshape=False, restore_sequentially=False):
+    def __init__(self, write_version, reshape=False):
         self.write_version = write_version
         self.reshape = reshape
-        self.restore_sequentially = restore_sequentially
 
     def build(self, var_list, sharded, name, filename, build_save=True, build_restore=True) -> SaverDef:
         saveables = saveables_of(var_list)
@@ -225,8 +225,7 @@ class SaverGraph:
                 shapes = [s.tensor.shape if s.tensor.shape.is_fully_defined() else array.shape(s.tensor) for s in saveable.specs]
             mine = tensors[position : position + len(saveable.specs)]
             position += len(mine)
-            with control_dependencies(assigns[-1:] if self.restore_sequentially else []):
-                assigns.append(saveable.restore(mine, shapes))
+            assigns.append(saveable.restore(mine, shapes))
         return group(*assigns, name=name)
 
     def _restore_shards(self, filename, shards):
