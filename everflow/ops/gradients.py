@@ -380,8 +380,6 @@ def _check_given_gradient(y, grad_y):
             raise TypeError(f"Input gradient {grad_y} for resource tensor {y} should not be a resource")
     else:
         raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
-    if not isinstance(grad_y, IndexedSlices):
-        grad_y.shape.assert_is_compatible_with(y.shape)
 
 
 def _common_shape(tensors):

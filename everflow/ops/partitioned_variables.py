@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from everflow.framework import dtypes
-from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
+from everflow.framework.conversion import register_tensor_conversion_function
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import as_shape
 
@@ -92,7 +92,7 @@ class PartitionedVariable:
         else:
             axis = axes[0]
             sizes = [v.shape.as_list()[axis] for v in self._variable_list]
-            shares = array.split(convert_to_tensor(value, dtype=self._dtype), sizes, axis=axis)
+            shares = array.split(value, sizes, axis=axis)
         return [getattr(v, method)(share, **kwargs) for v, share in zip(self._variable_list, shares, strict=True)]
 
     def assign(self, value, use_locking=False, name=None, read_value=True):

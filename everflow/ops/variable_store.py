@@ -245,7 +245,7 @@ class VariableStore:
             if initializer is None:
                 initializer = default_initializer(name, dtype)
             if from_value:
-                initializer, given_shape = array.slice(initializer, offset, part_shape), None
+                initializer, given_shape = array.slice_(initializer, offset, part_shape), None
             else:
                 given_shape = part_shape
         with name_scope(None):
