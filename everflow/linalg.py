@@ -28,3 +28,23 @@ from everflow.ops.linalg_norms import matrix_rank, norm, normalize, pinv
 from everflow.ops.linalg_tridiagonal import tridiagonal_matmul, tridiagonal_solve
 from everflow.ops.nn_normalization import l2_normalize
 from everflow.ops.math import cross, einsum, matmul, tensordot
+from everflow.ops.linear_operators import (
+    LinearOperator,
+    LinearOperatorAdjoint,
+    LinearOperatorBlockDiag,
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+    LinearOperatorComposition,
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorHouseholder,
+    LinearOperatorIdentity,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+    LinearOperatorLowRankUpdate,
+    LinearOperatorLowerTriangular,
+    LinearOperatorScaledIdentity,
+    LinearOperatorToeplitz,
+    LinearOperatorZeros,
+)

@@ -1,0 +1,333 @@
+"""Operators made of operators: products, adjoints, inverses, blocks along the diagonal."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.ops import array, linalg, math
+from everflow.ops.linear_operators import broadcasting as broadcast
+from everflow.ops.linear_operators.base import LinearOperator
+
+
+def check_same_dtypes(operators):
+    """The dtype that all operators have."""
+    dtype = operators[0].dtype
+    for operator in operators:
+        if operator.dtype != dtype:
+            found = "   ".join(str((o.name, o.dtype)) for o in operators)
+            raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
+    return dtype
+
+
+def parents_of(operators):
+    return [parent for operator in operators for parent in operator.graph_parents]
+
+
+def implied(operators, said, attribute, message):
+    """A hint that holds for the whole where it holds for all parts."""
+    if all(getattr(operator, attribute) for operator in operators):
+        if said is False:
+            raise ValueError(message)
+        return True
+    return said
+
+
+class LinearOperatorComposition(LinearOperator):
+    """The product of operators, the last of which acts first."""
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+        self._operators = list(operators)
+        if not self._operators:
+            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
+        dtype = check_same_dtypes(self._operators)
+        is_non_singular = implied(
+            self._operators, is_non_singular, "is_non_singular",
+            "The composition of non-singular operators is always non-singular.",
+        )  # fmt: skip
+        name = "_o_".join(o.name for o in self._operators) if name is None else name
+        with name_scope(name):
+            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+
+    @property
+    def operators(self):
+        return self._operators
+
+    def _shape(self):
+        domain = self._operators[0].domain_dimension
+        for operator in self._operators[1:]:
+            if domain is not None and operator.range_dimension is not None:
+                domain.assert_is_compatible_with(operator.range_dimension)
+            domain = operator.domain_dimension
+        matrix = TensorShape([self._operators[0].range_dimension, self._operators[-1].domain_dimension])
+        batch = self._operators[0].batch_shape
+        for operator in self._operators[1:]:
+            batch = array.broadcast_static_shape(batch, operator.batch_shape)
+        return batch.concatenate(matrix)
+
+    def _shape_tensor(self):
+        matrix = array.stack([self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()])
+        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
+        for operator in self._operators[1:]:
+            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
+        return array.concat((array.shape(zeros), matrix), 0)
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        order = list(self._operators) if adjoint else list(reversed(self._operators))
+        result = order[0].matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+        for operator in order[1:]:
+            result = operator.matmul(result, adjoint=adjoint)
+        return result
+
+    def _determinant(self):
+        result = self._operators[0].determinant()
+        for operator in self._operators[1:]:
+            result = result * operator.determinant()
+        return result
+
+    def _log_abs_determinant(self):
+        result = self._operators[0].log_abs_determinant()
+        for operator in self._operators[1:]:
+            result = result + operator.log_abs_determinant()
+        return result
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        order = list(reversed(self._operators)) if adjoint else list(self._operators)
+        result = order[0].solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
+        for operator in order[1:]:
+            result = operator.solve(result, adjoint=adjoint)
+        return result
+
+
+class LinearOperatorAdjoint(LinearOperator):
+    """The adjoint of an operator."""
+
+    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+        self._operator = operator
+        for attribute, said in (
+            ("is_non_singular", is_non_singular),
+            ("is_self_adjoint", is_self_adjoint),
+            ("is_positive_definite", is_positive_definite),
+        ):
+            given = getattr(operator, attribute)
+            if None not in (given, said) and given != said:
+                raise ValueError(f"{attribute} of the operator and of its adjoint must agree")
+        name = operator.name + "_adjoint" if name is None else name
+        with name_scope(name):
+            super().__init__(
+                operator.dtype,
+                operator.graph_parents,
+                operator.is_non_singular if is_non_singular is None else is_non_singular,
+                operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
+                operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
+                operator.is_square if is_square is None else is_square,
+                name,
+            )
+
+    @property
+    def operator(self):
+        return self._operator
+
+    def _assert_non_singular(self):
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self):
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self):
+        return self._operator.assert_self_adjoint()
+
+    def _shape(self):
+        shape = self._operator.shape
+        if shape.rank is None:
+            return shape
+        return shape[:-2].concatenate([shape[-1], shape[-2]])
+
+    def _shape_tensor(self):
+        shape = self._operator.shape_tensor()
+        return array.concat([shape[:-2], [shape[-1], shape[-2]]], axis=-1)
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _determinant(self):
+        if self.is_self_adjoint:
+            return self._operator.determinant()
+        return math.conj(self._operator.determinant())
+
+    def _log_abs_determinant(self):
+        return self._operator.log_abs_determinant()
+
+    def _trace(self):
+        if self.is_self_adjoint:
+            return self._operator.trace()
+        return math.conj(self._operator.trace())
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        return self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _to_dense(self):
+        dense = self._operator.to_dense()
+        return dense if self.is_self_adjoint else linalg.adjoint(dense)
+
+
+class LinearOperatorInversion(LinearOperator):
+    """The inverse of an operator."""
+
+    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+        self._operator = operator
+        if operator.is_square is False or is_square is False:
+            raise ValueError(f"operator must be square. Found: {operator}")
+        if operator.is_non_singular is False or is_non_singular is False:
+            raise ValueError("operator and supplied hints must have `is_non_singular` equal to `True` or `None`.")
+        name = operator.name + "_inv" if name is None else name
+        with name_scope(name):
+            super().__init__(
+                operator.dtype,
+                operator.graph_parents,
+                True,
+                operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
+                operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
+                True,
+                name,
+            )
+
+    @property
+    def operator(self):
+        return self._operator
+
+    def _assert_non_singular(self):
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self):
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self):
+        return self._operator.assert_self_adjoint()
+
+    def _shape(self):
+        return self._operator.shape
+
+    def _shape_tensor(self):
+        return self._operator.shape_tensor()
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._operator.solve(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def _determinant(self):
+        return 1.0 / self._operator.determinant()
+
+    def _log_abs_determinant(self):
+        return -1.0 * self._operator.log_abs_determinant()
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        return self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+
+class LinearOperatorBlockDiag(LinearOperator):
+    """Operators as blocks along the diagonal."""
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
+        self._operators = list(operators)
+        if not self._operators:
+            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
+        dtype = check_same_dtypes(self._operators)
+        for attribute, said in (("is_non_singular", is_non_singular), ("is_self_adjoint", is_self_adjoint), ("is_positive_definite", is_positive_definite)):  # fmt: skip
+            implied(self._operators, said, attribute, f"The direct sum of operators that are {attribute} is always so.")
+        if is_non_singular is None and all(o.is_non_singular for o in self._operators):
+            is_non_singular = True
+        if is_self_adjoint is None and all(o.is_self_adjoint for o in self._operators):
+            is_self_adjoint = True
+        if is_positive_definite is None and all(o.is_positive_definite for o in self._operators):
+            is_positive_definite = True
+        if not (is_square and all(o.is_square for o in self._operators)):
+            raise ValueError("Can only represent a block diagonal of square matrices.")
+        name = "_ds_".join(o.name for o in self._operators) if name is None else name
+        with name_scope(name):
+            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+
+    @property
+    def operators(self):
+        return self._operators
+
+    def _shape(self):
+        domain = sum(_sizes(o.domain_dimension for o in self._operators)) if None not in _sizes(o.domain_dimension for o in self._operators) else None
+        rows = sum(_sizes(o.range_dimension for o in self._operators)) if None not in _sizes(o.range_dimension for o in self._operators) else None
+        batch = self._operators[0].batch_shape
+        for operator in self._operators[1:]:
+            batch = array.broadcast_static_shape(batch, operator.batch_shape)
+        return batch.concatenate([rows, domain])
+
+    def _shape_tensor(self):
+        domain = self._operators[0].domain_dimension_tensor()
+        rows = self._operators[0].range_dimension_tensor()
+        for operator in self._operators[1:]:
+            domain = domain + operator.domain_dimension_tensor()
+            rows = rows + operator.range_dimension_tensor()
+        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
+        for operator in self._operators[1:]:
+            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
+        return array.concat((array.shape(zeros), array.stack([rows, domain])), 0)
+
+    def _split_into_blocks(self, dimensions, tensor, axis):
+        sizes = _sizes(dimensions)
+        if None not in sizes:
+            return array.split(tensor, sizes, axis=axis)
+        return array.split(tensor, [o.domain_dimension_tensor() for o in self._operators], axis=axis)
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        parts = self._split_into_blocks([o.domain_dimension for o in self._operators], x, axis=-1 if adjoint_arg else -2)
+        results = [o.matmul(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
+        return array.concat(_broadcast_if_needed(results), axis=-2)
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        parts = self._split_into_blocks([o.domain_dimension for o in self._operators], rhs, axis=-1 if adjoint_arg else -2)
+        results = [o.solve(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
+        return array.concat(_broadcast_if_needed(results), axis=-2)
+
+    def _determinant(self):
+        result = self._operators[0].determinant()
+        for operator in self._operators[1:]:
+            result = result * operator.determinant()
+        return result
+
+    def _log_abs_determinant(self):
+        result = self._operators[0].log_abs_determinant()
+        for operator in self._operators[1:]:
+            result = result + operator.log_abs_determinant()
+        return result
+
+    def _diag_part(self):
+        parts = [operator.diag_part()[..., None] for operator in self._operators]
+        return array.squeeze(array.concat(_broadcast_if_needed(parts), axis=-2), axis=-1)
+
+    def _trace(self):
+        result = self._operators[0].trace()
+        for operator in self._operators[1:]:
+            result = result + operator.trace()
+        return result
+
+    def _to_dense(self):
+        """Each block with zeros to its left and right, one below the other."""
+        offset = 0
+        rows = []
+        for block in _broadcast_if_needed([operator.to_dense() for operator in self._operators]):
+            shape = array.shape(block)
+            height = shape[:-1]
+            left = array.zeros(shape=array.concat([height, [offset]], axis=-1), dtype=block.dtype)
+            offset = offset + shape[-1]
+            right = array.zeros(shape=array.concat([height, [self.domain_dimension_tensor() - offset]], axis=-1), dtype=block.dtype)
+            rows.append(array.concat([left, block, right], axis=-1))
+        matrix = array.concat(rows, axis=-2)
+        matrix.set_shape(self.shape)
+        return matrix
+
+
+def _sizes(dimensions):
+    return [None if d is None else dimension_value(d) for d in dimensions]
+
+
+def _broadcast_if_needed(matrices):
+    batches = [m.shape[:-2] for m in matrices]
+    if all(b.is_fully_defined() and b == batches[0] for b in batches):
+        return matrices
+    return broadcast.broadcast_matrix_batch_dims(matrices)

@@ -1,0 +1,168 @@
+"""Kronecker products of operators: applied factor by factor, never formed."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.ops import array, linalg, math
+from everflow.ops.grouping import group
+from everflow.ops.linear_operators.base import LinearOperator
+from everflow.ops.linear_operators.combined import check_same_dtypes, parents_of
+
+
+def _vec(x):
+    """The columns of matrices one after another."""
+    shape = array.shape(x)
+    return array.reshape(array.matrix_transpose(x), array.concat([shape[:-2], [-1]], axis=0))
+
+
+def _unvec_by(y, columns):
+    """Vectors as matrices with this many columns."""
+    shape = array.shape(y)
+    return array.matrix_transpose(array.reshape(y, array.concat([shape[:-1], [columns, -1]], axis=0)))
+
+
+def _rotate_last_dim(x, rotate_right=False):
+    """The last dimension first, or the first one last."""
+    rank = array.rank(x)
+    if rotate_right:
+        order = array.concat([[rank - 1], math.range(0, rank - 1)], axis=0)
+    else:
+        order = array.concat([math.range(1, rank), [0]], axis=0)
+    return array.transpose(x, order)
+
+
+class LinearOperatorKronecker(LinearOperator):
+    """The Kronecker product of operators."""
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+        self._operators = list(operators)
+        if not self._operators:
+            raise ValueError(f"Expected a list of >=1 operators. Found: {operators}")
+        dtype = check_same_dtypes(self._operators)
+        for attribute, said in (("is_square", is_square), ("is_non_singular", is_non_singular), ("is_self_adjoint", is_self_adjoint), ("is_positive_definite", is_positive_definite)):  # fmt: skip
+            if said is False and all(getattr(o, attribute) for o in self._operators):
+                raise ValueError(f"The Kronecker product of operators that are {attribute} is always so.")
+        is_non_singular = is_non_singular or all(o.is_non_singular for o in self._operators) or None
+        is_self_adjoint = is_self_adjoint or all(o.is_self_adjoint for o in self._operators) or None
+        is_positive_definite = is_positive_definite or all(o.is_positive_definite for o in self._operators) or None
+        name = "_x_".join(o.name for o in self._operators) if name is None else name
+        with name_scope(name):
+            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+
+    @property
+    def operators(self):
+        return self._operators
+
+    def _shape(self):
+        def product(dimensions):
+            result = 1
+            for size in (None if d is None else dimension_value(d) for d in dimensions):
+                result = None if size is None or result is None else result * size
+            return result
+
+        rows = product(o.range_dimension for o in self._operators)
+        columns = product(o.domain_dimension for o in self._operators)
+        batch = self._operators[0].batch_shape
+        for operator in self._operators[1:]:
+            batch = array.broadcast_static_shape(batch, operator.batch_shape)
+        return batch.concatenate([rows, columns])
+
+    def _shape_tensor(self):
+        columns = self._operators[0].domain_dimension_tensor()
+        rows = self._operators[0].range_dimension_tensor()
+        for operator in self._operators[1:]:
+            columns = columns * operator.domain_dimension_tensor()
+            rows = rows * operator.range_dimension_tensor()
+        batch = self._operators[0].batch_shape_tensor()
+        for operator in self._operators[1:]:
+            batch = array.broadcast_dynamic_shape(batch, operator.batch_shape_tensor())
+        return array.concat((batch, [rows, columns]), 0)
+
+    def _transform(self, x, adjoint, adjoint_arg, on_matrix, on_vector):
+        """Apply each factor in turn: vec(B X Aᵀ) = (A ⊗ B) vec(X), repeatedly."""
+        if adjoint_arg:
+            x = linalg.adjoint(x)
+        batch = array.concat([array.ones_like(self.batch_shape_tensor()), [1, 1]], axis=0)
+        x = x + array.zeros(batch, dtype=x.dtype.base_dtype)
+        output = _rotate_last_dim(x, rotate_right=True)[None, ...]
+        for operator in self._operators[:-1]:
+            size = operator.range_dimension_tensor() if adjoint else operator.domain_dimension_tensor()
+            output = _unvec_by(output, size)
+            output = array.matrix_transpose(output)
+            output = getattr(operator, on_matrix)(output, adjoint=adjoint)
+            output = array.matrix_transpose(output)
+            output = _rotate_last_dim(output, rotate_right=False)
+            output = _vec(output)
+            output = _rotate_last_dim(output, rotate_right=True)
+        output = getattr(self._operators[-1], on_vector)(output, adjoint=adjoint)
+        output = _rotate_last_dim(output, rotate_right=False)
+        output = _vec(output)
+        return _rotate_last_dim(output, rotate_right=False)
+
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        columns = x.shape[-2 if adjoint_arg else -1]
+        output = self._transform(x, adjoint, adjoint_arg, "matmul", "matvec")
+        self._set_result_shape(output, x, columns, self.domain_dimension if adjoint else self.range_dimension)
+        return output
+
+    def _solve(self, rhs, adjoint=False, adjoint_arg=False):
+        columns = rhs.shape[-2 if adjoint_arg else -1]
+        output = self._transform(rhs, adjoint, adjoint_arg, "solve", "solvevec")
+        self._set_result_shape(output, rhs, columns, self.range_dimension if adjoint else self.domain_dimension)
+        return output
+
+    def _set_result_shape(self, output, x, columns, rows):
+        if x.shape.is_fully_defined():
+            batch = array.broadcast_static_shape(x.shape[:-2], self.batch_shape)
+            output.set_shape(batch.concatenate(TensorShape([rows, columns])))
+
+    def _determinant(self):
+        total = self.domain_dimension_tensor()
+        result = 1.0
+        for operator in self._operators:
+            power = operator.determinant() ** math.cast(total / operator.domain_dimension_tensor(), dtype=operator.dtype)
+            result = result * power
+        return result
+
+    def _log_abs_determinant(self):
+        total = self.domain_dimension_tensor()
+        result = 0.0
+        for operator in self._operators:
+            part = operator.log_abs_determinant() * math.cast(total / operator.domain_dimension_tensor(), dtype=operator.dtype)
+            result = result + part
+        return result
+
+    def _trace(self):
+        result = 1.0
+        for operator in self._operators:
+            result = result * operator.trace()
+        return result
+
+    def _diag_part(self):
+        diagonal = self._operators[0].diag_part()
+        for operator in self._operators[1:]:
+            diagonal = diagonal[..., :, None] * operator.diag_part()[..., None, :]
+            diagonal = array.reshape(diagonal, shape=array.concat((array.shape(diagonal)[:-2], [-1]), axis=0))
+        if self.range_dimension is not None and self.domain_dimension is not None:
+            size = None
+            if None not in (dimension_value(self.range_dimension), dimension_value(self.domain_dimension)):
+                size = min(dimension_value(self.range_dimension), dimension_value(self.domain_dimension))
+            diagonal.set_shape(self.batch_shape.concatenate([size]))
+        return diagonal
+
+    def _to_dense(self):
+        product = self._operators[0].to_dense()
+        for operator in self._operators[1:]:
+            product = product[..., :, None, :, None] * operator.to_dense()[..., None, :, None, :]
+            shape = array.shape(product)
+            product = array.reshape(
+                product, shape=array.concat((shape[:-4], [shape[-4] * shape[-3], shape[-2] * shape[-1]]), axis=0)
+            )
+        product.set_shape(self.shape)
+        return product
+
+    def _assert_non_singular(self):
+        if all(operator.is_square for operator in self._operators):
+            return group([operator.assert_non_singular() for operator in self._operators])
+        raise NotImplementedError("assert_non_singular not implemented for product of non-square matrices")
