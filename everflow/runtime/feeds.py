@@ -115,8 +115,11 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
                 f"numpy ndarrays, or TensorHandles. The tensor object was {value}, which was passed to the feed with key {tensor}."
             )
-        if is_integer and isinstance(value, int):
-            _check_int(value, numpy_type, tensor)
+        if isinstance(value, int):
+            if is_integer:
+                _check_int(value, numpy_type, tensor)
+            elif dtype is dtypes.string:
+                raise TypeError(f"Cannot feed the number {value} for the string Tensor {tensor.name!r}")
         try:
             result = asarray(value, numpy_type)
         except OverflowError:  # numpy 1 wrapped silently
@@ -183,9 +186,13 @@ def _shape_test(tensor: Tensor) -> Callable[[tuple], bool]:
 
 def text_values(array: np.ndarray) -> np.ndarray:
     """An object array with text as UTF-8 bytes."""
+    items = array.ravel().tolist()
     result = np.empty(array.shape, object)
-    flat, source = result.reshape(-1), array.reshape(-1)
-    for i, item in enumerate(source):
+    if set(map(type, items)) <= {bytes}:  # the usual case, and much quicker
+        result[...] = array
+        return result
+    flat = result.reshape(-1)
+    for i, item in enumerate(items):
         if isinstance(item, str):
             flat[i] = item.encode("utf-8")
         elif isinstance(item, bytes):
