@@ -42,7 +42,7 @@ def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's 
 def _argument(value, dtype):
     array = to_numpy(value, dtype)
     # The function may keep or change its arrays, which must not be the graph's.
-    return array.copy() if array.ndim or dtype is dtypes.string else array[()]
+    return array.copy() if array.ndim else array[()]
 
 
 def _result(value, dtype, position, token):
