@@ -79,7 +79,7 @@ def _adjoint_kronecker(operator):
 @register("adjoint", LinearOperatorCirculant)
 def _adjoint_circulant(operator):
     spectrum = math.conj(operator.spectrum) if operator.spectrum.dtype.is_complex else operator.spectrum
-    return LinearOperatorCirculant(spectrum=spectrum, input_output_dtype=operator.dtype, **_hints(operator))
+    return LinearOperatorCirculant(spectrum=spectrum, **_hints(operator))
 
 
 @register("adjoint", LinearOperatorHouseholder)
@@ -140,7 +140,7 @@ def _inverse_kronecker(operator):
 
 @register("inverse", LinearOperatorCirculant)
 def _inverse_circulant(operator):
-    return LinearOperatorCirculant(spectrum=1.0 / operator.spectrum, input_output_dtype=operator.dtype, **_hints(operator))
+    return LinearOperatorCirculant(spectrum=1.0 / operator.spectrum, **_hints(operator))
 
 
 @register("inverse", LinearOperatorHouseholder)

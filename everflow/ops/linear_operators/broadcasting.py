@@ -31,27 +31,28 @@ def broadcast_matrix_batch_dims(matrices, name=None):
         return [array.broadcast_to(m, array.concat([dynamic, array.shape(m)[-2:]], 0)) for m in matrices]
 
 
-def _reshaped_for_efficiency(a, b, adjoint_a=False):
+def _reshaped_for_efficiency(a, b, adjoint):
     """Extra batch dimensions of `b` moved into its columns, so that one factorisation of `a` serves them all.
 
-    Returns (a, b, function that puts them back).
+    Returns (a, b, whether the adjoint of a is still to be taken, function that puts them back).
     """
     if a.shape.rank is None or b.shape.rank is None or a.shape.rank >= b.shape.rank:
-        return a, b, lambda x: x
+        return a, b, adjoint, lambda x: x
     extra = b.shape.rank - a.shape.rank
-    shape = array.shape(b)
-    extra_shape = shape[:extra]
+    array.shape(b)[:extra], array.shape(b)[extra:]  # TensorFlow's graph has these twice
+    if adjoint:
+        a = linalg.adjoint(a)
+    extra_shape, main_shape = array.shape(b)[:extra], array.shape(b)[extra:]
     order = [*range(extra, b.shape.rank), *range(extra)]
     inverse = [order.index(i) for i in range(len(order))]
     moved = array.transpose(b, order)
-    flat = array.reshape(moved, array.concat((array.shape(moved)[: b.shape.rank - extra - 1], [-1]), axis=0))
+    flat = array.reshape(moved, array.concat((main_shape[:-1], [-1]), axis=0))
 
     def back(x):
-        rows = array.shape(a)[-1:] if not adjoint_a else array.shape(a)[-2:-1]
-        full = array.concat((array.shape(x)[:-2], rows, shape[-1:], extra_shape), axis=0)
+        full = array.concat((array.shape(x)[:-1], [main_shape[-1]], extra_shape), axis=0)
         return array.transpose(array.reshape(x, full), inverse)
 
-    return a, flat, back
+    return a, flat, False, back
 
 
 def cholesky_solve(chol, rhs, name=None):
@@ -67,7 +68,7 @@ def matrix_solve(matrix, rhs, adjoint=False, name=None):
     with name_scope(name or "MatrixSolveWithBroadcast"):
         matrix = convert_to_tensor(matrix, name="matrix")
         rhs = convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)
-        matrix, rhs, back = _reshaped_for_efficiency(matrix, rhs, adjoint)
+        matrix, rhs, adjoint, back = _reshaped_for_efficiency(matrix, rhs, adjoint)
         matrix, rhs = _broadcast_if_needed(matrix, rhs)
         return back(linalg.matrix_solve(matrix, rhs, adjoint=adjoint))
 
@@ -77,9 +78,11 @@ def matrix_triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
     with name_scope(name or "MatrixTriangularSolve"):
         matrix = convert_to_tensor(matrix, name="matrix")
         rhs = convert_to_tensor(rhs, name="rhs", dtype=matrix.dtype)
-        matrix, rhs, back = _reshaped_for_efficiency(matrix, rhs, adjoint)
+        matrix, rhs, pending, back = _reshaped_for_efficiency(matrix, rhs, adjoint)
+        # The adjoint of a lower triangle is an upper one.
+        lower = not lower if adjoint and not pending else lower
         matrix, rhs = _broadcast_if_needed(matrix, rhs)
-        return back(linalg.matrix_triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint))
+        return back(linalg.matrix_triangular_solve(matrix, rhs, lower=lower, adjoint=pending))
 
 
 def _broadcast_if_needed(a, b):

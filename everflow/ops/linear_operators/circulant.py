@@ -81,9 +81,8 @@ class _BaseLinearOperatorCirculant(LinearOperator):
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
         """An op that fails unless the spectrum is Hermitian, which makes the operator real."""
-        limit = dtypes.float32.as_numpy_dtype(1e-6)
         with self._name_scope(name):
-            max_error = math.cast(math.reduce_prod(self._block_shape_value), self.dtype.real_dtype) * limit
+            max_error = 1e-6 * math.cast(self.domain_dimension_tensor(), self.dtype.real_dtype)
             imaginary = math.imag(self.convolution_kernel())
             return check.assert_less(math.abs(imaginary), max_error, message="Spectrum was not Hermitian")
 
@@ -180,7 +179,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
         rank = self._spectrum.shape.rank
         if rank is None:
             return math.range(-self._block_depth, 0)
-        return None if rank == self._block_depth else list(range(-self._block_depth, 0))
+        return list(range(rank - self._block_depth, rank))
 
 
 def _kind(depth, title):

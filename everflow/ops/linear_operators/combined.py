@@ -149,6 +149,12 @@ class LinearOperatorAdjoint(LinearOperator):
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         return self._operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg)
 
+    def _matvec(self, x, adjoint=False):
+        return self._operator.matvec(x, adjoint=not adjoint)
+
+    def _solvevec(self, rhs, adjoint=False):
+        return self._operator.solvevec(rhs, adjoint=not adjoint)
+
     def _determinant(self):
         if self.is_self_adjoint:
             return self._operator.determinant()
@@ -311,10 +317,9 @@ class LinearOperatorBlockDiag(LinearOperator):
         offset = 0
         rows = []
         for block in _broadcast_if_needed([operator.to_dense() for operator in self._operators]):
-            shape = array.shape(block)
-            height = shape[:-1]
+            height = array.shape(block)[:-1]
             left = array.zeros(shape=array.concat([height, [offset]], axis=-1), dtype=block.dtype)
-            offset = offset + shape[-1]
+            offset = offset + array.shape(block)[-1]
             right = array.zeros(shape=array.concat([height, [self.domain_dimension_tensor() - offset]], axis=-1), dtype=block.dtype)
             rows.append(array.concat([left, block, right], axis=-1))
         matrix = array.concat(rows, axis=-2)

@@ -334,14 +334,13 @@ class LinearOperatorZeros(LinearOperator):
         if self.is_square:
             # The result has the shape of x.
             if adjoint_arg:
-                order = [*range(len(x.shape) - 2), len(x.shape) - 1, len(x.shape) - 2]
-                shape = array.gather(array.shape(x), order)
+                shape = array.concat([array.shape(x)[:-2], [array.shape(x)[-1], array.shape(x)[-2]]], axis=0)
             else:
                 shape = array.shape(x)
             return self._possibly_broadcast_batch_shape(array.zeros(shape=shape, dtype=x.dtype))
         shape = array.shape(x)
         columns = shape[-2] if adjoint_arg else shape[-1]
-        rows = self.domain_dimension_tensor() if adjoint else self.range_dimension_tensor()
+        rows = self._num_columns if adjoint else self._num_rows
         shape = array.concat([shape[:-2], [rows, columns]], axis=0)
         zeros = array.zeros(shape=shape, dtype=x.dtype)
         return self._possibly_broadcast_batch_shape(zeros)

@@ -12,8 +12,8 @@ from everflow.ops.linear_operators.combined import check_same_dtypes, parents_of
 
 def _vec(x):
     """The columns of matrices one after another."""
-    shape = array.shape(x)
-    return array.reshape(array.matrix_transpose(x), array.concat([shape[:-2], [-1]], axis=0))
+    columns = array.matrix_transpose(x)
+    return array.reshape(columns, array.concat([array.shape(x)[:-2], [-1]], axis=0))
 
 
 def _unvec_by(y, columns):
@@ -155,10 +155,10 @@ class LinearOperatorKronecker(LinearOperator):
         product = self._operators[0].to_dense()
         for operator in self._operators[1:]:
             product = product[..., :, None, :, None] * operator.to_dense()[..., None, :, None, :]
-            shape = array.shape(product)
-            product = array.reshape(
-                product, shape=array.concat((shape[:-4], [shape[-4] * shape[-3], shape[-2] * shape[-1]]), axis=0)
-            )
+            batch = array.shape(product)[:-4]
+            rows = array.shape(product)[-4] * array.shape(product)[-3]
+            columns = array.shape(product)[-2] * array.shape(product)[-1]
+            product = array.reshape(product, shape=array.concat((batch, [rows, columns]), axis=0))
         product.set_shape(self.shape)
         return product
 
