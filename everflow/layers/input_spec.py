@@ -1,0 +1,69 @@
+"""What inputs a layer takes: rank, shape, dtype, sizes of single axes."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.shapes import TensorShape
+
+
+class InputSpec:
+    """Rank, dtype and shape that an input of a layer must have, as far as they matter.
+
+    >>> tf.layers.InputSpec(min_ndim=2, axes={-1: 3})
+    InputSpec(min_ndim=2, axes={-1: 3})
+    """
+
+    def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None):
+        self.dtype = dtype
+        self.shape = shape
+        self.ndim = len(shape) if shape is not None else ndim
+        self.max_ndim = max_ndim
+        self.min_ndim = min_ndim
+        self.axes = axes or {}
+
+    def __repr__(self):
+        parts = [("dtype=" + str(self.dtype)) if self.dtype else "", ("shape=" + str(self.shape)) if self.shape else ""]
+        parts += [f"{key}={getattr(self, key)}" if getattr(self, key) else "" for key in ("ndim", "max_ndim", "min_ndim", "axes")]
+        return f"InputSpec({', '.join(p for p in parts if p)})"
+
+
+def assert_input_compatibility(input_spec, inputs, layer_name):
+    """Raise ValueError where inputs don't fit a layer's InputSpec (or list of them)."""
+    if not input_spec:
+        return
+    specs, tensors = nest.flatten(input_spec), nest.flatten(inputs)
+    if len(specs) != len(tensors):
+        raise ValueError(f"Layer {layer_name} expects {len(specs)} inputs, but it received {len(tensors)} input tensors. Inputs received: {inputs}")
+    for index, (tensor, spec) in enumerate(zip(tensors, specs)):
+        if spec is None:
+            continue
+        found = _misfit(spec, tensor)
+        if found:
+            raise ValueError(f"Input {index} of layer {layer_name} is incompatible with the layer: {found}")
+
+
+def _misfit(spec, tensor):
+    shape = tensor.shape if isinstance(tensor.shape, TensorShape) else TensorShape(tensor.shape)
+    rank = shape.rank
+    if rank is None:
+        if spec.ndim is not None or spec.min_ndim is not None or spec.max_ndim is not None:
+            return "its rank is undefined, but the layer requires a defined rank."
+        return None
+    sizes = shape.as_list()
+    if spec.ndim is not None and rank != spec.ndim:
+        return f"expected ndim={spec.ndim}, found ndim={rank}. Full shape received: {sizes}"
+    if spec.max_ndim is not None and rank > spec.max_ndim:
+        return f"expected max_ndim={spec.max_ndim}, found ndim={rank}"
+    if spec.min_ndim is not None and rank < spec.min_ndim:
+        return f"expected min_ndim={spec.min_ndim}, found ndim={rank}. Full shape received: {sizes}"
+    if spec.dtype is not None and tensor.dtype != spec.dtype:
+        return f"expected dtype={spec.dtype}, found dtype={tensor.dtype}"
+    for axis, value in spec.axes.items():
+        value = getattr(value, "value", value)
+        if value is not None and sizes[int(axis)] not in (value, None):
+            return f"expected axis {axis} of input shape to have value {value} but received input with shape {sizes}"
+    if spec.shape is not None:
+        for wanted, size in zip(TensorShape(spec.shape).as_list(), sizes):
+            if wanted is not None and size is not None and wanted != size:
+                return f"expected shape={spec.shape}, found shape={sizes}"
+    return None
