@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
@@ -12,8 +13,22 @@ from everflow.kernels.registry import kernel, specialize
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
-# ATen has few functions for the unsigned types; these hold the same values.
-_SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.float64}
+# ATen has few functions for the unsigned types; these hold the same values (of uint64, the lower half).
+_SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
+
+
+def with_unsigned(function):
+    """A kernel whose first input may be of any unsigned type: it is computed in a wider signed one."""
+
+    @functools.wraps(function)
+    def widened(*inputs, **attributes):
+        dtype = inputs[0].dtype
+        if dtype not in _SIGNED:
+            return function(*inputs, **attributes)
+        wide = [t.to(_SIGNED[dtype]) if t.dtype is dtype else t for t in inputs]
+        return function(*wide, **attributes).to(dtype)
+
+    return widened
 
 
 @kernel("Relu")
@@ -27,13 +42,13 @@ def _relu_of(node):
 
 
 @kernel("Relu6")
+@with_unsigned
 def relu6(x):
-    if x.dtype in _SIGNED:
-        return x.to(_SIGNED[x.dtype]).clamp(0, 6).to(x.dtype)
     return x.clamp(0, 6)
 
 
 @kernel("ReluGrad")
+@with_unsigned
 def relu_grad(grad, x):
     if grad.is_floating_point():
         return torch.ops.aten.threshold_backward(grad, x, 0)
@@ -41,6 +56,7 @@ def relu_grad(grad, x):
 
 
 @kernel("Relu6Grad")
+@with_unsigned
 def relu6_grad(grad, x):
     return grad * ((x > 0) & (x < 6)).to(grad.dtype)
 
@@ -116,12 +132,14 @@ def _check_bias(value, bias, axis: int) -> None:
 
 
 @kernel("BiasAddV1")
+@with_unsigned
 def bias_add_last(value, bias):
     _check_bias(value, bias, -1)
     return value + bias
 
 
 @kernel("BiasAdd")
+@with_unsigned
 def bias_add(value, bias, *, data_format):
     if data_format != "NCHW":
         return bias_add_last(value, bias)
@@ -130,6 +148,7 @@ def bias_add(value, bias, *, data_format):
 
 
 @kernel("BiasAddGrad")
+@with_unsigned
 def bias_add_grad(grad, *, data_format):
     if grad.dim() < 2:
         raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(grad.shape)}")
@@ -180,6 +199,7 @@ def top_k_v2(x, k, *, sorted):
 
 
 @kernel("NthElement")
+@with_unsigned
 def nth_element(x, n, *, reverse):
     if n.dim():
         raise InvalidArgumentError(None, None, f"N must be scalar but has rank {n.dim()}")
@@ -189,8 +209,7 @@ def nth_element(x, n, *, reverse):
     if x.dim() < 1 or x.shape[-1] <= n:
         raise InvalidArgumentError(None, None, "Input must have at least n+1 columns")
     place = x.shape[-1] - n if reverse else n + 1
-    wide = x.to(_SIGNED.get(x.dtype, x.dtype))
-    return wide.kthvalue(place, dim=-1).values.to(x.dtype)
+    return x.kthvalue(place, dim=-1).values
 
 
 def _in_top_k(predictions, targets, k: int):

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.windows import slide
+from everflow.kernels.nn import with_unsigned
 from everflow.kernels.registry import kernel
 
 
@@ -34,6 +35,7 @@ def _taps(x, w, strides, rates, padding):
 
 
 @kernel("Dilation2D")
+@with_unsigned
 def dilation2d(x, w, *, strides, rates, padding):
     return _taps(x, w, strides, rates, padding)[0].amax(0)
 
@@ -47,6 +49,7 @@ def _chosen(x, w, grad, strides, rates, padding):
 
 
 @kernel("Dilation2DBackpropInput")
+@with_unsigned
 def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
     tap, rows, columns = _chosen(x, w, grad, strides, rates, padding)
     row = torch.arange(rows.output, device=x.device).view(1, -1, 1, 1) * strides[1] - rows.before + tap // w.shape[1] * rates[1]
@@ -57,6 +60,7 @@ def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
 
 
 @kernel("Dilation2DBackpropFilter")
+@with_unsigned
 def dilation2d_backprop_filter(x, w, grad, *, strides, rates, padding):
     tap = _chosen(x, w, grad, strides, rates, padding)[0]
     flat = grad.new_zeros((w.shape[0] * w.shape[1], w.shape[2]))

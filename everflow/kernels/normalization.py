@@ -25,6 +25,8 @@ def _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_train
     _check_vectors(x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
     image = channels_first(x, form)
     if not is_training:
+        if mean.numel() != image.shape[1] or variance.numel() != image.shape[1]:
+            raise InvalidArgumentError(None, None, f"mean and variance must be given for {image.shape[1]} channels when not training")
         y = torch.native_batch_norm(image, scale, offset, mean, variance, False, 0.0, epsilon)[0]
         return as_format(y, form), mean, variance, mean, variance
     if mean.numel() or variance.numel():

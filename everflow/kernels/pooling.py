@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.framework.windows import Format, parse_format, slide
 from everflow.kernels.convolution import as_format, channels_first
+from everflow.kernels.nn import with_unsigned
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -182,11 +183,13 @@ def max_pool_v2(x, ksize, strides, *, padding, data_format):
 
 
 @kernel("MaxPoolGrad", "MaxPool3DGrad")
+@with_unsigned
 def max_pool_grad(x, pooled, grad, *, ksize, strides, padding, data_format):
     return _max_pool_grad(x, pooled, grad, ksize, strides, padding, data_format)
 
 
 @kernel("MaxPoolGradV2")
+@with_unsigned
 def max_pool_grad_v2(x, pooled, grad, ksize, strides, *, padding, data_format):
     return _max_pool_grad(x, pooled, grad, ksize.tolist(), strides.tolist(), padding, data_format)
 
@@ -227,6 +230,7 @@ def _rows(places, x, include_batch: bool):
 
 
 @kernel("MaxPoolGradWithArgmax")
+@with_unsigned
 def max_pool_grad_with_argmax(x, grad, argmax, *, include_batch_in_index):
     result = grad.new_zeros((x.shape[0], x.shape[1:].numel()))
     if grad.numel():
@@ -247,7 +251,9 @@ def avg_pool(x, *, ksize, strides, padding, data_format):
     image = channels_first(x, form)
     if image.numel() == 0 or 0 in fit.output:
         return as_format(image.new_zeros((*image.shape[:2], *fit.output)), form)
-    pooled = _AVG[form.spatial](image, fit.window, fit.stride, fit.padding, fit.ceil, False)
+    # ATen averages over volumes in float32 and wider only.
+    wide = image.float() if form.spatial == 3 and image.dtype in (torch.float16, torch.bfloat16) else image
+    pooled = _AVG[form.spatial](wide, fit.window, fit.stride, fit.padding, fit.ceil, False).to(x.dtype)
     return as_format(_dropped(pooled, fit), form)
 
 
@@ -260,7 +266,8 @@ def avg_pool_grad(shape, grad, *, ksize, strides, padding, data_format):
         raise InvalidArgumentError(None, None, f"out_backprop has the wrong shape {list(grad.shape)} for an input of {shape}")
     if grad.numel() == 0:
         return grad.new_zeros(shape)
-    image = channels_first(grad.new_empty(shape), form)
-    grad = _undropped(channels_first(grad, form), fit)
-    result = _AVG_BACKWARD[form.spatial](grad, image, fit.window, fit.stride, fit.padding, fit.ceil, False, None)
-    return as_format(result, form)
+    wide = grad.float() if form.spatial == 3 and grad.dtype in (torch.float16, torch.bfloat16) else grad
+    image = channels_first(wide.new_empty(shape), form)
+    spread = _undropped(channels_first(wide, form), fit)
+    result = _AVG_BACKWARD[form.spatial](spread, image, fit.window, fit.stride, fit.padding, fit.ceil, False, None)
+    return as_format(result.to(grad.dtype), form)

@@ -157,3 +157,8 @@ def _fused_convolution_shape(op):
     window = op.inputs[-1].shape.with_rank(4)
     op.inputs[0].shape.with_rank(4)
     return TensorShape([op.inputs[0].shape[0], None, None, window.dims[3]])
+
+
+@shape_rule("DataFormatDimMap", "DataFormatVecPermute")
+def _translated(op):
+    return op.inputs[0].shape

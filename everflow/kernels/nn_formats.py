@@ -1,0 +1,31 @@
+"""Dimensions and sizes translated between data formats, as optimised graphs do it when they run."""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+
+def _check(src_format: str, dst_format: str) -> None:
+    if sorted(src_format) != sorted(dst_format) or len(set(src_format)) != len(src_format):
+        raise InvalidArgumentError(None, None, f"{src_format} and {dst_format} must be permutations of each other")
+
+
+@kernel("DataFormatDimMap")
+def data_format_dim_map(x, *, src_format, dst_format):
+    _check(src_format, dst_format)
+    rank = len(src_format)
+    if x.numel() and not bool(((x >= -rank) & (x < rank)).all()):
+        raise InvalidArgumentError(None, None, f"dimensions must be in [{-rank}, {rank})")
+    where = torch.tensor([dst_format.index(c) for c in src_format], dtype=x.dtype, device=x.device)
+    return where[x.long() % rank]
+
+
+@kernel("DataFormatVecPermute")
+def data_format_vec_permute(x, *, src_format, dst_format):
+    _check(src_format, dst_format)
+    if x.dim() not in (1, 2) or x.shape[0] != len(src_format) or (x.dim() == 2 and x.shape[1] != 2):
+        raise InvalidArgumentError(None, None, f"x must be a vector of {len(src_format)} or as many pairs, not {list(x.shape)}")
+    return x[[src_format.index(c) for c in dst_format]]
