@@ -165,19 +165,43 @@ class _ScopesOfGraph:
 
     def __init__(self):
         self.current = VariableScope(False)
-        self.counts: dict[str, int] = {}
+        # By the first part of the name, so that closing a scope looks at its neighbours only.
+        self._counts: dict[str, dict[str, int]] = {}
 
     def open(self, name):
-        self.counts[name] = self.counts.get(name, 0) + 1
+        counts = self._bucket(name)
+        counts[name] = counts.get(name, 0) + 1
 
     def close_inner(self, name):
         """Forget how often scopes inside `name` were opened, so that default names start anew."""
-        for key in self.counts:
-            if name is None or key.startswith(name + "/"):
-                self.counts[key] = 0
+        prefix = name + "/"
+        counts = self._bucket(name)
+        for key in counts:
+            if key.startswith(prefix):
+                counts[key] = 0
 
     def count(self, name):
-        return self.counts.get(name, 0)
+        return self._bucket(name).get(name, 0)
+
+    def remember(self, name):
+        """A function that takes back what happens from here on to counts inside `name`, but for its own."""
+        if not name:
+            saved = {key: dict(counts) for key, counts in self._counts.items()}
+        else:
+            saved = {name.split("/", 1)[0]: dict(self._bucket(name))}
+
+        def restore():
+            own = self.count(name)
+            if not name:
+                self._counts = saved
+            else:
+                self._counts.update(saved)
+            self._bucket(name)[name] = own
+
+        return restore
+
+    def _bucket(self, name):
+        return self._counts.setdefault(name.split("/", 1)[0], {})
 
 
 def _scopes() -> _ScopesOfGraph:
@@ -300,18 +324,16 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
     """Make a scope the current one, without a name scope."""
     scopes = _scopes()
     outer = scopes.current
-    counts = None
+    restore = None
     if isinstance(name_or_scope, VariableScope):
         base, name = name_or_scope, name_or_scope.name
         reuse = reuse or base.reuse
-        counts = dict(scopes.counts)
+        restore = scopes.remember(name)
     else:
         base = outer
         name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
         reuse = reuse or outer.reuse
     scopes.open(name)
-    if counts is not None:
-        counts[name] = scopes.count(name)
     inner = VariableScope(
         reuse,
         name=name,
@@ -338,8 +360,8 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
         if scopes.current is not inner:
             raise RuntimeError("Improper nesting of variable_scope.")
         scopes.close_inner(name)
-        if counts is not None:
-            scopes.counts = counts
+        if restore is not None:
+            restore()
         scopes.current = outer
 
 
