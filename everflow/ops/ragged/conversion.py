@@ -44,9 +44,11 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
             lengths = math.minimum(math.maximum(lengths, 0), shape[1])
             splits = array.concat([array.zeros([1], row_splits_dtype), math.cumsum(lengths)], axis=0)
             return RaggedTensor(array.boolean_mask(tensor, array.sequence_mask(lengths, shape[1])), splits, internal=True)
-        values = array.reshape(tensor, array.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
+        columns, rows = shape[1], shape[0]
+        count = rows * columns
+        splits = math.range(rows + 1) * columns
+        values = array.reshape(tensor, array.concat([[count], shape[2:]], axis=0))
         values.set_shape(_flattened_static(tensor.shape))
-        splits = math.range(shape[0] + 1) * shape[1]
         rows = tensor.shape[0].value
         splits.set_shape([None if rows is None else rows + 1])
         return RaggedTensor(values, splits, internal=True)

@@ -42,8 +42,9 @@ def _pick(rt, keys):
         return functions.expand_dims(_pick(rt, rest), 0)
     if isinstance(key, slice):
         return _inside(_rows(rt, key), rest)
-    start, limit = rt.row_splits[:-1][key], rt.row_splits[1:][key]
-    return _pick(_value_slice(rt.values, start, limit), rest)
+    starts, limits = rt.row_splits[:-1], rt.row_splits[1:]
+    row = _value_slice(rt.values, starts[key], limits[key])
+    return _pick(row, rest) if isinstance(row, RaggedTensor) else row[tuple(rest)]
 
 
 def _value_slice(values, start, limit):

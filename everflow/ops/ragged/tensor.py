@@ -50,14 +50,17 @@ class RaggedTensor(CompositeTensor):
         """From the row number of each value, in ascending order; `nrows` where the last rows may be empty."""
         with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values, rowids = _values_and(values, value_rowids, "value_rowids")
+            known = known_value(rowids)
+            if nrows is None and known is not None:
+                nrows = int(known[-1]) + 1 if len(known) else 0
             if nrows is None:
                 nrows = array.concat([rowids[-1:], [-1]], axis=0)[0] + 1
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
             if validate:
                 rowids = _checked("from_value_rowids", rowids, _ascending(rowids, 0), _below(rowids, nrows), _as_many(values, rowids))
-            count = math.cast(nrows, dtypes.int32)
-            lengths = math.bincount(math.cast(rowids, dtypes.int32), minlength=count, maxlength=count, dtype=rowids.dtype)
+            ids, count = math.cast(rowids, dtypes.int32), math.cast(nrows, dtypes.int32)
+            lengths = math.bincount(ids, minlength=count, maxlength=count, dtype=rowids.dtype)
             static = _static_rows(nrows)
             if static is not None:
                 lengths.set_shape([static])
@@ -361,7 +364,7 @@ def nvals(values, dtype):
 
 
 def _splits_of(lengths):
-    return array.concat([array.zeros([1], lengths.dtype), math.cumsum(lengths)], axis=0)
+    return array.concat([[0], math.cumsum(lengths)], axis=0)
 
 
 def _static_rows(nrows):
