@@ -1,0 +1,173 @@
+"""Audio: WAV files, spectrograms and mel-frequency cepstral coefficients."""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+
+def _invalid(message):
+    return InvalidArgumentError(None, None, message)
+
+
+class _Reader:
+    """A cursor over the bytes of a file."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def take(self, size, what="string"):
+        if self.at + size > len(self.data):
+            raise _invalid(f"Data too short when trying to read {what}")
+        piece = self.data[self.at : self.at + size]
+        self.at += size
+        return piece
+
+    def number(self, form):
+        return struct.unpack(form, self.take(struct.calcsize(form), "value"))[0]
+
+    def expect(self, text):
+        found = self.take(len(text))
+        if found != text:
+            raise _invalid(f"Header mismatch: Expected {text.decode()} but found {found.decode('latin-1')}")
+
+
+def _parse_wav(data):
+    """(samples [count, channels] as float32, sample rate) of a 16-bit PCM file."""
+    reader = _Reader(data)
+    reader.expect(b"RIFF")
+    reader.number("<I")
+    reader.expect(b"WAVE")
+    reader.expect(b"fmt ")
+    size = reader.number("<I")
+    if size not in (16, 18):
+        raise _invalid(f"Bad file size for WAV: Expected 16 or 18, but got{size}")
+    form = reader.number("<H")
+    if form != 1:
+        raise _invalid(f"Bad audio format for WAV: Expected 1 (PCM), but got{form}")
+    channels, rate, byte_rate, frame, bits = (reader.number(f) for f in ("<H", "<I", "<I", "<H", "<H"))
+    if bits != 16:
+        raise _invalid(f"Can only read 16-bit WAV files, but received {bits}")
+    if channels * 2 != frame:
+        raise _invalid(f"Bad bytes per sample in WAV header: Expected {channels * 2} but got {frame}")
+    if byte_rate != frame * rate:
+        raise _invalid(f"Bad bytes per second in WAV header: Expected {frame * rate} but got {byte_rate}")
+    reader.take(size - 16)
+    while reader.at < len(data):
+        chunk = reader.take(4)
+        size = reader.number("<I")
+        if size > 2**31 - 1:
+            raise _invalid(f"WAV data chunk '{chunk.decode('latin-1')}' is too large: {size} bytes, but the limit is {2**31 - 1}")
+        body = reader.take(size)
+        if chunk == b"data":
+            samples = np.frombuffer(body[: size // frame * frame], "<i2").reshape(-1, channels)
+            return samples.astype(np.float32) / np.float32(32768), rate
+    raise _invalid("No data chunk found in WAV")
+
+
+@kernel("DecodeWav")
+def decode_wav(contents, *, desired_channels, desired_samples):
+    if contents.ndim != 0:
+        raise _invalid("contents must be scalar, got shape [" + ",".join(map(str, contents.shape)) + "]")
+    samples, rate = _parse_wav(contents.item())
+    count, channels = samples.shape
+    wanted, length = (channels if desired_channels == -1 else desired_channels), (count if desired_samples == -1 else desired_samples)
+    # Channels asked beyond those there repeat the last one; samples beyond the end are zero.
+    columns = np.minimum(np.arange(wanted), channels - 1)
+    result = np.zeros((length, wanted), np.float32)
+    kept = min(length, count)
+    result[:kept] = samples[:kept][:, columns]
+    return torch.from_numpy(result), torch.tensor(rate, dtype=torch.int32)
+
+
+@kernel("EncodeWav")
+def encode_wav(audio, sample_rate):
+    if audio.dim() != 2:
+        raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
+    if sample_rate.dim() != 0:
+        raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
+    rate = sample_rate.item()
+    if not audio.numel():
+        raise _invalid("audio is null")
+    if rate <= 0:
+        raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
+    channels = audio.shape[1]
+    values = torch.clamp(torch.round(audio.float() * 32768), -32768, 32767).to(torch.int16)
+    body = values.numpy().astype("<i2").tobytes()
+    header = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(body), b"WAVE", b"fmt ", 16, 1, channels, rate, rate * channels * 2, channels * 2, 16, b"data", len(body))  # fmt: skip
+    return np.array(header + body, dtype=object)
+
+
+@kernel("AudioSpectrogram")
+def audio_spectrogram(samples, *, window_size, stride, magnitude_squared):
+    """[channels, frames, bins] of the power (or magnitude) of Hann-windowed frames."""
+    if samples.dim() != 2:
+        raise _invalid("input must be 2-dimensional[" + ",".join(map(str, samples.shape)) + "]")
+    if window_size < 2:
+        raise _invalid(f"Spectrogram initialization failed for window size {window_size}")
+    length = 1 << (window_size - 1).bit_length()
+    count = samples.shape[0]
+    frames = 1 + (count - window_size) // stride if count >= window_size else 0
+    if not frames:
+        return torch.zeros((samples.shape[1], 0, length // 2 + 1))
+    window = torch.hann_window(window_size, periodic=True, dtype=torch.float64)
+    pieces = samples.double().mT.unfold(1, window_size, stride) * window
+    spectrum = torch.fft.rfft(pieces, n=length)
+    power = spectrum.real**2 + spectrum.imag**2
+    return (power if magnitude_squared else power.sqrt()).float()
+
+
+def _mel(frequency):
+    return 1127.0 * math.log1p(frequency / 700.0)
+
+
+@functools.lru_cache(maxsize=32)
+def _mel_weights(bins, rate, channels, lower, upper):
+    """[bins, channels] of triangular mel bands, as the op lays them out."""
+    low, high = _mel(lower), _mel(upper)
+    spacing = (high - low) / (channels + 1)
+    centers = [low + spacing * (i + 1) for i in range(channels + 1)]
+    width = 0.5 * rate / (bins - 1)
+    first, last = int(1.5 + lower / width), int(upper / width)
+    weights = np.zeros((bins, channels))
+    channel = 0
+    for i in range(first, min(last, bins - 1) + 1):
+        mel = _mel(i * width)
+        while channel < channels and centers[channel] < mel:
+            channel += 1
+        below = channel - 1
+        if below >= 0:
+            share = (centers[below + 1] - mel) / (centers[below + 1] - centers[below])
+        else:
+            share = (centers[0] - mel) / (centers[0] - low)
+        if below >= 0:
+            weights[i, below] += share
+        if below + 1 < channels:
+            weights[i, below + 1] += 1 - share
+    return torch.from_numpy(weights)
+
+
+@kernel("Mfcc")
+def mfcc(
+    spectrogram, sample_rate, *, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count
+):
+    """The cosine transform of the logarithm of mel bands of a power spectrogram [channels, frames, bins]."""
+    if spectrogram.dim() != 3:
+        raise _invalid("spectrogram must be 3-dimensional[" + ",".join(map(str, spectrogram.shape)) + "]")
+    if sample_rate.dim() != 0:
+        raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
+    count = filterbank_channel_count
+    weights = _mel_weights(spectrogram.shape[2], float(sample_rate), count, lower_frequency_limit, upper_frequency_limit)
+    bands = spectrogram.double().sqrt() @ weights
+    logarithms = bands.clamp(min=1e-12).log()
+    steps = torch.arange(count, dtype=torch.float64) + 0.5
+    angles = torch.arange(dct_coefficient_count, dtype=torch.float64)[:, None] * steps * (math.pi / count)
+    return (logarithms @ (math.sqrt(2.0 / count) * torch.cos(angles)).mT).float()

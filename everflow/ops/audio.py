@@ -1,0 +1,61 @@
+"""Audio files and spectrogram ops: build functions and shape rules."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.registry import shape_rule
+from everflow.framework.shapes import TensorShape
+
+
+def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
+    """(audio, sample_rate) of a 16-bit WAV file: floats in [-1, 1] of shape [samples, channels].
+
+    >>> audio, rate = tf.audio.decode_wav(tf.read_file("speech.wav"), desired_channels=1)
+    """
+    return raw.DecodeWav(contents=contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name)
+
+
+def encode_wav(audio, sample_rate, name=None):
+    """A 16-bit WAV file of audio [samples, channels]."""
+    return raw.EncodeWav(audio=audio, sample_rate=sample_rate, name=name)
+
+
+def _of_rank(tensor, rank):
+    if tensor.shape.rank not in (None, rank):
+        raise ValueError(f"Shape must be rank {rank} but is rank {tensor.shape.rank}")
+    return tensor.shape.with_rank(rank)
+
+
+@shape_rule("DecodeWav")
+def _decode_wav_shape(op):
+    _of_rank(op.inputs[0], 0)
+    channels, samples = op.attrs["desired_channels"], op.attrs["desired_samples"]
+    for value, what in ((channels, "channels"), (samples, "samples")):
+        if value != -1 and value < 0:
+            raise ValueError(f"{what} must be non-negative, got {value}")
+    return [TensorShape([None if samples == -1 else samples, None if channels == -1 else channels]), TensorShape([])]
+
+
+@shape_rule("EncodeWav")
+def _encode_wav_shape(op):
+    _of_rank(op.inputs[0], 2)
+    _of_rank(op.inputs[1], 0)
+    return TensorShape([])
+
+
+@shape_rule("AudioSpectrogram")
+def _spectrogram_shape(op):
+    audio = _of_rank(op.inputs[0], 2)
+    window, stride = op.attrs["window_size"], op.attrs["stride"]
+    count = audio[0].value
+    frames = None
+    if count is not None:
+        frames = 0 if count < window else 1 + (count - window) // stride
+    return TensorShape([audio[1], frames, (1 << (window - 1).bit_length()) // 2 + 1])
+
+
+@shape_rule("Mfcc")
+def _mfcc_shape(op):
+    spectrogram = _of_rank(op.inputs[0], 3)
+    _of_rank(op.inputs[1], 0)
+    return TensorShape([spectrogram[0], spectrogram[1], op.attrs["dct_coefficient_count"]])
