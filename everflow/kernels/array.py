@@ -34,6 +34,11 @@ def signed(x):
     return x.view(_SIGNED[x.dtype]) if not is_text(x) and x.dtype in _SIGNED else x
 
 
+def widened(x):
+    """`x` as int64 where torch has no arithmetic for its type."""
+    return x.to(torch.int64) if x.dtype in _SIGNED else x
+
+
 def on_bits(function):
     """A version of `function(x, ...)` that only moves elements of `x`, for types torch has no such function for."""
 
@@ -43,6 +48,11 @@ def on_bits(function):
         return function(x.view(_SIGNED[x.dtype]), *args).view(x.dtype)
 
     return moved
+
+
+def flip(x, axes):
+    """`x` turned around along axes."""
+    return np.flip(x, axes) if is_text(x) else on_bits(torch.flip)(x, axes)
 
 
 def dims_of(tensor) -> list[int]:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from everflow.kernels.array import bracketed, dims_of, invalid, is_text, wrap_axis
+from everflow.kernels.array import bracketed, dims_of, flip, invalid, is_text, wrap_axis
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -72,13 +72,16 @@ def _pad_with(input, paddings, value):
     pairs = _checked_paddings(input, paddings)
     if not any(a or b for a, b in pairs):
         return input
+    inside = tuple(slice(a, a + d) for d, (a, _) in zip(input.shape, pairs, strict=True))
     if is_text(input):
-        return np.pad(input, pairs, constant_values=value)
+        out = np.full([d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)], value, object)
+        out[inside] = input
+        return out
     if input.dtype in (torch.float32, torch.float64) and not isinstance(value, torch.Tensor):
         return F.pad(input, [n for pair in reversed(pairs) for n in pair], value=value)
     dims = [d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)]
     out = value.reshape(()).expand(dims).contiguous() if isinstance(value, torch.Tensor) else torch.zeros(dims, dtype=input.dtype, device=input.device)
-    out[tuple(slice(a, a + d) for d, (a, _) in zip(input.shape, pairs, strict=True))] = input
+    out[inside] = input
     return out
 
 
@@ -122,7 +125,9 @@ def _checked_perm(x, perm):
     order = dims_of(perm)
     if len(order) != x.ndim:
         raise invalid(f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}")
-    order = [wrap_axis(p, x.ndim, "{axis} is out of range [0 .. {rank})") for p in order]
+    for p in order:
+        if not 0 <= p < x.ndim:
+            raise invalid(f"{p} is out of range [0 .. {x.ndim})")
     if sorted(order) != list(range(x.ndim)):
         missing = next(i for i in range(x.ndim) if i not in order)
         raise invalid(f"{missing} is missing from {{{','.join(map(str, order))}}}.")
@@ -156,16 +161,12 @@ def invert_permutation(x):
     return torch.tensor(out, dtype=x.dtype)
 
 
-def _flip(tensor, axes):
-    return np.flip(tensor, axes) if is_text(tensor) else tensor.flip(axes)
-
-
 @kernel("ReverseV2")
 def reverse_v2(tensor, axis):
     axes = [wrap_axis(a, tensor.ndim, "'axis'[{axis}] is out of valid range [0, {rank}).") for a in dims_of(axis.reshape(-1))]
     if len(set(axes)) != len(axes):
         raise invalid(f"axis {next(a for a in axes if axes.count(a) > 1)} specified more than once.")
-    return _flip(tensor, axes) if axes else tensor
+    return flip(tensor, axes) if axes else tensor
 
 
 @kernel("Reverse")
@@ -173,7 +174,7 @@ def reverse(tensor, dims):
     if dims.shape[0] != tensor.ndim:
         raise invalid(f"'dims' must have the same number of values as 'tensor' has dimensions. 'tensor' has {tensor.ndim}'dims' has {dims.shape[0]} values")
     axes = [i for i, flipped in enumerate(dims.tolist()) if flipped]
-    return _flip(tensor, axes) if axes else tensor
+    return flip(tensor, axes) if axes else tensor
 
 
 @kernel("ReverseSequence")

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from everflow.framework import slicing
-from everflow.kernels.array import bracketed, dims_of, invalid, is_text, on_bits, signed, wrap_axis
+from everflow.kernels.array import bracketed, dims_of, flip, invalid, is_text, on_bits, signed, widened, wrap_axis
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -63,9 +63,7 @@ def _keys(axes):
 
 
 def _turn(value, axes):
-    if not axes:
-        return value
-    return np.flip(value, axes) if is_text(value) else value.flip(axes)
+    return flip(value, axes) if axes else value
 
 
 @kernel("StridedSlice")
@@ -131,6 +129,10 @@ def take(params, indices, axis):
     check_indices(indices, params.shape[axis])
     if is_text(params):
         return np.asarray(np.take(params, indices.numpy(), axis), object)
+    return on_bits(_take)(params, indices, axis)
+
+
+def _take(params, indices, axis):
     if indices.ndim == 0:
         return params.select(axis, indices.item())
     if indices.ndim == 1:
@@ -199,7 +201,7 @@ def gather_nd(params, indices):
     keys = _nd_keys(indices, tuple(params.shape), depth)
     if is_text(params):
         return np.asarray(params[tuple(k.numpy() for k in keys)], object)
-    return params[keys]
+    return on_bits(torch.Tensor.__getitem__)(params, keys)
 
 
 # Scattering
@@ -220,7 +222,11 @@ def scatter_into(out, indices, updates, combine):
         raise invalid("Indices and updates specified for empty output tensor")
     keys = _nd_keys(indices, tuple(out.shape), depth)
     if is_text(out):
-        out[tuple(k.numpy() for k in keys)] = updates if combine == "update" else out[tuple(k.numpy() for k in keys)] + updates
+        places = tuple(k.numpy() for k in keys)
+        if combine == "update":
+            out[places] = updates
+        else:
+            np.add.at(out, places, updates)
         return out
     if combine == "sub":
         updates = -signed(updates)
@@ -402,10 +408,10 @@ def dynamic_stitch(indices, data):
 @kernel("UnravelIndex")
 def unravel_index(indices, dims):
     shape, flat = dims_of(dims), indices
-    if math.prod(shape) == 0 and flat.numel():
-        raise invalid("index is out of bound as with dims")
-    if flat.numel() and (flat.min().item() < 0 or flat.max().item() >= math.prod(shape)):
-        raise invalid("index is out of bound as with dims")
+    if flat.ndim > 1:
+        raise invalid(f"The indices can only be scalar or vector, got {bracketed(flat.shape)}")
+    if 0 in shape:
+        raise invalid("The input dims cannot contain a dim of zero")
     columns = []
     for dim in reversed(shape):
         columns.append(flat % dim)
@@ -429,7 +435,7 @@ def _search(sorted_inputs, values, out_type, side):
     if is_text(values):
         found = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values, strict=True)]
         return torch.from_numpy(np.stack(found) if found else np.zeros(values.shape, np.int64)).to(torch_dtype(out_type))
-    return torch.searchsorted(sorted_inputs.contiguous(), values.contiguous(), right=side == "right").to(torch_dtype(out_type))
+    return torch.searchsorted(widened(sorted_inputs).contiguous(), widened(values).contiguous(), right=side == "right").to(torch_dtype(out_type))
 
 
 @kernel("MatrixBandPart", "BatchMatrixBandPart")

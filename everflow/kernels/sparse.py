@@ -11,7 +11,7 @@ import math
 import numpy as np
 import torch
 
-from everflow.kernels.array import bracketed, dims_of, invalid, is_text, signed
+from everflow.kernels.array import bracketed, dims_of, invalid, is_text, signed, widened
 from everflow.kernels.registry import kernel
 
 
@@ -128,7 +128,8 @@ def sparse_tensor_dense_add(a_indices, a_values, a_shape, b):
     if bad.numel():
         raise invalid(f"Sparse tensor has some invalid index on dimension {bad[0].item()}; dense tensor shape: {bracketed(b.shape)}")
     out = b.clone()
-    return out.index_put_(tuple(a_indices.long().unbind(1)), a_values, accumulate=True)
+    signed(out).index_put_(tuple(a_indices.long().unbind(1)), signed(a_values), accumulate=True)
+    return out
 
 
 @kernel("SparseTensorDenseMatMul")
@@ -389,7 +390,7 @@ def sparse_add_grad(backprop_val_grad, a_indices, b_indices, sum_indices):
 def _of_both(function):
     def apply(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
-        return rows, function(_aligned(a_values, from_a), _aligned(b_values, from_b))
+        return rows, function(widened(_aligned(a_values, from_a)), widened(_aligned(b_values, from_b))).to(a_values.dtype)
 
     return apply
 
@@ -427,11 +428,12 @@ def _reduced(indices, values, shape, axes, keep_dims, largest):
     left = [i for i in range(len(dims)) if i not in gone]
     kept_dims = [dims[i] for i in left]
     first, groups = group_ids(indices[:, left], kept_dims) if left else (torch.zeros(min(indices.shape[0], 1), dtype=torch.int64), torch.zeros(indices.shape[0], dtype=torch.int64))
-    count = first.numel()
+    wide = widened(values)
     if largest:
-        out = values[first].clone().scatter_reduce_(0, groups, values, "amax")
+        out = wide[first].clone().scatter_reduce_(0, groups, wide, "amax")
     else:
-        out = values.new_zeros(count).index_add_(0, groups, values)
+        out = wide.new_zeros(first.numel()).index_add_(0, groups, wide)
+    out = out.to(values.dtype)
     final = [1 if i in gone else d for i, d in enumerate(dims)] if keep_dims else kept_dims
     return indices[first][:, left], out, left, kept_dims, final
 
@@ -440,7 +442,8 @@ def _dense_reduction(largest):
     def reduce(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
         rows, out, _, kept_dims, final = _reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, largest)
         dense = out.new_zeros(kept_dims)
-        dense[tuple(rows.unbind(1))] = out if rows.shape[1] else out.sum() if out.numel() else 0
+        if out.numel():
+            signed(dense)[tuple(rows.unbind(1))] = signed(out) if rows.shape[1] else signed(out)[0]
         return dense.reshape(final)
 
     return reduce
