@@ -12,12 +12,12 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.philox import Philox
-from everflow.kernels.random import doubles, stream_of
+from everflow.kernels.random import stream_of
 from everflow.kernels.registry import kernel
 
 # What a run sets aside of its stream for each candidate, in 32-bit words.
 _RESERVED_WORDS = 2048
-_BLOCKS_AT_ONCE = 16
+_BLOCKS_AT_ONCE = 64
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
@@ -57,7 +57,7 @@ class Words:
         return (self.word() & 0x7FFFFF) * 2.0**-23
 
     def double(self) -> float:
-        return float(doubles(np.array([self.word(), self.word()], np.uint32))[0])
+        return ((self.word() & 0xFFFFF) << 32 | self.word()) * 2.0**-52
 
 
 class _Uniform:

@@ -17,6 +17,7 @@ from everflow.runtime.plan.structure import CONTROL_FLOW
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
+_LARGEST_COMPARED = 16
 _CONSTANT = (VALUE, "Const")
 
 
@@ -129,10 +130,15 @@ def common_subexpressions(program: Program, session) -> int:
     edges: dict = {}
     nodes: dict = {}
     for node in program.nodes:
-        if not node.inputs or not is_pure(node):
+        if node.type in _CONSTANT:
+            key = _constant_key(node, session)
+        elif node.inputs and is_pure(node):
+            inputs = tuple(edges.get(e, e) for e in node.inputs)
+            key = (node.type, inputs, tuple(sorted(map(id, node.controls))), _attributes_key(node))
+        else:
+            key = None
+        if key is None:
             continue
-        inputs = tuple(edges.get(e, e) for e in node.inputs)
-        key = (node.type, inputs, tuple(sorted(map(id, node.controls))), _attributes_key(node))
         other = seen.setdefault(key, node)
         if other is not node:
             nodes[node] = other
@@ -140,6 +146,15 @@ def common_subexpressions(program: Program, session) -> int:
     if edges:
         program.replace(edges, nodes)
     return len(nodes)
+
+
+def _constant_key(node: Node, session):
+    """What makes two small constants one: type, shape and values; None for others."""
+    value = constant_value(node, session)
+    if node.controls or not isinstance(value, torch.Tensor) or value.numel() > _LARGEST_COMPARED or value.is_complex():
+        return None
+    # -0.0 equals 0.0, and no NaN equals itself: the text tells them apart.
+    return VALUE, node.output_dtypes[0], tuple(value.shape), str(value.reshape(-1).tolist())
 
 
 def _attributes_key(node: Node):
