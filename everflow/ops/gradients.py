@@ -153,6 +153,7 @@ class _Walk:
             op = queue.popleft()
             self.visit(op, stops)
             self.release(op, queue, pending, xs)
+
     def count_pending(self, to_ops, from_ops):
         """How many gradients each op between xs and ys waits for; other ops are not in it."""
         reached = self.reached_from(from_ops)
@@ -357,7 +358,7 @@ class _Walk:
             if not isinstance(grad_y, IndexedSlices):
                 return array.identity(grad_y, name=f"grad_ys_{i}")
             return IndexedSlices(
-                indices=grad_y.indices if isinstance(grad_y.indices, Tensor) is False else array.identity(grad_y.indices, name=f"grad_ys_{i}_indices"),
+                indices=array.identity(grad_y.indices, name=f"grad_ys_{i}_indices"),
                 values=array.identity(grad_y.values, name=f"grad_ys_{i}_values"),
                 dense_shape=None if grad_y.dense_shape is None else array.identity(grad_y.dense_shape, name=f"grad_ys_{i}_shape"),
             )
@@ -367,11 +368,14 @@ def _check_given_gradient(y, grad_y):
     if y.dtype.is_floating or y.dtype.is_integer:
         if not (grad_y.dtype.is_floating or grad_y.dtype.is_integer):
             raise TypeError(
-                f"Gradient type {grad_y.dtype.name} generated for real or integer-valued tensor {y} with type {y.dtype.name} must be real or integer"
+                f"Gradient type {grad_y.dtype.name} generated for real or integer-valued tensor {y} with type {y.dtype.name} "
+                "must be real or integer"
             )
     elif y.dtype.is_complex:
         if not grad_y.dtype.is_complex:
-            raise TypeError(f"Gradient type {grad_y.dtype.name} generated for complex-valued tensor {y} with type {y.dtype.name} must be real")
+            raise TypeError(
+                f"Gradient type {grad_y.dtype.name} generated for complex-valued tensor {y} with type {y.dtype.name} must be real"
+            )
     elif y.dtype == dtypes.variant:
         if grad_y.dtype != dtypes.variant:
             raise TypeError(f"Gradient type {grad_y.dtype.name} generated for variant tensor {y} with type {y.dtype.name} must be variant")
@@ -446,9 +450,7 @@ def _hessian(gradient, x):
     return array.reshape(rows.stack(), array.concat((dims, dims), 0))
 
 
-def hessians(
-    ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None
-):
+def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
     """The matrix (tensor) of second derivatives of the sum of `ys` with respect to each x of `xs`."""
     xs = _as_list(xs)
     options = {

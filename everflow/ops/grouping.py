@@ -71,7 +71,7 @@ def tuple(tensors, name=None, control_inputs=None):  # noqa: A001  TensorFlow's 
             if isinstance(item, Tensor):
                 item = item.op
             elif not isinstance(item, Operation):
-                raise TypeError("Control input must be Operation or Tensor: %s" % item)
+                raise TypeError(f"Control input must be Operation or Tensor: {item}")
             gates.append(item)
         gates = sorted(set(gates), key=lambda op: op._id)
         if not gates:

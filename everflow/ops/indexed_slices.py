@@ -56,7 +56,7 @@ def as_indexed_slices_list(inputs, optimize=True):
     from everflow.ops.math import cast
 
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError("Expected a list or tuple, not a %s" % type(inputs))
+        raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
     outputs = [as_indexed_slices(item, optimize) for item in inputs]
     if not any(o.indices.dtype == dtypes.int32 for o in outputs) or all(o.indices.dtype == dtypes.int32 for o in outputs):
         return outputs

@@ -60,7 +60,7 @@ class PartitionedVariable:
                 return array.identity(self._variable_list[0], name=self._name)
         axes = self._partition_axes()
         if len(axes) > 1:
-            raise NotImplementedError(f"Cannot concatenate along more than one dimension: {axes}. Multi-axis partition concat is not supported")
+            raise NotImplementedError(f"Cannot concatenate along more than one dimension: {axes}.")
         with name_scope(self._name + "/ConcatPartitions/"):
             whole = array.concat(self._variable_list, axes[0])
         with name_scope(None):
@@ -173,14 +173,16 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
     return partitioner
 
 
-def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None):
+def create_partitioned_variables(
+    shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None
+):
     """Deprecated: a list of variables that hold the parts of a tensor, cut as `slicing` says."""
     from everflow.ops.variable_scope import get_variable, variable_scope
 
     if len(shape) != len(slicing):
         raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, slicing: {slicing}")
     if len(shape) < 1:
-        raise ValueError("A partitioned Variable must have rank at least 1: shape: %s" % shape)
+        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
         whole = get_variable(
             None,

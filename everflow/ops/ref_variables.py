@@ -11,9 +11,8 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, colocate_with, device, get_default_graph, init_scope, name_scope
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import safe_initial_value, state
-from everflow.ops.variables import (
+from everflow.ops.variable_options import (
     SaveSliceInfo,
-    Variable,
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
@@ -22,6 +21,7 @@ from everflow.ops.variables import (
     prepend_name_scope,
     strip_name_scope,
 )
+from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
 
 
@@ -85,9 +85,7 @@ class RefVariable(Variable):
         self._initial_value = value
         if validate_shape and not value.shape.is_fully_defined():
             raise ValueError(f"initial_value must have a shape specified: {value}")
-        self._initializer_op = state.assign(
-            self._variable, safe_initial_value.guarded(scope, value), validate_shape=validate_shape
-        ).op
+        self._initializer_op = state.assign(self._variable, safe_initial_value.guarded(scope, value), validate_shape=validate_shape).op
         if caching_device is not None:
             with device(caching_device):
                 self._snapshot = raw.Identity(self._variable, name="read")
@@ -143,7 +141,7 @@ class RefVariable(Variable):
 
     # --- facts -------------------------------------------------------------------------------
 
-    name = property(lambda self: self._name, doc="The name, \"v:0\".")
+    name = property(lambda self: self._name, doc='The name, "v:0".')
     op = property(lambda self: self._variable.op, doc="The VariableV2 operation.")
     dtype = property(lambda self: self._variable.dtype, doc="The dtype, a reference one.")
     device = property(lambda self: self._variable.device, doc="The device asked for.")

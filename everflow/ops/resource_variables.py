@@ -17,9 +17,8 @@ from everflow.framework.scopes import (
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import safe_initial_value, state
 from everflow.ops.resource_handles import handle_data
-from everflow.ops.variables import (
+from everflow.ops.variable_options import (
     SaveSliceInfo,
-    Variable,
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
@@ -28,6 +27,7 @@ from everflow.ops.variables import (
     prepend_name_scope,
     strip_name_scope,
 )
+from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
 
 
@@ -36,7 +36,7 @@ class BaseResourceVariable(Variable):
 
     # --- facts -------------------------------------------------------------------------------
 
-    name = property(lambda self: self._handle_name, doc="The name, \"v:0\".")
+    name = property(lambda self: self._handle_name, doc='The name, "v:0".')
     handle = property(lambda self: self._handle, doc="The resource handle, which ops on the variable take.")
     op = property(lambda self: self._handle.op, doc="The VarHandleOp operation.")
     dtype = property(lambda self: self._dtype, doc="The dtype.")

@@ -198,7 +198,8 @@ def check_scatter_nd(ref, indices, updates):
     depth = indices[-1].value
     outer = indices.ndims - 1
     if updates.ndims < outer:
-        raise ValueError(f"Dimensions [0,{outer}) of indices[shape={indices}] must match dimensions [0,{outer}) of updates[shape={updates}]")
+        both = f"indices[shape={indices}] must match dimensions [0,{outer}) of updates[shape={updates}]"
+        raise ValueError(f"Dimensions [0,{outer}) of {both}")
     updates[:outer].merge_with(indices[:-1])
     if depth is not None:
         if depth > ref.ndims:

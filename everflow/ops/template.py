@@ -7,6 +7,7 @@ import functools
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops.variable_scope import variable_scope
+from everflow.platform import logging
 
 
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
@@ -63,10 +64,11 @@ class Template:
                 )
             made = get_collection(GraphKeys.GLOBAL_VARIABLES)[global_before:]
             if made:
-                from everflow.platform import logging
-
-                logging.info("New variables created when calling a template after the first time, perhaps you used tf.Variable "
-                             "when you meant tf.get_variable: %s", made)  # fmt: skip
+                logging.info(
+                    "New variables created when calling a template after the first time, perhaps you used tf.Variable when you "
+                    "meant tf.get_variable: %s",
+                    made,
+                )
         self._called = True
         return result
 
@@ -76,15 +78,16 @@ class Template:
 
     @property
     def variable_scope_name(self):
-        """The scope's name without the slash at its end, or None before it exists."""
+        """The scope's name with a slash at its end, or None before it exists."""
         if self._variable_scope is None:
             return None
-        return self._variable_scope.name.rstrip("/")
+        name = self._variable_scope.name
+        return name if not name or name.endswith("/") else name + "/"
 
     def _in_scope(self, key):
         if self._variable_scope is None:
             return []
-        return get_collection(key, self._variable_scope.name + "/" if self._variable_scope.name else "")
+        return get_collection(key, self.variable_scope_name)
 
     global_variables = property(lambda self: self._in_scope(GraphKeys.GLOBAL_VARIABLES))
     local_variables = property(lambda self: self._in_scope(GraphKeys.LOCAL_VARIABLES))

@@ -55,4 +55,3 @@ def _sparse_shape(op):
         grad[:1].merge_with(indices)
         shape[1:].merge_with(grad[1:])
     return _result(op, shape)
-

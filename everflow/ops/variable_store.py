@@ -32,10 +32,12 @@ class PartitionInfo:
         if not isinstance(var_offset, (list, tuple)):
             raise TypeError(f"`var_offset` must be a sequence (like tuple or list) instead of {type(var_offset).__name__}")
         if len(var_offset) != len(full_shape):
-            raise ValueError(f"Expected equal length, but `var_offset` is of length {len(var_offset)} while full_shape is of length {len(full_shape)}.")
+            lengths = f"`var_offset` is of length {len(var_offset)} while full_shape is of length {len(full_shape)}"
+            raise ValueError(f"Expected equal length, but {lengths}.")
         for offset, size in zip(var_offset, full_shape, strict=True):
             if offset < 0 or offset >= size:
-                raise ValueError(f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for var_offset={var_offset}, full_shape={full_shape}")
+                whole = f"var_offset={var_offset}, full_shape={full_shape}"
+                raise ValueError(f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for {whole}")
         self._full_shape = full_shape
         self._var_offset = var_offset
 
@@ -52,10 +54,12 @@ class PartitionInfo:
         if not isinstance(shape, (tuple, list)):
             raise TypeError(f"`shape` must be a sequence (like tuple or list) instead of {type(shape).__name__}")
         if len(shape) != len(self.full_shape):
-            raise ValueError(f"Expected equal length, but received shape={shape} of length {len(shape)} while self.full_shape={self.full_shape}")
+            raise ValueError(f"Expected equal length, but received shape={shape} while self.full_shape={self.full_shape}")
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
-            raise ValueError(f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} since slice dim could be one of {cut}.")
+            raise ValueError(
+                f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} : slice dim could be one of {cut}"
+            )
         return cut[0] if cut else None
 
 
@@ -190,9 +194,7 @@ class VariableStore:
     def _shared(self, name, shape, dtype, reuse):
         found = self._vars[name]
         if reuse is False:
-            message = (
-                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
-            )
+            message = f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
             frame = getattr(found.op, "user_frame", None)
             if frame is not None:
                 message += f' Originally defined at:\n\n  File "{frame[0]}", line {frame[1]}, in {frame[2]}\n    {frame[3]}\n'
@@ -228,7 +230,7 @@ class VariableStore:
         axis = next((i for i, count in enumerate(partitions) if count > 1), 0)
         count = partitions[axis]
         if f"{name}/part_0" in self._vars and f"{name}/part_{count - 1}" not in self._vars:
-            raise ValueError(f"Partitioner returned a different partitioning than what was already found. Partitioner returned {count} shards.")
+            raise ValueError(f"Partitioner returned a different partitioning than what was already found: {count} shards.")
         parts = []
         for i, (offset, part_shape) in enumerate(_parts_of(shape.as_list(), axis, count)):
             parts.append(self._make_part(name, i, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options))
@@ -262,10 +264,13 @@ class VariableStore:
         if not shape.is_compatible_with(found.shape):
             raise ValueError(f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape {found.shape}.")
         if not dtype.is_compatible_with(found.dtype):
-            raise ValueError(f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}.")
+            raise ValueError(
+                f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}."
+            )
         if partitions is not None and found._get_partitions() != partitions:
             raise ValueError(
-                f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and found partitions {found._get_partitions()}."
+                f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} "
+                f"and found partitions {found._get_partitions()}."
             )
         return found
 
@@ -303,8 +308,8 @@ def _initial_value(initializer, from_value, shape, dtype, partition_info):
     if _needs_no_arguments(initializer):
         return initializer, None
     raise ValueError(
-        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided or an instance of "
-        "`tf.keras.initializers.*' and `shape` should be fully defined."
+        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
+        "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
     )
 
 

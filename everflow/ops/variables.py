@@ -6,8 +6,6 @@ The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variab
 
 from __future__ import annotations
 
-import enum
-
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
@@ -22,27 +20,14 @@ from everflow.framework.scopes import (
     register_proto_function,
 )
 from everflow.ops.grouping import group
+from everflow.ops.variable_options import (
+    SaveSliceInfo,
+    VariableAggregation,
+    VariableSynchronization,
+    prepend_name_scope,  # noqa: F401  for whoever reads graphs from files
+    validate_synchronization_aggregation_trainable,  # noqa: F401
+)
 from everflow.protos import variable_pb2
-
-
-class VariableSynchronization(enum.Enum):
-    """When the copies of a variable on several devices are brought together."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How the copies of a variable on several devices are brought together."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3  # its former name
-
 
 _resource_by_default = False
 
@@ -139,103 +124,6 @@ def default_variable_creator(next_creator=None, **kwargs):
     return RefVariable(**kwargs)
 
 
-def validate_synchronization_aggregation_trainable(synchronization, aggregation, trainable, name):
-    """The three checked and with their defaults filled in."""
-    aggregation = _as_enum(VariableAggregation, aggregation, "aggregation", name)
-    synchronization = _as_enum(VariableSynchronization, synchronization, "synchronization", name)
-    if trainable is None:
-        trainable = synchronization != VariableSynchronization.ON_READ
-    return synchronization, aggregation, trainable
-
-
-def _as_enum(kind, value, what, name):
-    if value is None:
-        return kind(0)
-    try:
-        return kind(value)
-    except ValueError:
-        raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}") from None
-
-
-def check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name):
-    """(synchronization, aggregation, trainable, collections) for a new variable, checked."""
-    synchronization, aggregation, trainable = validate_synchronization_aggregation_trainable(
-        synchronization, aggregation, trainable, name
-    )
-    if initial_value is None:
-        raise ValueError("initial_value must be specified.")
-    if collections is None:
-        collections = [GraphKeys.GLOBAL_VARIABLES]
-    if not isinstance(collections, (list, tuple, set)):
-        raise ValueError(f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections} of type {type(collections)}")
-    if constraint is not None and not callable(constraint):
-        raise ValueError("The `constraint` argument must be a callable.")
-    if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
-        collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
-    return synchronization, aggregation, trainable, collections
-
-
-def options_from_proto(variable_def):
-    """(synchronization, aggregation, trainable) that a VariableDef holds."""
-    return validate_synchronization_aggregation_trainable(
-        VariableSynchronization(variable_def.synchronization),
-        VariableAggregation(variable_def.aggregation),
-        variable_def.trainable,
-        variable_def.variable_name,
-    )
-
-
-class SaveSliceInfo:
-    """Which part of a larger tensor a variable holds, for files that store the whole."""
-
-    def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None, import_scope=None):
-        if save_slice_info_def:
-            if not isinstance(save_slice_info_def, variable_pb2.SaveSliceInfoDef):
-                raise AssertionError("save_slice_info_def must be a SaveSliceInfoDef")
-            self.full_name = prepend_name_scope(save_slice_info_def.full_name, import_scope)
-            self.full_shape = list(save_slice_info_def.full_shape)
-            self.var_offset = list(save_slice_info_def.var_offset)
-            self.var_shape = list(save_slice_info_def.var_shape)
-        else:
-            self.full_name = full_name
-            self.full_shape = full_shape
-            self.var_offset = var_offset
-            self.var_shape = var_shape
-
-    @property
-    def spec(self):
-        """The slice as checkpoints write it: "4 2 0,2:0,2"."""
-        full_shape = "".join(f"{d} " for d in self.full_shape)
-        return full_shape + ":".join(f"{o},{s}" for o, s in zip(self.var_offset, self.var_shape, strict=True))
-
-    def to_proto(self, export_scope=None):
-        """A SaveSliceInfoDef, or None where the name is outside `export_scope`."""
-        if export_scope and not self.full_name.startswith(export_scope):
-            return None
-        proto = variable_pb2.SaveSliceInfoDef(full_name=strip_name_scope(self.full_name, export_scope))
-        proto.full_shape.extend(self.full_shape)
-        proto.var_offset.extend(self.var_offset)
-        proto.var_shape.extend(self.var_shape)
-        return proto
-
-
-def prepend_name_scope(name, import_scope):
-    """A name as it is inside the scope that a graph was imported under."""
-    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
-
-
-def strip_name_scope(name, export_scope):
-    """A name without the scope that is exported."""
-    prefix = export_scope.rstrip("/") + "/" if export_scope else ""
-    return name[len(prefix) :] if prefix and name.startswith(prefix) else name
-
-
-def check_node_name(scope):
-    """ValueError where a variable's name is empty: its node is named like its name scope."""
-    if not scope:
-        raise ValueError("'' is not a valid node name")
-
-
 def _left_to_the_kind(self):
     raise NotImplementedError
 
@@ -315,7 +203,7 @@ class Variable(metaclass=_VariableType):
         """The operation that gives it its initial value."""
         return self._initializer_op
 
-    name = property(_left_to_the_kind, doc="The name, \"v:0\".")
+    name = property(_left_to_the_kind, doc='The name, "v:0".')
     op = property(_left_to_the_kind, doc="The operation that holds it.")
     dtype = property(_left_to_the_kind, doc="The dtype; a reference one for ref variables.")
     device = property(_left_to_the_kind, doc="The device asked for.")
@@ -472,9 +360,7 @@ def require_load_session():
     """The default session; ValueError where there is none."""
     session = get_default_session()
     if session is None:
-        raise ValueError(
-            "Either session argument should be provided or default session should be established"
-        )
+        raise ValueError("Either session argument should be provided or default session should be established")
     return session
 
 
@@ -580,14 +466,19 @@ def is_variable_initialized(variable):
     return state.is_variable_initialized(variable)
 
 
+def _variable_nodes():
+    """Variables that a program put into the graph by hand, without collections."""
+    kinds = ("Variable", "VariableV2", "AutoReloadVariable")
+    return [op.outputs[0] for op in get_default_graph().get_operations() if op.type in kinds]
+
+
 def assert_variables_initialized(var_list=None):
     """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables."""
     from everflow.ops import array
 
     if var_list is None:
         var_list = global_variables() + local_variables()
-    if not var_list:  # older programs put VariableV2 nodes into the graph by hand
-        var_list = [op.outputs[0] for op in get_default_graph().get_operations() if op.type in ("Variable", "VariableV2", "AutoReloadVariable")]
+        var_list = var_list or _variable_nodes()
     if not var_list:
         return None
     ranks = []
@@ -605,10 +496,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
     if var_list is None:
         var_list = global_variables() + local_variables()
-        if not var_list:
-            var_list = [
-                op.outputs[0] for op in get_default_graph().get_operations() if op.type in ("Variable", "VariableV2", "AutoReloadVariable")
-            ]
+        var_list = var_list or _variable_nodes()
     with name_scope(name):
         flags = [is_variable_initialized(v) for v in var_list] if var_list else None
         with device("/cpu:0"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
 from everflow.framework import raw_ops as raw
+from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
 from everflow.ops import grouping, state
 from everflow.ops.math import cast, sqrt
 from everflow.train.optimizer import KernelOptimizer

@@ -171,9 +171,7 @@ class RMSPropOptimizer(KernelOptimizer):
 
     _rule_tensors = {"lr": "_learning_rate_tensor", "rho": "_decay_tensor", "momentum": "_momentum_tensor", "epsilon": "_epsilon_tensor"}
 
-    def __init__(
-        self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"
-    ):
+    def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._decay = decay

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.train.optimizer import KernelOptimizer
 from everflow.ops.math import cast
+from everflow.train.optimizer import KernelOptimizer
 
 
 class GradientDescentOptimizer(KernelOptimizer):
@@ -87,6 +87,4 @@ class MomentumOptimizer(KernelOptimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_learning_rate_tensor", self._learning_rate), momentum=("_momentum_tensor", self._momentum)
-        )
+        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate), momentum=("_momentum_tensor", self._momentum))

@@ -69,9 +69,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
 @_schedule
 def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
     """From `learning_rate` to `end_learning_rate` in `decay_steps`, along a power; with `cycle`, in ever longer rounds."""
-    with name_scope(
-        name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]
-    ) as name:
+    with name_scope(name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
         end_learning_rate = math.cast(end_learning_rate, dtype)
@@ -103,9 +101,7 @@ def piecewise_constant(x, boundaries, values, name=None):
             if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
-                raise ValueError(
-                    f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r})."
-                )
+                raise ValueError(f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r}).")
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
             raise ValueError(

@@ -63,9 +63,7 @@ class FixedLossScale(LossScale):
 
 
 def _all_finite(grads):
-    finite = [
-        math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None
-    ]
+    finite = [math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None]
     return math.reduce_all(finite)
 
 
@@ -96,9 +94,7 @@ class DynamicLossScale(LossScale):
             return grouping.group(assign, self._num_good_steps.assign(0))
 
         def after_finite():
-            return cond(
-                self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op
-            )
+            return cond(self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op)
 
         def after_overflow():
             smaller = math.maximum(self._current_loss_scale / self._multiplier, 1)
@@ -134,7 +130,13 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             raise ValueError("loss_scale cannot be None")
 
     def compute_gradients(
-        self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None
+        self,
+        loss,
+        var_list=None,
+        gate_gradients=Optimizer.GATE_OP,
+        aggregation_method=None,
+        colocate_gradients_with_ops=False,
+        grad_loss=None,
     ):
         loss = self._scaled(loss)
         found = self._optimizer.compute_gradients(
@@ -183,7 +185,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is rewritten."""
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
-        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}. `enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer.')
+        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}: this call wraps the optimizer.')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
 
 

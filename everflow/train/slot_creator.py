@@ -41,9 +41,7 @@ def _slot_variable(primary, value, validate_shape, shape, dtype):
     if info is not None:
         # In a checkpoint the slots of all parts are one tensor, like the parts themselves.
         own_name = slot.name[len(primary.op.name + "/") : -2]
-        slot._set_save_slice_info(
-            SaveSliceInfo(f"{info.full_name}/{own_name}", info.full_shape[:], info.var_offset[:], info.var_shape[:])
-        )
+        slot._set_save_slice_info(SaveSliceInfo(f"{info.full_name}/{own_name}", info.full_shape[:], info.var_offset[:], info.var_shape[:]))
     return slot
 
 

@@ -7,16 +7,15 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.ops import array, grouping
-from everflow.ops.math import cast, pow as power
+from everflow.ops.math import cast
+from everflow.ops.math import pow as power
 from everflow.train.adam import AdamOptimizer
 
 
 class _PowersFromStep:
     """The part in which the two differ from Adam: no beta power variables, nothing to finish."""
 
-    def __init__(
-        self, global_step=0, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"
-    ):
+    def __init__(self, global_step=0, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
         self.global_step = global_step
         self._global_step_on_worker = None

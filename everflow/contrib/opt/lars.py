@@ -53,9 +53,7 @@ class LARSOptimizer(Optimizer):
             g_norm = norm(grad, ord=2)
             trust_ratio = array.where(
                 greater(w_norm, 0),
-                array.where(
-                    greater(g_norm, 0), self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon), 1.0
-                ),
+                array.where(greater(g_norm, 0), self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon), 1.0),
                 1.0,
             )
             scaled = self._learning_rate * trust_ratio

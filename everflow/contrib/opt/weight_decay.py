@@ -75,9 +75,7 @@ class DecoupledWeightDecayExtension:
             return super()._resource_apply_dense(grad, var)
 
     def _apply_sparse(self, grad, var):
-        decay = self._decay_weights_sparse_op(
-            var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking)
-        )
+        decay = self._decay_weights_sparse_op(var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking))
         with control_dependencies([decay]):
             return super()._apply_sparse(grad, var)
 

@@ -76,9 +76,7 @@ class MovingAverageOptimizer(Optimizer):
 class VariableClippingOptimizer(Optimizer):
     """Trains with another optimizer and clips the norm of given variables after each step."""
 
-    def __init__(
-        self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False, name="VariableClipping"
-    ):
+    def __init__(self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False, name="VariableClipping"):
         super().__init__(use_locking, name)
         self._opt = opt
         self._vars_to_clip_dims = vars_to_clip_dims
