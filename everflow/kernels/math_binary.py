@@ -110,7 +110,8 @@ def xlogy(x, y):
 def power(x, y):
     if not (x.is_floating_point() or x.is_complex()) and (y < 0).any():
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
-    return torch.pow(x, y)
+    # Torch knows shorter ways for common powers that are plain numbers.
+    return torch.pow(x, y.item()) if y.dim() == 0 and x.is_floating_point() else torch.pow(x, y)
 
 
 def _integer_division(divide, error):

@@ -44,20 +44,20 @@ def batch_matmul(x, y, *, adj_x, adj_y):
         if batch.dim() < 2:
             raise InvalidArgumentError(None, None, f"In[{index}] ndims must be >= 2: {batch.dim()}")
     left, right = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
-    if left.shape[-1] != right.shape[-2]:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: {shape_text(x)} {shape_text(y)} "
-            f"{int(adj_x)} {int(adj_y)}",
-        )
     try:
-        torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        return torch.matmul(left, right)
     except RuntimeError:
-        raise InvalidArgumentError(
-            None, None, f"In[0] and In[1] must have compatible batch dimensions: {shape_text(x)} vs. {shape_text(y)}"
-        ) from None
-    return torch.matmul(left, right)
+        raise _misfit(x, y, left, right, adj_x, adj_y) from None
+
+
+def _misfit(x, y, left, right, adj_x, adj_y):
+    shapes = shape_text(x), shape_text(y)
+    if left.shape[-1] != right.shape[-2]:
+        sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
+        return InvalidArgumentError(
+            None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}"
+        )
+    return InvalidArgumentError(None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}")
 
 
 @kernel("BatchMatMul")

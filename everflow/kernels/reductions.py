@@ -18,7 +18,7 @@ def reduced_axes(axis, rank) -> list[int]:
     for a in axes:
         if not -rank <= a < rank:
             raise InvalidArgumentError(None, None, f"Invalid reduction dimension ({a} for input with {rank} dimension(s)")
-    return sorted({a % rank for a in axes})
+    return axes if len(axes) < 2 else sorted({a % rank for a in axes})
 
 
 def _reduction(op_type, reduce):
@@ -37,12 +37,14 @@ def _summed_type(x):
 
 
 def _sum(x, axes, keep_dims):
+    if x.is_floating_point():
+        return torch.sum(x, axes, keep_dims)
     return x.sum(axes, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
 
 
 def _mean(x, axes, keep_dims):
     if x.is_floating_point() or x.is_complex():
-        return x.mean(axes, keepdim=keep_dims)
+        return torch.mean(x, axes, keep_dims)
     total = _sum(x, axes, keep_dims)
     count = 1
     for axis in axes:
@@ -53,22 +55,30 @@ def _mean(x, axes, keep_dims):
 
 
 def _prod(x, axes, keep_dims):
-    for axis in reversed(axes):
+    for axis in reversed(axes):  # from the last one, so that the others stay where they are
         x = x.prod(axis, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
     return x
+
+
+def _has_nan(x):
+    """Whether there may be a NaN in a float tensor: quick, and wrong only where infinities of both signs meet."""
+    total = float(x.sum())
+    return total != total
 
 
 def _extreme(reduce, infinity, bound):
     """Maximum or minimum. NaNs are passed over; of nothing it is infinity, or the type's limit for integers."""
 
     def run(x, axes, keep_dims):
-        floating = x.is_floating_point()
         if any(x.shape[a] == 0 for a in axes):
-            shape = [1 if i in axes else size for i, size in enumerate(x.shape) if keep_dims or i not in axes]
-            return torch.full(shape, infinity if floating else bound(x.dtype), dtype=x.dtype)
-        result = from_comparable(reduce(comparable(x), dim=axes, keepdim=keep_dims), x.dtype)
-        if floating and bool(torch.isnan(result).any()):
-            result = reduce(torch.where(torch.isnan(x), infinity, x), dim=axes, keepdim=keep_dims)
+            gone = {a % x.dim() for a in axes}
+            shape = [1 if i in gone else size for i, size in enumerate(x.shape) if keep_dims or i not in gone]
+            return torch.full(shape, infinity if x.is_floating_point() else bound(x.dtype), dtype=x.dtype)
+        if not x.is_floating_point():
+            return from_comparable(reduce(comparable(x), axes, keep_dims), x.dtype)
+        result = reduce(x, axes, keep_dims)
+        if _has_nan(result):
+            result = reduce(torch.where(torch.isnan(x), infinity, x), axes, keep_dims)
         return result
 
     return run
@@ -105,9 +115,11 @@ def _position(op_type, find, infinity):
             raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
         if input.shape[axis] == 0:
             raise InvalidArgumentError(None, None, f"Reduction axis {axis % rank} is empty in shape {shape_text(input)}")
-        if input.is_floating_point():
-            input = torch.nan_to_num(input, nan=infinity, posinf=float("inf"), neginf=float("-inf"))
-        return find(comparable(input), dim=axis).to(torch_dtype(output_type))
+        if not input.is_floating_point():
+            input = comparable(input)
+        elif _has_nan(input):
+            input = torch.where(torch.isnan(input), infinity, input)
+        return find(input, dim=axis).to(torch_dtype(output_type))
 
     kernel(op_type)(run)
 

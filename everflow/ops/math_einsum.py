@@ -24,7 +24,8 @@ def einsum(equation, *inputs, **kwargs):
     if kwargs:
         raise TypeError("invalid keyword arguments for this function: " + ", ".join(sorted(kwargs)))
     with name_scope(name, "einsum", [equation, inputs]):
-        inputs = [convert_to_tensor(x) for x in inputs]
+        # Variables are read where they are used.
+        inputs = [x if hasattr(x, "get_shape") else convert_to_tensor(x) for x in inputs]
         labels, output = parse(equation, [x.shape for x in inputs])
         for one in [*labels, output]:
             if len(set(one)) != len(one):

@@ -6,6 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.static_values import is_tensor
@@ -216,7 +217,7 @@ def angle(input, name=None):
 
 def conj(x, name=None):
     """The complex conjugate; real tensors are returned as they are."""
-    if is_tensor(x) and (x.dtype.is_floating or x.dtype.is_integer):
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
     with name_scope(name, "Conj", [x]) as scope:
         x = convert_to_tensor(x, name="x")
