@@ -1,0 +1,408 @@
+"""`tf.nn.rnn_cell`: one step of a recurrent network. A cell maps (inputs, state) to (output, new state)."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.framework.static_values import constant_value
+from everflow.framework.operation import Tensor
+from everflow.layers import activations
+from everflow.layers.base import Layer
+from everflow.layers.input_spec import InputSpec
+from everflow.ops import array, clip, initializers, math, nn
+from everflow.ops import variable_scope as scopes
+from everflow.ops.constants import constant
+from everflow.ops.partitioned_variables import fixed_size_partitioner
+from everflow.ops.variables import trainable_variables
+from everflow.rnn.shapes import zero_state
+
+_KERNEL, _BIAS = "kernel", "bias"
+
+
+class RNNCell(Layer):
+    """Base class of cells: subclasses have `state_size`, `output_size` and `call(inputs, state)`."""
+
+    def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
+        super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        self._is_tf_rnn_cell = True
+        self._rnn_scope = None
+
+    def __call__(self, inputs, state, scope=None):
+        """One step: (output, new state). Variables that `call` gets become the cell's."""
+        if scope is not None:
+            with scopes.variable_scope(scope, custom_getter=self._rnn_get_variable) as scope:
+                return super().__call__(inputs, state, scope=scope)
+        with scopes.variable_scope(scopes.get_variable_scope(), custom_getter=self._rnn_get_variable):
+            return super().__call__(inputs, state)
+
+    def _rnn_get_variable(self, getter, *args, **kwargs):
+        variable = getter(*args, **kwargs)
+        trainable = any(variable is v for v in trainable_variables())
+        held = self._trainable_weights if trainable else self._non_trainable_weights
+        if all(variable is not v for v in held):
+            held.append(variable)
+        return variable
+
+    @property
+    def state_size(self):
+        """The size of the state: an int, a TensorShape, or a structure of them."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self):
+        """The size of the output: an int or TensorShape."""
+        raise NotImplementedError("Abstract method")
+
+    def build(self, _):
+        # Cells that get their variables in `call` need no building; this keeps the base class from asking for it.
+        pass
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """The state to start with: zeros, for the batch size of `inputs` or the one given."""
+        if inputs is not None:
+            inputs = convert_first(inputs)
+            if batch_size is not None:
+                static = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+                if inputs.shape[0].value != static:
+                    raise ValueError(f"batch size from input tensor is different from the input param. Input tensor batch: {inputs.shape[0].value}, batch_size: {batch_size}")
+            if dtype is not None and inputs.dtype != dtype:
+                raise ValueError(f"dtype from input tensor is different from the input param. Input tensor dtype: {inputs.dtype}, dtype: {dtype}")
+            batch_size = inputs.shape[0].value or array.shape(inputs)[0]
+            dtype = inputs.dtype
+        if batch_size is None or dtype is None:
+            raise ValueError(f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}")
+        return self.zero_state(batch_size, dtype)
+
+    def zero_state(self, batch_size, dtype):
+        """A state of zeros for a batch."""
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return zero_state(self.state_size, batch_size, dtype)
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+
+
+def convert_first(inputs):
+    """The inputs as a tensor."""
+    from everflow.framework.conversion import convert_to_tensor
+
+    return convert_to_tensor(inputs, name="inputs")
+
+
+class LayerRNNCell(RNNCell):
+    """Base class of cells that make their variables in `build`, as layers do."""
+
+    def __call__(self, inputs, state, scope=None, *args, **kwargs):
+        return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+
+    def _depth(self, inputs_shape):
+        if inputs_shape[-1] is None or getattr(inputs_shape[-1], "value", inputs_shape[-1]) is None:
+            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+        return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
+
+    def _zeros_initializer(self):
+        return initializers.zeros_initializer if self.dtype is None else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
+
+
+def _activation(given):
+    return activations.get(given) if given else math.tanh
+
+
+class BasicRNNCell(LayerRNNCell):
+    """output = new_state = activation(W * input + U * state + b).
+
+    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
+    """
+
+    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._activation = _activation(activation)
+
+    state_size = property(lambda self: self._num_units)
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        depth = self._depth(inputs_shape)
+        self._kernel = self.add_variable(_KERNEL, shape=[depth + self._num_units, self._num_units])
+        self._bias = self.add_variable(_BIAS, shape=[self._num_units], initializer=self._zeros_initializer())
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step of the plain recurrent network."""
+        gates = math.matmul(array.concat([inputs, state], 1), self._kernel)
+        output = self._activation(nn.bias_add(gates, self._bias))
+        return output, output
+
+    def get_config(self):
+        return {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse, **super().get_config()}
+
+
+class GRUCell(LayerRNNCell):
+    """Gated recurrent unit.
+
+    >>> cell = tf.nn.rnn_cell.GRUCell(128)
+    """
+
+    def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._activation = _activation(activation)
+        self._kernel_initializer = kernel_initializer
+        self._bias_initializer = bias_initializer
+
+    state_size = property(lambda self: self._num_units)
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        depth = self._depth(inputs_shape)
+        units = self._num_units
+        kernel = {"initializer": self._kernel_initializer}
+        ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))
+        self._gate_kernel = self.add_variable("gates/kernel", shape=[depth + units, 2 * units], **kernel)
+        self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
+        self._candidate_kernel = self.add_variable("candidate/kernel", shape=[depth + units, units], **kernel)
+        self._candidate_bias = self.add_variable("candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer())
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step of the gated recurrent unit."""
+        gates = math.matmul(array.concat([inputs, state], 1), self._gate_kernel)
+        gates = math.sigmoid(nn.bias_add(gates, self._gate_bias))
+        reset, update = array.split(value=gates, num_or_size_splits=2, axis=1)
+        candidate = math.matmul(array.concat([inputs, reset * state], 1), self._candidate_kernel)
+        candidate = self._activation(nn.bias_add(candidate, self._candidate_bias))
+        new_state = update * state + (1 - update) * candidate
+        return new_state, new_state
+
+    def get_config(self):
+        return {
+            "num_units": self._num_units,
+            "kernel_initializer": initializers.serialize(self._kernel_initializer),
+            "bias_initializer": initializers.serialize(self._bias_initializer),
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+            **super().get_config(),
+        }
+
+
+_LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
+
+
+class LSTMStateTuple(_LSTMStateTuple):
+    """The state of LSTM cells: `c`, the memory, and `h`, the output."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self):
+        if self.c.dtype != self.h.dtype:
+            raise TypeError(f"Inconsistent internal state: {self.c.dtype} vs {self.h.dtype}")
+        return self.c.dtype
+
+
+class BasicLSTMCell(LayerRNNCell):
+    """Long short-term memory without peepholes, clipping or projection.
+
+    >>> cell = tf.nn.rnn_cell.BasicLSTMCell(128)
+    """
+
+    def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._forget_bias = forget_bias
+        self._state_is_tuple = state_is_tuple
+        self._activation = _activation(activation)
+
+    @property
+    def state_size(self):
+        return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
+
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        depth = self._depth(inputs_shape)
+        self._kernel = self.add_variable(_KERNEL, shape=[depth + self._num_units, 4 * self._num_units])
+        self._bias = self.add_variable(_BIAS, shape=[4 * self._num_units], initializer=self._zeros_initializer())
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step of the LSTM."""
+        one = constant(1, dtype=dtypes.int32)
+        c, h = state if self._state_is_tuple else array.split(value=state, num_or_size_splits=2, axis=one)
+        gates = math.matmul(array.concat([inputs, h], 1), self._kernel)
+        gates = nn.bias_add(gates, self._bias)
+        i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=one)
+        forget_bias = constant(self._forget_bias, dtype=f.dtype)
+        kept = math.multiply(c, math.sigmoid(math.add(f, forget_bias)))
+        new_c = math.add(kept, math.multiply(math.sigmoid(i), self._activation(j)))
+        new_h = math.multiply(self._activation(new_c), math.sigmoid(o))
+        return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array.concat([new_c, new_h], 1)
+
+    def get_config(self):
+        return {
+            "num_units": self._num_units,
+            "forget_bias": self._forget_bias,
+            "state_is_tuple": self._state_is_tuple,
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+            **super().get_config(),
+        }
+
+
+class LSTMCell(LayerRNNCell):
+    """Long short-term memory with optional peepholes, clipping of the memory, and projection of the output.
+
+    >>> cell = tf.nn.rnn_cell.LSTMCell(256, use_peepholes=True, num_proj=128)
+    """
+
+    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
+                 num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):  # fmt: skip
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._use_peepholes = use_peepholes
+        self._cell_clip = cell_clip
+        self._initializer = initializer
+        self._num_proj = num_proj
+        self._proj_clip = proj_clip
+        self._num_unit_shards = num_unit_shards
+        self._num_proj_shards = num_proj_shards
+        self._forget_bias = forget_bias
+        self._state_is_tuple = state_is_tuple
+        self._activation = _activation(activation)
+
+    output_size = property(lambda self: self._num_proj or self._num_units)
+
+    @property
+    def state_size(self):
+        sizes = LSTMStateTuple(self._num_units, self.output_size)
+        return sizes if self._state_is_tuple else self._num_units + self.output_size
+
+    def build(self, inputs_shape):
+        depth = self._depth(inputs_shape)
+        units = self._num_units
+        shards = fixed_size_partitioner(self._num_unit_shards) if self._num_unit_shards is not None else None
+        self._kernel = self.add_variable(
+            _KERNEL, shape=[depth + self.output_size, 4 * units], initializer=self._initializer, partitioner=shards
+        )
+        self._bias = self.add_variable(_BIAS, shape=[4 * units], initializer=self._zeros_initializer())
+        if self._use_peepholes:
+            self._w_f_diag = self.add_variable("w_f_diag", shape=[units], initializer=self._initializer)
+            self._w_i_diag = self.add_variable("w_i_diag", shape=[units], initializer=self._initializer)
+            self._w_o_diag = self.add_variable("w_o_diag", shape=[units], initializer=self._initializer)
+        if self._num_proj is not None:
+            shards = fixed_size_partitioner(self._num_proj_shards) if self._num_proj_shards is not None else None
+            self._proj_kernel = self.add_variable(
+                "projection/" + _KERNEL, shape=[units, self._num_proj], initializer=self._initializer, partitioner=shards
+            )
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step of the LSTM."""
+        if self._state_is_tuple:
+            c_before, h_before = state
+        else:
+            c_before = array.slice_(state, [0, 0], [-1, self._num_units])
+            h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
+        if inputs.shape.with_rank(2)[1].value is None:
+            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        gates = math.matmul(array.concat([inputs, h_before], 1), self._kernel)
+        gates = nn.bias_add(gates, self._bias)
+        i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
+        if self._use_peepholes:
+            c = math.sigmoid(f + self._forget_bias + self._w_f_diag * c_before) * c_before + math.sigmoid(
+                i + self._w_i_diag * c_before
+            ) * self._activation(j)
+        else:
+            c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * self._activation(j)
+        if self._cell_clip is not None:
+            c = clip.clip_by_value(c, -self._cell_clip, self._cell_clip)
+        if self._use_peepholes:
+            h = math.sigmoid(o + self._w_o_diag * c) * self._activation(c)
+        else:
+            h = math.sigmoid(o) * self._activation(c)
+        if self._num_proj is not None:
+            h = math.matmul(h, self._proj_kernel)
+            if self._proj_clip is not None:
+                h = clip.clip_by_value(h, -self._proj_clip, self._proj_clip)
+        return h, LSTMStateTuple(c, h) if self._state_is_tuple else array.concat([c, h], 1)
+
+    def get_config(self):
+        keys = ("num_units", "use_peepholes", "cell_clip", "num_proj", "proj_clip", "num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple")
+        return {
+            **{key: getattr(self, "_" + key) for key in keys},
+            "initializer": initializers.serialize(self._initializer),
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+            **super().get_config(),
+        }
+
+
+class MultiRNNCell(RNNCell):
+    """Cells on top of each other: the output of one is the input of the next.
+
+    >>> cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(128) for _ in range(2)])
+    """
+
+    def __init__(self, cells, state_is_tuple=True):
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        if not isinstance(cells, (list, tuple)):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        if len({id(cell) for cell in cells}) < len(cells):
+            from everflow.platform import logging
+
+            logging.warning(
+                "At least two cells provided to MultiRNNCell are the same object and will share weights. If this is unintended, make one for each layer."
+            )
+        self._cells = cells
+        self._state_is_tuple = state_is_tuple
+        if not state_is_tuple and any(isinstance(c.state_size, (list, tuple, dict)) for c in cells):
+            raise ValueError(f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {[c.state_size for c in cells]}")
+
+    @property
+    def state_size(self):
+        sizes = tuple(cell.state_size for cell in self._cells)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    output_size = property(lambda self: self._cells[-1].output_size)
+
+    def zero_state(self, batch_size, dtype):
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            if self._state_is_tuple:
+                return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
+            return super().zero_state(batch_size, dtype)
+
+    @property
+    def trainable_weights(self):
+        return [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights] if self.trainable else []
+
+    @property
+    def non_trainable_weights(self):
+        weights = [w for cell in self._cells if isinstance(cell, Layer) for w in cell.non_trainable_weights]
+        if not self.trainable:
+            weights = [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights] + weights
+        return weights
+
+    def call(self, inputs, state):
+        """One step of all cells."""
+        position, new_states = 0, []
+        for i, cell in enumerate(self._cells):
+            with scopes.variable_scope(f"cell_{i}"):
+                if self._state_is_tuple:
+                    if not isinstance(state, (list, tuple)):
+                        raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")
+                    current = state[i]
+                else:
+                    current = array.slice_(state, [0, position], [-1, cell.state_size])
+                    position += cell.state_size
+                inputs, new_state = cell(inputs, current)
+                new_states.append(new_state)
+        return inputs, tuple(new_states) if self._state_is_tuple else array.concat(new_states, 1)

@@ -1,0 +1,194 @@
+"""Wrappers of cells: dropout, residual connections, placement on a device."""
+
+from __future__ import annotations
+
+import hashlib
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import device, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math, nn, random
+from everflow.ops.tensor_array import TensorArray
+from everflow.rnn.cells import LSTMStateTuple, RNNCell
+
+
+def assert_like_rnncell(cell_name, cell):
+    """Raise TypeError where an object is no cell."""
+    missing = [
+        what
+        for what, there in (
+            ("'output_size' property is missing", hasattr(cell, "output_size")),
+            ("'state_size' property is missing", hasattr(cell, "state_size")),
+            ("either 'zero_state' or 'get_initial_state' method is required", hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state")),
+            ("is not callable", callable(cell)),
+        )
+        if not there
+    ]
+    if missing:
+        raise TypeError(f"The argument {cell_name!r} ({cell}) is not an RNNCell: {', '.join(missing)}.")
+
+
+class RNNCellWrapper(RNNCell):
+    """A cell around a cell: it has no scope of its own, and the inner cell's sizes."""
+
+    def __init__(self, cell, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        assert_like_rnncell("cell", cell)
+        self.cell = cell
+
+    wrapped_cell = property(lambda self: self.cell)
+    state_size = property(lambda self: self.cell.state_size)
+    output_size = property(lambda self: self.cell.output_size)
+
+    def zero_state(self, batch_size, dtype):
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return self.cell.zero_state(batch_size, dtype)
+
+    def __call__(self, inputs, state, scope=None):
+        return self._call_wrapped(inputs, state, lambda *args: self.cell(*args, scope=scope) if scope is not None else self.cell(*args))
+
+    def call(self, inputs, state):
+        return self._call_wrapped(inputs, state, self.cell.call)
+
+    def _call_wrapped(self, inputs, state, call):
+        raise NotImplementedError
+
+
+def _keeps_all(state):
+    """Which parts of a state dropout applies to: not to an LSTM's memory, nor to TensorArrays."""
+    if isinstance(state, LSTMStateTuple):
+        return LSTMStateTuple(c=False, h=True)
+    return not isinstance(state, TensorArray)
+
+
+def _tensor_or_number(name, value):
+    """A keep probability as a Python number where it is known, checked; else as a tensor."""
+    tensor = convert_to_tensor(value)
+    known = constant_value(tensor)
+    if known is None:
+        return tensor
+    if known < 0 or known > 1:
+        raise ValueError(f"Parameter {name} must be between 0 and 1: {float(known)}")
+    return float(known)
+
+
+class DropoutWrapper(RNNCellWrapper):
+    """Dropout on a cell's inputs, outputs or state; with `variational_recurrent` the same mask at every step.
+
+    >>> cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)
+    """
+
+    def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False, input_size=None,
+                 dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs):  # fmt: skip
+        super().__init__(cell, dtype=dtype, **kwargs)
+        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
+            raise TypeError("dropout_state_filter_visitor must be callable")
+        self._state_filter = dropout_state_filter_visitor or _keeps_all
+        self._input_keep_prob = _tensor_or_number("input_keep_prob", input_keep_prob)
+        self._state_keep_prob = _tensor_or_number("state_keep_prob", state_keep_prob)
+        self._output_keep_prob = _tensor_or_number("output_keep_prob", output_keep_prob)
+        self._variational_recurrent = variational_recurrent
+        self._input_size = input_size
+        self._seed = seed
+        self._input_noise = self._state_noise = self._output_noise = None
+        if variational_recurrent:
+            self._make_noise(cell, dtype, input_size)
+
+    def _make_noise(self, cell, dtype, input_size):
+        if dtype is None:
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
+
+        def noise(index, size, salt):
+            shape = array.concat(([1], TensorShape(size).as_list()), 0)
+            return random.random_uniform(shape, seed=self._gen_seed(salt, index), dtype=dtypes.as_dtype(dtype))
+
+        if not isinstance(self._input_keep_prob, float) or self._input_keep_prob < 1.0:
+            if input_size is None:
+                raise ValueError("When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, input_size must be provided")
+            self._input_noise = _enumerated_map(lambda i, s: noise(i, s, "input"), input_size)
+        self._state_noise = _enumerated_map(lambda i, s: noise(i, s, "state"), cell.state_size)
+        self._output_noise = _enumerated_map(lambda i, s: noise(i, s, "output"), cell.output_size)
+
+    def _gen_seed(self, salt_prefix, index):
+        if self._seed is None:
+            return None
+        text = f"{self._seed}{salt_prefix}_{index}".encode()
+        return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+    def _dropped(self, values, salt, noise, keep_prob, chosen=None):
+        if chosen is None:
+            chosen = nest.map_structure(lambda _: True, values)
+        flat_chosen = nest.flatten(chosen)
+        parts = nest.flatten_up_to(chosen, values)
+        masks = nest.flatten_up_to(chosen, noise) if noise is not None else [None] * len(parts)
+
+        def one(i, keep, value, mask):
+            if isinstance(keep, bool) and not keep:
+                return value
+            if not self._variational_recurrent:
+                return nn.dropout(value, keep_prob=keep_prob, seed=self._gen_seed(salt, i))
+            result = math.divide(value, keep_prob) * math.floor(keep_prob + mask)
+            result.set_shape(value.shape)
+            return result
+
+        made = [one(i, keep, v, m) for i, (keep, v, m) in enumerate(zip(flat_chosen, parts, masks))]
+        return nest.pack_sequence_as(chosen, made) if nest.is_sequence(chosen) else made[0]
+
+    @staticmethod
+    def _applies(keep_prob):
+        return not isinstance(keep_prob, float) or keep_prob < 1
+
+    def _call_wrapped(self, inputs, state, call):
+        if self._applies(self._input_keep_prob):
+            inputs = self._dropped(inputs, "input", self._input_noise, self._input_keep_prob)
+        output, new_state = call(inputs, state)
+        if self._applies(self._state_keep_prob):
+            chosen = nest.get_traverse_shallow_structure(self._state_filter, new_state)
+            new_state = self._dropped(new_state, "state", self._state_noise, self._state_keep_prob, chosen)
+        if self._applies(self._output_keep_prob):
+            output = self._dropped(output, "output", self._output_noise, self._output_keep_prob)
+        return output, new_state
+
+
+def _enumerated_map(function, structure):
+    flat = nest.flatten(structure)
+    return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)]) if nest.is_sequence(structure) else function(0, structure)
+
+
+class ResidualWrapper(RNNCellWrapper):
+    """Adds a cell's inputs to its outputs, or combines them with `residual_fn(inputs, outputs)`."""
+
+    def __init__(self, cell, residual_fn=None, **kwargs):
+        super().__init__(cell, **kwargs)
+        self._residual_fn = residual_fn
+
+    def _call_wrapped(self, inputs, state, call):
+        outputs, new_state = call(inputs, state)
+
+        def add(inputs, outputs):
+            nest.assert_same_structure(inputs, outputs)
+            nest.map_structure(lambda i, o: i.shape.assert_is_compatible_with(o.shape), inputs, outputs)
+            return nest.map_structure(lambda i, o: i + o, inputs, outputs)
+
+        result = (self._residual_fn or add)(inputs, outputs)
+        nest.assert_same_structure(outputs, result)
+        nest.map_structure(lambda o, r: o.shape.assert_is_compatible_with(r.shape), outputs, result)
+        return result, new_state
+
+
+class DeviceWrapper(RNNCellWrapper):
+    """Runs a cell on a device."""
+
+    def __init__(self, cell, device, **kwargs):
+        super().__init__(cell, **kwargs)
+        self._device = device
+
+    def zero_state(self, batch_size, dtype):
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]), device(self._device):
+            return self.cell.zero_state(batch_size, dtype)
+
+    def _call_wrapped(self, inputs, state, call):
+        with device(self._device):
+            return call(inputs, state)
