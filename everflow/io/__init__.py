@@ -8,7 +8,16 @@ from everflow.io import gfile
 
 # --- parsing
 from everflow.ops.io_files import match_filenames_once, matching_files, read_file, write_file
-from everflow.ops.parsing import decode_compressed, decode_csv, decode_json_example, decode_raw, parse_tensor, serialize_tensor
+from everflow.ops.parsing import (
+    decode_compressed,
+    decode_csv,
+    decode_json_example,
+    decode_proto,
+    decode_raw,
+    encode_proto,
+    parse_tensor,
+    serialize_tensor,
+)
 from everflow.ops.parsing_examples import (
     FixedLenFeature,
     FixedLenSequenceFeature,

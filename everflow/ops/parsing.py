@@ -78,6 +78,39 @@ def parse_tensor(serialized, out_type, name=None):
     return raw.ParseTensor(serialized, out_type=out_type, name=name)
 
 
+def decode_proto(
+    bytes,  # noqa: A002
+    message_type,
+    field_names,
+    output_types,
+    descriptor_source="local://",
+    message_format="binary",
+    sanitize=False,
+    name=None,
+):
+    """Fields of serialized protocol buffers: how many values each has, and the values, padded.
+
+    >>> tf.io.decode_proto(records, "tensorflow.Int64List", ["value"], [tf.int64])
+    """
+    return raw.DecodeProtoV2(
+        bytes,
+        message_type=message_type,
+        field_names=field_names,
+        output_types=output_types,
+        descriptor_source=descriptor_source,
+        message_format=message_format,
+        sanitize=sanitize,
+        name=name,
+    )
+
+
+def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
+    """Serialized protocol buffers with the first `sizes` of each field's values."""
+    return raw.EncodeProto(
+        sizes, values, field_names=field_names, message_type=message_type, descriptor_source=descriptor_source, name=name
+    )
+
+
 @shape_rule("DecodeRaw")
 def _decode_raw_shape(op):
     return op.inputs[0].shape.concatenate(TensorShape([None]))
@@ -107,6 +140,18 @@ def _decode_csv_shape(op):
 @shape_rule("DecodeCompressed", "DecodeJSONExample")
 def _same_shape(op):
     return op.inputs[0].shape
+
+
+@shape_rule("DecodeProtoV2")
+def _decode_proto_shape(op):
+    batch = op.inputs[0].shape
+    fields = op.attrs["field_names"]
+    return [batch.concatenate(TensorShape([len(fields)])), *[batch.concatenate(TensorShape([None]))] * len(fields)]
+
+
+@shape_rule("EncodeProto")
+def _encode_proto_shape(op):
+    return op.inputs[0].shape[:-1] if op.inputs[0].shape.ndims is not None else None
 
 
 @shape_rule("SerializeTensor")

@@ -173,3 +173,28 @@ def test_files(tmp_path):
     assert run(tf.matching_files(str(tmp_path / "*" / "f*"))).tolist() == [name.encode()]
     with pytest.raises(tf.errors.NotFoundError):
         run(tf.read_file(str(tmp_path / "none")))
+
+
+def test_fields_of_messages():
+    lists = [feature_pb2.Int64List(value=v).SerializeToString() for v in ([1, -2, 3], [])]
+    sizes, (values,) = run(tf.io.decode_proto(lists, "tensorflow.Int64List", ["value"], [tf.int64]))
+    assert sizes.tolist() == [[3], [0]] and values.tolist() == [[1, -2, 3], [0, 0, 0]]
+    names = ["name", "size"]
+    encoded = tf.io.encode_proto([[1, 1], [0, 1]], [[["a"], [""]], np.int64([[5], [6]])], names, "tensorflow.TensorShapeProto.Dim")
+    assert run(encoded).tolist() == [b"\x08\x05\x12\x01a", b"\x08\x06"]
+    sizes, (text, size) = run(tf.io.decode_proto(encoded, "tensorflow.TensorShapeProto.Dim", names, [tf.string, tf.int64]))
+    assert text.tolist() == [[b"a"], [b""]] and size.tolist() == [[5], [6]]
+
+
+@pytest.mark.parametrize(
+    ("message", "field", "dtype", "data", "error"),
+    [
+        ("Nope", "value", tf.int64, b"", tf.errors.InvalidArgumentError),
+        ("Int64List", "nope", tf.int64, b"", tf.errors.InvalidArgumentError),
+        ("Int64List", "value", tf.float32, b"", tf.errors.InvalidArgumentError),
+        ("Int64List", "value", tf.int64, b"\xff\xff", tf.errors.DataLossError),
+    ],
+)
+def test_messages_refused(message, field, dtype, data, error):
+    with pytest.raises(error):
+        run(tf.io.decode_proto([data], f"tensorflow.{message}", [field], [dtype]))
