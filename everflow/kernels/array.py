@@ -120,7 +120,7 @@ def _filled_dims(tensor, dims):
     if -1 in dims:
         if known == 0:
             if count:
-                raise invalid("reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero")
+                raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has 0")
             missing = 0
         else:
             missing, rest = divmod(count, known)
@@ -154,7 +154,8 @@ def squeeze(input, *, squeeze_dims):
 @kernel("EnsureShape")
 def ensure_shape(input, *, shape):
     if not shape.is_compatible_with(tuple(input.shape)):
-        raise invalid(f"Shape of tensor is not compatible with expected shape. [{','.join(map(str, input.shape))}] vs. {shape}")
+        expected = "[" + ",".join(map(str, shape.dims)) + "]"
+        raise invalid(f"Shape of tensor {bracketed(input.shape)} is not compatible with expected shape {expected}.")
     return input
 
 
@@ -198,8 +199,9 @@ def broadcast_gradient_args(s0, s1):
 @kernel("Fill")
 def fill(dims, value):
     shape = dims_of(dims)
-    if any(d < 0 for d in shape):
-        raise invalid(f"Shape {bracketed(shape)} must be non-negative")
+    for d in shape:
+        if d < 0:
+            raise invalid(f"Dimension {d} must be >= 0")
     if is_text(value):
         return np.full(shape, value[()], dtype=object)
     return value.reshape(()).expand(shape).contiguous()
@@ -228,7 +230,16 @@ def identity(input):
     return input
 
 
-for _name in ("Identity", "RefIdentity", "Snapshot", "StopGradient", "PreventGradient", "GuaranteeConst", "DebugGradientIdentity", "DebugGradientRefIdentity"):
+for _name in (
+    "Identity",
+    "RefIdentity",
+    "Snapshot",
+    "StopGradient",
+    "PreventGradient",
+    "GuaranteeConst",
+    "DebugGradientIdentity",
+    "DebugGradientRefIdentity",
+):
     kernel(_name)(identity)
 kernel("IdentityN")(lambda input: input)
 
@@ -252,7 +263,7 @@ def _joined_axis(values, axis, op):
     for i, v in enumerate(values[1:], 1):
         if v.ndim != rank or v.shape[:axis] != first.shape[:axis] or v.shape[axis + 1 :] != first.shape[axis + 1 :]:
             raise invalid(
-                f"{op} : {'Dimensions' if v.ndim == rank else 'Ranks'} of inputs should match: "
+                f"{op} : {'Dimensions of inputs' if v.ndim == rank else 'Ranks of all input tensors'} should match: "
                 f"shape[0] = {bracketed(first.shape)} vs. shape[{i}] = {bracketed(v.shape)}"
             )
     return axis
@@ -311,7 +322,9 @@ def pack(values, *, axis):
     first = values[0]
     for i, v in enumerate(values[1:], 1):
         if v.shape != first.shape:
-            raise invalid(f"Shapes of all inputs must match: values[0].shape = {bracketed(first.shape)} != values[{i}].shape = {bracketed(v.shape)}")
+            raise invalid(
+                f"Shapes of all inputs must match: values[0].shape = {bracketed(first.shape)} != values[{i}].shape = {bracketed(v.shape)}"
+            )
     if not -first.ndim - 1 <= axis <= first.ndim:
         raise invalid(f"axis = {axis} not in [{-first.ndim - 1}, {first.ndim + 1})")
     if is_text(first):

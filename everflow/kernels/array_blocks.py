@@ -25,9 +25,9 @@ def _space_to_batch(input, blocks, paddings):
         raise invalid("Paddings must be non-negative")
     input = pad_tensor(input, pads)
     dims, rest = input.shape[1 : 1 + spatial], tuple(input.shape[1 + spatial :])
-    for d, b in zip(dims, blocks, strict=True):
+    for i, (d, b) in enumerate(zip(dims, blocks, strict=True)):
         if d % b:
-            raise invalid(f"padded_shape={d} is not divisible by block_shape={b}")
+            raise invalid(f"padded_shape[{i}]={d} is not divisible by block_shape[{i}]={b}")
     batch = input.shape[0]
     split = input.reshape(batch, *itertools.chain.from_iterable((d // b, b) for d, b in zip(dims, blocks, strict=True)), *rest)
     order = [*range(2, 2 * spatial + 1, 2), 0, *range(1, 2 * spatial, 2), *range(2 * spatial + 1, split.ndim)]
@@ -47,13 +47,15 @@ def _batch_to_space(input, blocks, crops):
     batch, dims, rest = input.shape[0] // count, tuple(input.shape[1 : 1 + spatial]), tuple(input.shape[1 + spatial :])
     split = input.reshape(*blocks, batch, *dims, *rest)
     order = [spatial, *itertools.chain.from_iterable((spatial + 1 + i, i) for i in range(spatial)), *range(2 * spatial + 1, split.ndim)]
-    whole = (split.transpose(order) if is_text(split) else split.permute(order)).reshape(batch, *(d * b for d, b in zip(dims, blocks, strict=True)), *rest)
+    whole = (split.transpose(order) if is_text(split) else split.permute(order)).reshape(
+        batch, *(d * b for d, b in zip(dims, blocks, strict=True)), *rest
+    )
     keys = [slice(None)]
-    for (before, after), size in zip(crops, whole.shape[1 : 1 + spatial], strict=True):
+    for i, ((before, after), size) in enumerate(zip(crops, whole.shape[1 : 1 + spatial], strict=True)):
         if before < 0 or after < 0:
             raise invalid("Crops must be non-negative")
         if before + after > size:
-            raise invalid(f"cropped_shape={size - before - after} must be non-negative")
+            raise invalid(f"cropped_shape[{i}]={size - before - after} must be non-negative")
         keys.append(slice(before, size - after))
     return whole[tuple(keys)]
 
@@ -157,7 +159,12 @@ def _patches(images, sizes, strides, rates, padding):
     step = padded.stride()
     windows = padded.as_strided(
         (padded.shape[0], *counts, *sizes, padded.shape[-1]),
-        (step[0], *(a * s for a, s in zip(step[1:-1], strides, strict=True)), *(a * r for a, r in zip(step[1:-1], rates, strict=True)), step[-1]),
+        (
+            step[0],
+            *(a * s for a, s in zip(step[1:-1], strides, strict=True)),
+            *(a * r for a, r in zip(step[1:-1], rates, strict=True)),
+            step[-1],
+        ),
     )
     return windows.reshape(padded.shape[0], *counts, int(np.prod(sizes)) * padded.shape[-1])
 

@@ -20,8 +20,11 @@ def diag(diagonal):
 @kernel("DiagPart")
 def diag_part(input):
     half = input.ndim // 2
-    if input.ndim % 2 or not input.ndim or input.shape[:half] != input.shape[half:]:
-        raise invalid(f"Invalid shape {bracketed(input.shape)}: its first and second half must be the same")
+    if input.ndim % 2 or not input.ndim:
+        raise invalid(f"The rank of the tensor should be even and positive, got shape {bracketed(input.shape)}")
+    for i in range(half):
+        if input.shape[i] != input.shape[half + i]:
+            raise invalid(f"Invalid shape {bracketed(input.shape)}: dimensions {i} and {half + i} do not match.")
     n = input.shape[:half].numel()
     return input.reshape(n, n).diagonal().reshape(input.shape[:half])
 
@@ -145,7 +148,8 @@ def _set_diagonals(input, diagonal, low, high):
     wanted = (*input.shape[:-2], *([high - low + 1] if low != high else []), longest)
     if tuple(diagonal.shape) != wanted:
         raise invalid(
-            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests diagonal in range "
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests diagonal "
+            "in range "
             f"[lower_diag_index:upper_diag_index].\nInput shape: {bracketed(input.shape)}\nDiagonal shape: {bracketed(diagonal.shape)}\n"
             f"Expected diagonal shape: {bracketed(wanted)}"
         )

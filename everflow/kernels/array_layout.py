@@ -80,7 +80,11 @@ def _pad_with(input, paddings, value):
     if input.dtype in (torch.float32, torch.float64) and not isinstance(value, torch.Tensor):
         return F.pad(input, [n for pair in reversed(pairs) for n in pair], value=value)
     dims = [d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)]
-    out = value.reshape(()).expand(dims).contiguous() if isinstance(value, torch.Tensor) else torch.zeros(dims, dtype=input.dtype, device=input.device)
+    out = (
+        value.reshape(()).expand(dims).contiguous()
+        if isinstance(value, torch.Tensor)
+        else torch.zeros(dims, dtype=input.dtype, device=input.device)
+    )
     out[inside] = input
     return out
 
@@ -163,7 +167,11 @@ def invert_permutation(x):
 
 @kernel("ReverseV2")
 def reverse_v2(tensor, axis):
-    axes = [wrap_axis(a, tensor.ndim, "'axis'[{axis}] is out of valid range [0, {rank}).") for a in dims_of(axis.reshape(-1))]
+    wanted = dims_of(axis.reshape(-1))
+    for i, a in enumerate(wanted):
+        if not -tensor.ndim <= a < tensor.ndim:
+            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {tensor.ndim - 1}]")
+    axes = [a % tensor.ndim for a in wanted]
     if len(set(axes)) != len(axes):
         raise invalid(f"axis {next(a for a in axes if axes.count(a) > 1)} specified more than once.")
     return flip(tensor, axes) if axes else tensor
@@ -172,7 +180,10 @@ def reverse_v2(tensor, axis):
 @kernel("Reverse")
 def reverse(tensor, dims):
     if dims.shape[0] != tensor.ndim:
-        raise invalid(f"'dims' must have the same number of values as 'tensor' has dimensions. 'tensor' has {tensor.ndim}'dims' has {dims.shape[0]} values")
+        raise invalid(
+            f"'dims' must have the same number of values as 'tensor' has dimensions. 'tensor' has {tensor.ndim}"
+            f"'dims' has {dims.shape[0]} values"
+        )
     axes = [i for i, flipped in enumerate(dims.tolist()) if flipped]
     return flip(tensor, axes) if axes else tensor
 
@@ -182,7 +193,7 @@ def reverse_sequence(input, seq_lengths, *, seq_dim, batch_dim):
     seq_dim, batch_dim = (wrap_axis(d, input.ndim, "axis {axis} is out of range for rank {rank}") for d in (seq_dim, batch_dim))
     lengths = seq_lengths.long()
     if lengths.ndim != 1 or lengths.shape[0] != input.shape[batch_dim]:
-        raise invalid(f"Length of seq_lengths != input.dims({batch_dim}), ({lengths.shape[0]} vs. {input.shape[batch_dim]})")
+        raise invalid(f"len(seq_lens) != input.dims({batch_dim}), ({lengths.shape[0]} vs. {input.shape[batch_dim]})")
     if seq_dim == batch_dim:
         raise invalid("batch_dim == seq_dim == " + str(seq_dim))
     size = input.shape[seq_dim]
@@ -225,7 +236,7 @@ def bitcast(input, *, type):
     if wanted.itemsize > input.dtype.itemsize:
         ratio = wanted.itemsize // input.dtype.itemsize
         if input.ndim == 0 or input.shape[-1] != ratio:
-            raise invalid(f"Cannot bitcast from {input.dtype} to {wanted}: shape {bracketed(input.shape)}")
+            raise invalid(f"Cannot bitcast from {ratio} to {input.shape[-1] if input.ndim else 'a scalar'}")
         return input.view(wanted).squeeze(-1)
     if wanted.itemsize < input.dtype.itemsize:
         return input.unsqueeze(-1).view(wanted) if input.ndim else input.reshape(1).view(wanted)

@@ -20,7 +20,8 @@ def slice_(input, begin, size):
     starts, sizes = dims_of(begin), dims_of(size)
     if len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
-            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, "
+            f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
         )
     keys = []
     for i, (start, length, dim) in enumerate(zip(starts, sizes, input.shape, strict=True)):
@@ -172,7 +173,7 @@ def gather_v2(params, indices, axis, *, batch_dims):
     return back.reshape(*batch, *params.shape[batch_dims:axis], *indices.shape[batch_dims:], *params.shape[axis + 1 :])
 
 
-def _nd_keys(indices, shape, depth, what="indices"):
+def _nd_keys(indices, shape, depth, what="shape"):
     """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
     if not indices.numel() or not depth:
         return tuple(indices.long().unbind(-1))
@@ -182,7 +183,7 @@ def _nd_keys(indices, shape, depth, what="indices"):
         where = bad.any(-1).nonzero()[0].tolist()
         found = indices[tuple(where)].tolist()
         at = f"[{','.join(map(str, where))}]" if where else ""
-        raise invalid(f"{what}{at} = [{', '.join(map(str, found))}] does not index into param shape [{','.join(map(str, shape))}]")
+        raise invalid(f"indices{at} = [{', '.join(map(str, found))}] does not index into {what} {bracketed(shape)}")
     return tuple(indices.long().unbind(-1))
 
 
@@ -198,7 +199,7 @@ def gather_nd(params, indices):
         return np.broadcast_to(params, dims) if is_text(params) else params.expand(dims)
     if math.prod(indices.shape[:-1]) and not math.prod(params.shape):
         raise invalid("Requested more than 0 entries, but params is empty.")
-    keys = _nd_keys(indices, tuple(params.shape), depth)
+    keys = _nd_keys(indices, tuple(params.shape), depth, "param shape")
     if is_text(params):
         return np.asarray(params[tuple(k.numpy() for k in keys)], object)
     return on_bits(torch.Tensor.__getitem__)(params, keys)
@@ -215,7 +216,8 @@ def scatter_into(out, indices, updates, combine):
     wanted = tuple(indices.shape[:-1]) + tuple(out.shape[depth:])
     if depth > out.ndim or tuple(updates.shape) != wanted:
         raise invalid(
-            f"Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: {bracketed(updates.shape)}, "
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], "
+            f"got updates.shape: {bracketed(updates.shape)}, "
             f"indices.shape: {bracketed(indices.shape)}, params_shape: {bracketed(out.shape)}"
         )
     if not math.prod(out.shape) and math.prod(indices.shape):
@@ -320,8 +322,13 @@ def select(condition, t, e):
     if t.shape != e.shape:
         raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
     if condition.shape != t.shape:
-        if condition.ndim > 1 or (condition.ndim == 1 and (t.ndim == 0 or condition.shape[0] != t.shape[0])):
-            raise invalid(f"Inputs to op Select must have the same size and shape.  Input 0: {bracketed(condition.shape)} != input 1: {bracketed(t.shape)}")
+        if condition.ndim == 1 and t.ndim > 1 and condition.shape[0] != t.shape[0]:
+            raise invalid(f"Number of batches of 'then' must match size of 'cond', but saw: {t.shape[0]} vs. {condition.shape[0]}")
+        if condition.ndim > 1 or (condition.ndim == 1 and t.ndim < 2):
+            raise invalid(
+                "Inputs to op Select must have the same size and shape.  "
+                f"Input 0: {bracketed(condition.shape)} != input 1: {bracketed(t.shape)}"
+            )
         if condition.ndim == 0:
             return t if condition.item() else e
         condition = condition.reshape(-1, *[1] * (t.ndim - 1))  # a vector picks rows
@@ -359,7 +366,10 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
 @kernel("DynamicPartition")
 def dynamic_partition(data, partitions, *, num_partitions):
     if tuple(data.shape[: partitions.ndim]) != tuple(partitions.shape):
-        raise invalid(f"data.shape must start with partitions.shape, got data.shape = {bracketed(data.shape)}, partitions.shape = {bracketed(partitions.shape)}")
+        raise invalid(
+            f"data.shape must start with partitions.shape, got data.shape = {bracketed(data.shape)}, "
+            f"partitions.shape = {bracketed(partitions.shape)}"
+        )
     flat = partitions.reshape(-1)
     bad = ((flat < 0) | (flat >= num_partitions)).nonzero()
     if bad.numel():
@@ -374,9 +384,7 @@ def dynamic_partition(data, partitions, *, num_partitions):
 def dynamic_stitch(indices, data):
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
-            raise invalid(
-                f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}"
-            )
+            raise invalid(f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}")
     inner = tuple(data[0].shape[indices[0].ndim :])
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[index.ndim :]) != inner:
@@ -388,7 +396,7 @@ def dynamic_stitch(indices, data):
     size = max((int(i.max()) + 1 for i in indices if i.numel()), default=0)
     flat = torch.cat([i.reshape(-1) for i in indices])
     if flat.numel() and flat.min().item() < 0:
-        raise invalid(f"indices[{flat.argmin().item()}] = {flat.min().item()} is out of range")
+        raise invalid(f"indices[{int((flat < 0).nonzero()[0])}] is out of range")
     if is_text(data[0]):
         out = np.full((size, *inner), b"", object)
         for index, value in zip(indices, data, strict=True):
@@ -409,7 +417,7 @@ def dynamic_stitch(indices, data):
 def unravel_index(indices, dims):
     shape, flat = dims_of(dims), indices
     if flat.ndim > 1:
-        raise invalid(f"The indices can only be scalar or vector, got {bracketed(flat.shape)}")
+        raise invalid(f'The indices can only be scalar or vector, got "{bracketed(flat.shape)}"')
     if 0 in shape:
         raise invalid("The input dims cannot contain a dim of zero")
     columns = []
@@ -435,7 +443,9 @@ def _search(sorted_inputs, values, out_type, side):
     if is_text(values):
         found = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values, strict=True)]
         return torch.from_numpy(np.stack(found) if found else np.zeros(values.shape, np.int64)).to(torch_dtype(out_type))
-    return torch.searchsorted(widened(sorted_inputs).contiguous(), widened(values).contiguous(), right=side == "right").to(torch_dtype(out_type))
+    return torch.searchsorted(widened(sorted_inputs).contiguous(), widened(values).contiguous(), right=side == "right").to(
+        torch_dtype(out_type)
+    )
 
 
 @kernel("MatrixBandPart", "BatchMatrixBandPart")

@@ -185,7 +185,9 @@ def ragged_tensor_from_variant(encoded_ragged, *, output_ragged_rank, Tsplits):
     splits.append(_splits(torch.tensor(lengths, dtype=torch.int64), torch_dtype(Tsplits)))
     depth = output_ragged_rank - len(splits)
     for level in range(depth):
-        parts = torch.cat([item.splits[level][1:] - item.splits[level][:-1] for item in items]) if items else torch.zeros(0, dtype=torch.int64)
+        parts = (
+            torch.cat([item.splits[level][1:] - item.splits[level][:-1] for item in items]) if items else torch.zeros(0, dtype=torch.int64)
+        )
         splits.append(_splits(parts.long(), torch_dtype(Tsplits)))
     values = [item.values for item in items]
     return splits, np.concatenate(values) if is_text(values[0]) else torch.cat(values)

@@ -164,7 +164,8 @@ def _cwise(function):
         fits = dense.ndim <= len(dims) and all(d in (1, s) for d, s in zip(reversed(dense.shape), reversed(dims), strict=False))
         if not fits:
             raise invalid(
-                f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: {bracketed(dims)} vs. {bracketed(dense.shape)}"
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; "
+                f"got incompatible shapes: {bracketed(dims)} vs. {bracketed(dense.shape)}"
             )
         return function(sp_values, dense.expand(dims)[tuple(sp_indices.unbind(1))])
 
@@ -202,7 +203,10 @@ def sparse_reshape(input_indices, input_shape, new_shape):
     if -1 in wanted:
         known = math.prod(d for d in wanted if d != -1)
         if known == 0 or count % known:
-            raise invalid(f"Input to reshape is a SparseTensor with {count} dense values, but the requested shape requires a multiple of {known}. input_shape={bracketed(dims)} output_shape={bracketed(wanted)}")
+            raise invalid(
+                f"Input to reshape is a SparseTensor with {count} dense values, but the requested shape requires a multiple of {known}. "
+                f"input_shape={bracketed(dims)} output_shape={bracketed(wanted)}"
+            )
         wanted[wanted.index(-1)] = count // known
     if math.prod(wanted) != count:
         raise invalid(
@@ -427,7 +431,11 @@ def _reduced(indices, values, shape, axes, keep_dims, largest):
     gone = {axis % len(dims) for axis in wanted} if wanted else set(range(len(dims)))
     left = [i for i in range(len(dims)) if i not in gone]
     kept_dims = [dims[i] for i in left]
-    first, groups = group_ids(indices[:, left], kept_dims) if left else (torch.zeros(min(indices.shape[0], 1), dtype=torch.int64), torch.zeros(indices.shape[0], dtype=torch.int64))
+    first, groups = (
+        group_ids(indices[:, left], kept_dims)
+        if left
+        else (torch.zeros(min(indices.shape[0], 1), dtype=torch.int64), torch.zeros(indices.shape[0], dtype=torch.int64))
+    )
     wide = widened(values)
     if largest:
         out = wide[first].clone().scatter_reduce_(0, groups, wide, "amax")

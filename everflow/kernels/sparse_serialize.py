@@ -158,7 +158,9 @@ def _deserialized(serialized, dtype):
                 f"{name.get(held.name, held.name)}"
             )
         if values.ndim != 1 or values.shape[0] != indices.shape[0] or shape.shape[0] != indices.shape[1]:
-            raise invalid(f"Sparse tensor {i} has inconsistent parts: {bracketed(indices.shape)}, {bracketed(values.shape)}, {bracketed(shape.shape)}")
+            raise invalid(
+                f"Sparse tensor {i} has inconsistent parts: {bracketed(indices.shape)}, {bracketed(values.shape)}, {bracketed(shape.shape)}"
+            )
         parts.append((indices, values, shape))
     return parts, lead
 

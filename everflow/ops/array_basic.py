@@ -10,7 +10,7 @@ import numpy as np
 
 from everflow.framework import dtypes, shapes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor, SparseTensorValue
+from everflow.framework.composites import CompositeTensor, SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -83,6 +83,8 @@ def size(input, name=None, out_type=dtypes.int32):  # noqa: A002
 
 def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # noqa: A002
     """As `size`; without `optimize` always a Size op."""
+    if isinstance(input, CompositeTensor):
+        input = input.flat_values
     with name_scope(name, "Size", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
             return raw.Prod(input=cast_to(convert_to_tensor(input.dense_shape), dtypes.as_dtype(out_type)), reduction_indices=0, name=name)
@@ -184,6 +186,10 @@ def expand_dims(input, axis=None, name=None, dim=None):  # noqa: A002
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    if isinstance(input, CompositeTensor):
+        from everflow.ops.ragged import functions as ragged
+
+        return ragged.expand_dims(input, axis, name)
     return raw.ExpandDims(input=input, dim=axis, name=name)
 
 

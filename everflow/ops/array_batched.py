@@ -63,7 +63,9 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         batch_size = raw.Prod(input=batch_shape, reduction_indices=[0])
         inner = raw.Sub(x=raw.Sub(x=rank(indices), y=batch_dims, name="sub"), y=1, name="sub")
         inner_shape = indices_shape[batch_dims:-1]
-        ranges = [raw.Cast(x=raw.Range(start=0, limit=length, delta=1), DstT=indices.dtype.base_dtype) for length in unstack(batch_shape, axis=0)]
+        ranges = [
+            raw.Cast(x=raw.Range(start=0, limit=length, delta=1), DstT=indices.dtype.base_dtype) for length in unstack(batch_shape, axis=0)
+        ]
         columns = [reshape(x, (-1,)) for x in meshgrid(*ranges, indexing="ij")]
         grid = transpose(stack(columns, axis=0))
         grid_shape = shape(grid)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-
 from everflow.framework import dtypes, shapes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import CompositeTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -26,6 +26,12 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     """
     if axis is None:
         axis = batch_dims
+    if isinstance(params, CompositeTensor) or isinstance(indices, CompositeTensor):
+        from everflow.ops.ragged import functions as ragged
+
+        if axis != 0 or batch_dims != 0:
+            raise ValueError("Ragged tensors are gathered from along their first dimension only")
+        return ragged.gather(params, indices, name)
     static_axis = constant_value(axis) if isinstance(axis, Tensor) else axis
     if static_axis == 0 and hasattr(params, "handle"):  # a resource variable reads only what is asked for
         return params.sparse_read(indices, name=name)
@@ -134,7 +140,7 @@ def tensor_scatter_sub(tensor, indices, updates, name=None):
 
 
 def _check_scatter(indices, updates, out):
-    for what, s in (("indices", indices), ("updates", updates)):
+    for s in (indices, updates):
         if s.rank is not None and s.rank < 1:
             raise ValueError(f"Shape must be at least rank 1 but is rank {s.rank}")
     if out.num_elements() == 0 and (indices.num_elements() or 0) > 0:
@@ -373,7 +379,13 @@ def _unravel_index_shape(op):
     indices, dims = op.inputs[0].shape, op.inputs[1].shape.with_rank(1)
     if indices.rank is None:
         return None
-    return TensorShape([dims[0]]) if indices.rank == 0 else TensorShape([dims[0], None]) if indices.rank != 1 else TensorShape([dims[0], indices[0]])
+    return (
+        TensorShape([dims[0]])
+        if indices.rank == 0
+        else TensorShape([dims[0], None])
+        if indices.rank != 1
+        else TensorShape([dims[0], indices[0]])
+    )
 
 
 def invert_permutation(x, name=None):

@@ -6,6 +6,7 @@ import numbers
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import CompositeTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
@@ -97,6 +98,10 @@ def concat(values, axis, name="concat"):
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
+    if any(isinstance(v, CompositeTensor) for v in values):
+        from everflow.ops.ragged import functions as ragged
+
+        return ragged.concat(values, axis, None if name == "concat" else name)
     if len(values) == 1:
         with name_scope(name):
             convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32).shape.assert_has_rank(0)
@@ -235,5 +240,7 @@ def _split_v_shape(op):
                 raise ValueError(f"sum of size_splits is {known} but the dimension is {total}")
             lengths = [total - known if n == -1 else n for n in lengths]
         elif known != total:
-            raise ValueError(f"Sum of output sizes must match the size of the original Tensor along the split dimension: {known} != {total}")
+            raise ValueError(
+                f"Sum of output sizes must match the size of the original Tensor along the split dimension: {known} != {total}"
+            )
     return [TensorShape([*sizes[:axis], n if n != -1 else None, *sizes[axis + 1 :]]) for n in lengths]

@@ -179,7 +179,9 @@ def safe_embedding_lookup_sparse(
     if not weights:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     dtype = sparse_weights.dtype if sparse_weights is not None else None
-    weights = [w if isinstance(w, BaseResourceVariable) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype) for w in weights]
+    weights = [
+        w if isinstance(w, BaseResourceVariable) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype) for w in weights
+    ]
     with name_scope(name, "embedding_lookup", [*weights, sparse_ids, sparse_weights]) as scope:
         original_shape = sparse_ids.dense_shape
         static_rank = original_shape.shape[0].value if original_shape.shape.rank is not None else None

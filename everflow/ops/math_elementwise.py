@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import IndexedSlices, SparseTensor
+from everflow.framework.composites import CompositeTensor, IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -65,6 +65,8 @@ def _make_unary(function_name, op_type, sparse, meaning):
     def build(x, name=None):
         if sparse and isinstance(x, SparseTensor):
             return on_sparse_values(build, op_type, x, name)
+        if isinstance(x, CompositeTensor):  # ragged rows stay as they are
+            return x.with_flat_values(build(x.flat_values, name=name))
         return getattr(raw, op_type)(x, name=name)
 
     build.__name__ = build.__qualname__ = function_name
@@ -134,6 +136,8 @@ def cast(x, dtype, name=None):
     target = dtypes.as_dtype(dtype).base_dtype
     if is_tensor(x) and target == x.dtype:
         return x
+    if isinstance(x, CompositeTensor):
+        return x.with_flat_values(cast(x.flat_values, target, name=name))
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)

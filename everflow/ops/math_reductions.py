@@ -6,7 +6,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor
+from everflow.framework.composites import CompositeTensor, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -35,6 +35,8 @@ def all_axes(x, axis):
 def _reduce(op_type, input_tensor, axis, keepdims, name, reduction_indices=None, keep_dims=None):
     axis = either("axis", axis, "reduction_indices", reduction_indices)
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+    if isinstance(input_tensor, CompositeTensor):
+        return input_tensor._reduce(op_type.lower(), axis, keepdims, name)
     result = getattr(raw, op_type)(
         input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name
     )

@@ -186,9 +186,7 @@ def sparse_reshape(sp_input, shape, name=None):
     sp_input = as_sparse(sp_input)
     shape = math.cast(shape, dtype=dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input]) as name:
-        indices, new_shape = raw.SparseReshape(
-            input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name
-        )
+        indices, new_shape = raw.SparseReshape(input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name)
         known = constant_value(shape)
         if known is not None and sp_input.shape.is_fully_defined():
             new_shape = constant(_filled_shape(known, sp_input.shape), dtype=dtypes.int64)
@@ -349,9 +347,7 @@ def sparse_retain(sp_input, to_retain):
     if sp_input.values.shape.rank is not None and sp_input.values.shape[0].value is not None:
         sp_input.values.shape[0].merge_with(to_retain.shape[0])
     kept = array.reshape(array.where(to_retain), [-1])
-    return SparseTensor(
-        array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape)
-    )
+    return SparseTensor(array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape))
 
 
 def sparse_fill_empty_rows(sp_input, default_value, name=None):

@@ -24,9 +24,7 @@ def _reorder_grad(op, _, values_grad):
 @gradient("SparseAdd")
 def _add_grad(op, *grads):
     a_indices, b_indices = op.inputs[0], op.inputs[3]
-    a_grad, b_grad = raw.SparseAddGrad(
-        backprop_val_grad=grads[1], a_indices=a_indices, b_indices=b_indices, sum_indices=op.outputs[0]
-    )
+    a_grad, b_grad = raw.SparseAddGrad(backprop_val_grad=grads[1], a_indices=a_indices, b_indices=b_indices, sum_indices=op.outputs[0])
     a_grad.set_shape(op.inputs[1].shape)
     b_grad.set_shape(op.inputs[4].shape)
     return None, a_grad, None, None, b_grad, None, None
@@ -49,9 +47,7 @@ def _reduce_sum_grad(op, grad):
 @gradient("SparseSlice")
 def _slice_grad(op, *grads):
     indices, values, _, start, _ = op.inputs
-    values_grad = raw.SparseSliceGrad(
-        backprop_val_grad=grads[1], input_indices=indices, input_start=start, output_indices=op.outputs[0]
-    )
+    values_grad = raw.SparseSliceGrad(backprop_val_grad=grads[1], input_indices=indices, input_start=start, output_indices=op.outputs[0])
     values_grad.set_shape(values.shape)
     return None, values_grad, None, None, None
 

@@ -196,7 +196,9 @@ def _dense_sets(op):
     if first.rank is not None and second.rank is not None:
         for i, (a, b) in enumerate(zip(first[:-1], second[:-1], strict=True)):
             if a.value is not None and b.value is not None and a.value != b.value:
-                raise ValueError(f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are {first[:-1]} and {second[:-1]}.")
+                raise ValueError(
+                    f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are {first[:-1]} and {second[:-1]}."
+                )
     return _parts(None, rank)
 
 

@@ -38,7 +38,15 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
         found = np.array(values, dtype=dtypes.as_dtype(dtype).as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)
         return found if shape is None else found.reshape(shape)
 
-    return _build(array, lambda values, row_splits: RaggedTensorValue(values, np.array(row_splits, kind)), array, pylist, dtype, ragged_rank, inner_shape)
+    return _build(
+        array,
+        lambda values, row_splits: RaggedTensorValue(values, np.array(row_splits, kind)),
+        array,
+        pylist,
+        dtype,
+        ragged_rank,
+        inner_shape,
+    )
 
 
 def _is_list(value):

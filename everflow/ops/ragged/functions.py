@@ -81,7 +81,12 @@ def _masked(data, mask):
             mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1, row_splits_dtype=splits_dtype)
         if not isinstance(data, RaggedTensor):
             data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
-        checks = _same_rows([RaggedTensor(data.values, data.row_splits, internal=True).with_values(_plain(data.values)), mask.with_values(_plain(mask.values))])
+        checks = _same_rows(
+            [
+                RaggedTensor(data.values, data.row_splits, internal=True).with_values(_plain(data.values)),
+                mask.with_values(_plain(mask.values)),
+            ]
+        )
         kept = _masked(data.values, mask.values)
         counts = mask.with_values(math.cast(mask.values, mask.row_splits.dtype)) if not isinstance(mask.values, RaggedTensor) else None
         if counts is not None:
@@ -254,8 +259,7 @@ def _reduced(kind, rt, axis):
         return rt
     if kind in ("any", "all"):
         whole = _reduced("max" if kind == "any" else "min", rt.with_flat_values(math.cast(rt.flat_values, dtypes.int32)), axis)
-        as_bool = (lambda v: math.greater(v, 0))
-        return whole.with_flat_values(as_bool(whole.flat_values)) if isinstance(whole, RaggedTensor) else as_bool(whole)
+        return map_flat_values(math.greater, whole, 0)
     if kind == "mean":
         total = _reduced("sum", rt, axis)
         count = _reduced("sum", rt.with_flat_values(array.ones_like(rt.flat_values)), axis)
@@ -263,7 +267,9 @@ def _reduced(kind, rt, axis):
     axis = positive_axis(axis, rt.shape.rank)
     if axis == 0:
         width = math.maximum(math.reduce_max(rt.row_lengths()), 0)
-        within = math.range(array.shape(rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits, out_type=rt.row_splits.dtype)[0])
+        within = math.range(
+            array.shape(rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits, out_type=rt.row_splits.dtype)[0]
+        )
         if isinstance(rt.values, RaggedTensor):
             within = within[:-1]
         places = within - array.gather(rt.row_starts(), rt.value_rowids())
@@ -278,12 +284,9 @@ def _by_segment(kind, values, ids, count):
         # Rows of one segment are laid over each other: a value goes to its place in its row, of that segment's widest row.
         widths = math.maximum(math.unsorted_segment_max(values.row_lengths(), ids, count), 0)
         splits = array.concat([array.zeros([1], widths.dtype), math.cumsum(widths)], axis=0)
-        inside = math.range(array.shape(values.value_rowids(), out_type=widths.dtype)[0]) - array.gather(values.row_starts(), values.value_rowids())
+        inside = math.range(array.shape(values.value_rowids(), out_type=widths.dtype)[0]) - array.gather(
+            values.row_starts(), values.value_rowids()
+        )
         places = array.gather(array.gather(splits, ids), values.value_rowids()) + inside
         return RaggedTensor(_by_segment(kind, values.values, places, splits[-1]), splits, internal=True)
     return getattr(math, f"unsorted_segment_{kind}")(values, ids, count)
-
-
-def size(rt, out_type=dtypes.int32, name=None):
-    """How many values a ragged tensor holds."""
-    return array.size(rt.flat_values, out_type=out_type, name=name)

@@ -90,7 +90,13 @@ def _columns(rt, key):
         if bound is None:
             return default
         bound = math.cast(bound, dtype) if isinstance(bound, Tensor) else bound
-        bound = array.where_v2(math.less(bound, 0), bound + lengths, bound) if isinstance(bound, Tensor) else bound + lengths if bound < 0 else bound
+        bound = (
+            array.where_v2(math.less(bound, 0), bound + lengths, bound)
+            if isinstance(bound, Tensor)
+            else bound + lengths
+            if bound < 0
+            else bound
+        )
         return math.minimum(math.maximum(math.cast(bound, dtype), math.cast(low, dtype)), high)
 
     begin = place(key.start, array.zeros_like(lengths) if step > 0 else lengths - 1)

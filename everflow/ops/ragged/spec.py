@@ -60,7 +60,9 @@ class RaggedTensorSpec(TypeSpec):
 
     def is_compatible_with(self, spec_or_value):
         """Whether a value of this type could stand for the other, or be it."""
-        other = RaggedTensorSpec.from_value(spec_or_value) if isinstance(spec_or_value, (RaggedTensor, RaggedTensorValue)) else spec_or_value
+        other = (
+            RaggedTensorSpec.from_value(spec_or_value) if isinstance(spec_or_value, (RaggedTensor, RaggedTensorValue)) else spec_or_value
+        )
         return super().is_compatible_with(other)
 
     def most_specific_compatible_type(self, other):

@@ -83,9 +83,7 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
             values, lengths = _values_and(values, row_lengths, "row_lengths")
             if validate:
-                lengths = _checked(
-                    "from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values)
-                )
+                lengths = _checked("from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values))
             return cls(values, _splits_of(lengths), cached_row_lengths=lengths, internal=True)
 
     @classmethod
@@ -300,6 +298,11 @@ class RaggedTensor(CompositeTensor):
 
         return eager_value(self).to_list()
 
+    def _reduce(self, kind, axis, keepdims, name):
+        from everflow.ops.ragged.functions import reduce
+
+        return reduce(kind, self, axis, keepdims, name)
+
     # What a session asks
 
     def _parts(self):
@@ -336,7 +339,9 @@ def _values_and(values, partition, name):
     """Values and a row partition as tensors of fitting types."""
     values = as_ragged_or_tensor(values, "values")
     wanted = values.row_splits.dtype if isinstance(values, RaggedTensor) else None
-    partition = convert_to_tensor(partition, dtype=None if isinstance(partition, Tensor) else wanted, preferred_dtype=dtypes.int64, name=name)
+    partition = convert_to_tensor(
+        partition, dtype=None if isinstance(partition, Tensor) else wanted, preferred_dtype=dtypes.int64, name=name
+    )
     if partition.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"{name} must have dtype int32 or int64")
     if isinstance(values, RaggedTensor) and values.row_splits.dtype != partition.dtype:
@@ -349,7 +354,9 @@ def as_ragged_or_tensor(value, name=None, dtype=None, preferred_dtype=None):
     """A RaggedTensor as it is, a RaggedTensorValue as constants, anything else as a Tensor."""
     if isinstance(value, RaggedTensor):
         if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
-            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype {value.dtype.name}: {value!r}")
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype {value.dtype.name}: {value!r}"
+            )
         return value
     if isinstance(value, RaggedTensorValue):
         with name_scope(name, "ConvertToTensorOrRaggedTensor"):
