@@ -131,7 +131,7 @@ python.ops            partitioned_variables              : . ops.partitioned_var
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random*
 python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables .
-python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell ops.rnn*
+python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
 python.ops            script_ops                         : . ops.script* ops.py_func*
 python.ops            session_ops                        : . ops.session*
 python.ops            sets sets_impl                     : sets
@@ -155,9 +155,9 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions
-python.ops.linalg     linalg linalg_impl linear_operator : linalg
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators
 python.ops.losses     losses losses_impl util            : losses
-python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged*
+python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
 python.platform       app                                : platform.app
