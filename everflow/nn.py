@@ -129,14 +129,14 @@ _LATER = {
             "static_rnn",
             "static_state_saving_rnn",
         ),
-        "everflow.ops.rnn",
+        "everflow.rnn",
     ),
 }
 
 
 def __getattr__(name):
     if name == "rnn_cell":
-        value = _importlib.import_module("everflow.ops.rnn_cell")
+        value = _importlib.import_module("everflow.rnn.rnn_cell")
     elif name in _LATER:
         value = getattr(_importlib.import_module(_LATER[name]), name)
     else:

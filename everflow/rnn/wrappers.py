@@ -9,7 +9,8 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, math, nn, random
+from everflow.ops import array, math, random
+from everflow.ops.nn_dropout import dropout
 from everflow.ops.tensor_array import TensorArray
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
 
@@ -86,9 +87,10 @@ class DropoutWrapper(RNNCellWrapper):
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._state_filter = dropout_state_filter_visitor or _keeps_all
-        self._input_keep_prob = _tensor_or_number("input_keep_prob", input_keep_prob)
-        self._state_keep_prob = _tensor_or_number("state_keep_prob", state_keep_prob)
-        self._output_keep_prob = _tensor_or_number("output_keep_prob", output_keep_prob)
+        with name_scope("DropoutWrapperInit"):
+            self._input_keep_prob = _tensor_or_number("input_keep_prob", input_keep_prob)
+            self._state_keep_prob = _tensor_or_number("state_keep_prob", state_keep_prob)
+            self._output_keep_prob = _tensor_or_number("output_keep_prob", output_keep_prob)
         self._variational_recurrent = variational_recurrent
         self._input_size = input_size
         self._seed = seed
@@ -128,7 +130,7 @@ class DropoutWrapper(RNNCellWrapper):
             if isinstance(keep, bool) and not keep:
                 return value
             if not self._variational_recurrent:
-                return nn.dropout(value, keep_prob=keep_prob, seed=self._gen_seed(salt, i))
+                return dropout(value, keep_prob=keep_prob, seed=self._gen_seed(salt, i))
             result = math.divide(value, keep_prob) * math.floor(keep_prob + mask)
             result.set_shape(value.shape)
             return result

@@ -1,0 +1,329 @@
+"""`dynamic_rnn` and its kin: a cell run over time by a loop, with sequences of any length."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.framework.operation import Tensor
+from everflow.ops import array, math
+from everflow.ops import variable_scope as scopes
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import Assert, cond, while_loop
+from everflow.ops.tensor_array import TensorArray
+from everflow.rnn.shapes import concat
+from everflow.rnn.wrappers import assert_like_rnncell
+
+
+def should_cache():
+    """Whether variables are read once: not inside a loop, whose iterations may change them."""
+    context = get_default_graph()._get_control_flow_context()
+    return context is None or context.GetWhileContext() is None
+
+
+def transpose_batch_time(x):
+    """A tensor with its first two dimensions exchanged."""
+    shape = x.shape
+    if shape.rank is None:
+        raise TypeError(f"The rank of {x.name} must be known")
+    if shape.rank < 2:
+        raise ValueError(f"Expected input tensor {x.name} to have rank at least 2, but saw shape: {shape}")
+    result = array.transpose(x, array.concat(([1, 0], math.range(2, array.rank(x))), axis=0))
+    result.set_shape(TensorShape([shape[1], shape[0]]).concatenate(shape[2:]))
+    return result
+
+
+def batch_size_of(flat_input):
+    """The batch size of time-major inputs: a number where one of them shows it."""
+    for tensor in flat_input:
+        if tensor.shape.rank is None:
+            continue
+        if tensor.shape.rank < 2:
+            raise ValueError(f"Expected input tensor {tensor.name} to have rank at least 2")
+        if tensor.shape[1].value is not None:
+            return tensor.shape[1].value
+    return array.shape(flat_input[0])[1]
+
+
+def state_dtype(explicit, state):
+    """The dtype of outputs: the one given, or that of the state, which must have only one."""
+    if explicit is not None:
+        return explicit
+    if nest.is_sequence(state):
+        found = {t.dtype for t in nest.flatten(state)}
+        if not found:
+            raise ValueError("Unable to infer dtype from empty state.")
+        if len(found) > 1:
+            raise ValueError("State has tensors of different inferred_dtypes. Unable to infer a single representative dtype.")
+        return found.pop()
+    return state.dtype
+
+
+def rnn_step(time, sequence_length, min_sequence_length, max_sequence_length, zero_output, state, call_cell, state_size, skip_conditionals=False):
+    """One step where sequences that are over give zeros and keep their state: (output, new state)."""
+    flat_state, flat_zero = nest.flatten(state), nest.flatten(zero_output)
+    over = math.greater_equal(time, sequence_length) if skip_conditionals else time >= sequence_length
+
+    def through(old, new):
+        if isinstance(old, TensorArray) or old.shape.rank == 0:
+            return new
+        with colocate_with(new):
+            return array.where(over, old, new)
+
+    def copied(new_output, new_state):
+        return [through(o, n) for o, n in zip(flat_zero, new_output)] + [through(o, n) for o, n in zip(flat_state, new_state)]
+
+    def computed():
+        new_output, new_state = call_cell()
+        nest.assert_same_structure(zero_output, new_output)
+        nest.assert_same_structure(state, new_state)
+        return nest.flatten(new_output), nest.flatten(new_state)
+
+    def maybe_copied():
+        new_output, new_state = computed()
+        # While the shortest sequence goes on there is nothing to copy.
+        return cond(time < min_sequence_length, lambda: new_output + new_state, lambda: copied(new_output, new_state))
+
+    if skip_conditionals:
+        result = copied(*computed())
+    else:
+        result = cond(time >= max_sequence_length, lambda: flat_zero + flat_state, maybe_copied)
+    if len(result) != len(flat_zero) + len(flat_state):
+        raise ValueError("Internal error: state and output were not concatenated correctly.")
+    output, new_state = result[: len(flat_zero)], result[len(flat_zero) :]
+    for tensor, before in zip(output + new_state, flat_zero + flat_state):
+        if isinstance(tensor, Tensor):
+            tensor.set_shape(before.shape)
+    return nest.pack_sequence_as(zero_output, output), nest.pack_sequence_as(state, new_state)
+
+
+def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None, swap_memory=False,
+                time_major=False, scope=None):  # fmt: skip
+    """(outputs, final state) of a cell run over `inputs` [batch, time, …]; past its length a sequence gives zeros.
+
+    >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
+    """
+    assert_like_rnncell("cell", cell)
+    with scopes.variable_scope(scope or "rnn") as varscope:
+        if should_cache() and varscope.caching_device is None:
+            varscope.set_caching_device(lambda op: op.device)
+        flat_input = nest.flatten(inputs)
+        if not time_major:
+            flat_input = [convert_to_tensor(x) for x in flat_input]
+            flat_input = [transpose_batch_time(x) for x in flat_input]
+        parallel_iterations = parallel_iterations or 32
+        if sequence_length is not None:
+            sequence_length = math.cast(sequence_length, dtypes.int32)
+            if sequence_length.shape.rank not in (None, 1):
+                raise ValueError(f"sequence_length must be a vector of length batch_size, but saw shape: {sequence_length.shape}")
+            sequence_length = array.identity(sequence_length, name="sequence_length")
+        batch_size = batch_size_of(flat_input)
+        if initial_state is not None:
+            state = initial_state
+        else:
+            if not dtype:
+                raise ValueError("If there is no initial_state, you must give a dtype.")
+            if getattr(cell, "get_initial_state", None) is not None:
+                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+            else:
+                state = cell.zero_state(batch_size, dtype)
+        if sequence_length is not None:
+            with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
+                sequence_length = array.identity(sequence_length, name="CheckSeqLen")
+        inputs = nest.pack_sequence_as(inputs, flat_input)
+        outputs, final_state = _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype)
+        if not time_major:
+            outputs = nest.map_structure(transpose_batch_time, outputs)
+        return outputs, final_state
+
+
+def _assert_has_shape(x, shape):
+    actual, wanted = array.shape(x), array.stack(shape)
+    return Assert(
+        math.reduce_all(math.equal(actual, wanted)), [f"Expected shape for Tensor {x.name} is ", wanted, " but saw shape: ", actual]
+    )
+
+
+def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
+    flat_input = nest.flatten(inputs)
+    flat_sizes = nest.flatten(cell.output_size)
+    time_steps = array.shape(flat_input[0])[0]
+    batch_size = batch_size_of(flat_input)
+    shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
+    static_steps, static_batch = shapes[0].as_list()[:2]
+    for shape in shapes:
+        if not shape[2:].is_fully_defined():
+            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+        if shape[0].value != static_steps:
+            raise ValueError("Time steps is not the same for all the elements in the input in a batch.")
+        if shape[1].value != static_batch:
+            raise ValueError("Batch_size is not the same for all the elements in the input.")
+    out_dtype = state_dtype(dtype, state)
+    zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
+    if sequence_length is not None:
+        shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
+    else:
+        shortest, longest = None, time_steps
+    time = constant(0, dtype=dtypes.int32, name="time")
+    with name_scope("dynamic_rnn") as base:
+        pass
+
+    def new_array(name, element_shape, dtype):
+        return TensorArray(dtype, size=time_steps, element_shape=element_shape, tensor_array_name=base + name)
+
+    output_arrays = tuple(
+        new_array(f"output_{i}", TensorShape([static_batch]).concatenate(_as_shape(size)), out_dtype) for i, size in enumerate(flat_sizes)
+    )
+    input_arrays = tuple(new_array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input))
+    input_arrays = tuple(a.unstack(x) for a, x in zip(input_arrays, flat_input))
+
+    def step(time, arrays, state):
+        values = [a.read(time) for a in input_arrays]
+        for value, shape in zip(values, shapes):
+            value.set_shape(shape[1:])
+        values = nest.pack_sequence_as(inputs, values)
+        if sequence_length is not None:
+            output, new_state = rnn_step(
+                time, sequence_length, shortest, longest, zero_output, state, lambda: cell(values, state), cell.state_size, skip_conditionals=True
+            )
+        else:
+            output, new_state = cell(values, state)
+        arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
+        return time + 1, arrays, new_state
+
+    # At least one step, so that the arrays learn their shapes.
+    bound = math.minimum(time_steps, math.maximum(1, longest))
+    _, final_arrays, final_state = while_loop(
+        lambda time, *_: time < bound,
+        step,
+        (time, output_arrays, state),
+        parallel_iterations=parallel_iterations,
+        maximum_iterations=time_steps,
+        swap_memory=swap_memory,
+    )
+    outputs = [a.stack() for a in final_arrays]
+    for output, size in zip(outputs, flat_sizes):
+        output.set_shape(concat([static_steps, static_batch], size, static=True))
+    return nest.pack_sequence_as(cell.output_size, outputs), final_state
+
+
+def _as_shape(size):
+    """A cell's output size as a shape, also where it is a tensor."""
+    if isinstance(size, Tensor):
+        known = constant_value(size)
+        return TensorShape(None if known is None else known.tolist())
+    return TensorShape(size)
+
+
+def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
+                              parallel_iterations=None, swap_memory=False, time_major=False, scope=None):  # fmt: skip
+    """((outputs forwards, outputs backwards), (final states)) of two cells, one run from the end of each sequence."""
+    assert_like_rnncell("cell_fw", cell_fw)
+    assert_like_rnncell("cell_bw", cell_bw)
+    with scopes.variable_scope(scope or "bidirectional_rnn"):
+        shared = {
+            "sequence_length": sequence_length,
+            "dtype": dtype,
+            "parallel_iterations": parallel_iterations,
+            "swap_memory": swap_memory,
+            "time_major": time_major,
+        }
+        with scopes.variable_scope("fw") as fw_scope:
+            output_fw, state_fw = dynamic_rnn(cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **shared)
+        time_axis, batch_axis = (0, 1) if time_major else (1, 0)
+
+        def reversed_(x):
+            if sequence_length is not None:
+                return array.reverse_sequence(input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis)
+            return array.reverse(x, axis=[time_axis])
+
+        with scopes.variable_scope("bw") as bw_scope:
+            backwards = nest.map_structure(reversed_, inputs)
+            output_bw, state_bw = dynamic_rnn(cell_bw, backwards, initial_state=initial_state_bw, scope=bw_scope, **shared)
+    output_bw = nest.map_structure(reversed_, output_bw)
+    return (output_fw, output_bw), (state_fw, state_bw)
+
+
+def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
+    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn(time, output, state, loop_state)` decides."""
+    assert_like_rnncell("cell", cell)
+    if not callable(loop_fn):
+        raise TypeError("loop_fn must be a callable")
+    parallel_iterations = parallel_iterations or 32
+    with scopes.variable_scope(scope or "rnn") as varscope:
+        if should_cache() and varscope.caching_device is None:
+            varscope.set_caching_device(lambda op: op.device)
+        time = constant(0, dtype=dtypes.int32)
+        finished, next_input, initial_state, emit_structure, initial_loop_state = loop_fn(time, None, None, None)
+        flat_input = nest.flatten(next_input)
+        loop_state = initial_loop_state if initial_loop_state is not None else constant(0, dtype=dtypes.int32)
+        static_batch = _static_batch(flat_input)
+        batch_size = static_batch if static_batch is not None else array.shape(flat_input[0])[0]
+        nest.assert_same_structure(initial_state, cell.state_size)
+        state = initial_state
+        flat_state = [convert_to_tensor(s) if not isinstance(s, TensorArray) else s for s in nest.flatten(state)]
+        state = nest.pack_sequence_as(state, flat_state)
+        if emit_structure is not None:
+            flat_emit = nest.flatten(emit_structure)
+            emit_sizes = [e.shape if e.shape.is_fully_defined() else array.shape(e) for e in flat_emit]
+            emit_dtypes = [e.dtype for e in flat_emit]
+        else:
+            emit_structure = cell.output_size
+            emit_sizes = nest.flatten(emit_structure)
+            emit_dtypes = [flat_state[0].dtype] * len(emit_sizes)
+        emit_arrays = [
+            TensorArray(
+                t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
+            )
+            for i, (t, size) in enumerate(zip(emit_dtypes, emit_sizes))
+        ]
+        emit_arrays = nest.pack_sequence_as(emit_structure, emit_arrays)
+        zero_emit = nest.pack_sequence_as(
+            emit_structure, [array.zeros(concat(batch_size, size), t) for size, t in zip(emit_sizes, emit_dtypes)]
+        )
+
+        def body(time, finished, current_input, arrays, state, loop_state):
+            next_output, cell_state = cell(current_input, state)
+            nest.assert_same_structure(state, cell_state)
+            nest.assert_same_structure(cell.output_size, next_output)
+            next_time = time + 1
+            next_finished, next_input, next_state, emit, next_loop_state = loop_fn(next_time, next_output, cell_state, loop_state)
+            nest.assert_same_structure(state, next_state)
+            nest.assert_same_structure(current_input, next_input)
+            nest.assert_same_structure(arrays, emit)
+            if next_loop_state is None:
+                next_loop_state = loop_state
+
+            def through(current, candidate):
+                """The old value where a sequence is over."""
+                if isinstance(current, TensorArray) or current.shape.rank == 0:
+                    return candidate
+                with colocate_with(candidate):
+                    return array.where(finished, current, candidate)
+
+            emit = nest.map_structure(through, zero_emit, emit)
+            next_state = nest.map_structure(through, state, next_state)
+            arrays = nest.map_structure(lambda a, e: a.write(time, e), arrays, emit)
+            return next_time, math.logical_or(finished, next_finished), next_input, arrays, next_state, next_loop_state
+
+        result = while_loop(
+            lambda time, finished, *_: math.logical_not(math.reduce_all(finished)),
+            body,
+            [time, finished, next_input, emit_arrays, state, loop_state],
+            parallel_iterations=parallel_iterations,
+            swap_memory=swap_memory,
+        )
+        arrays, final_state, final_loop_state = result[-3:]
+        return arrays, final_state, None if initial_loop_state is None else final_loop_state
+
+
+def _static_batch(flat_input):
+    static = flat_input[0].shape[0] if flat_input[0].shape.rank is not None else None
+    batch = None if static is None else static.value
+    for tensor in flat_input[1:]:
+        if static is not None and tensor.shape.rank is not None:
+            static = static.merge_with(tensor.shape[0])
+            batch = static.value
+    return batch

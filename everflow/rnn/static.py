@@ -1,0 +1,146 @@
+"""`static_rnn` and its kin: a cell unrolled over a list of inputs, one copy of its nodes a step."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, math
+from everflow.ops import variable_scope as scopes
+from everflow.rnn.dynamic import rnn_step, should_cache, state_dtype
+from everflow.rnn.shapes import concat
+from everflow.rnn.wrappers import assert_like_rnncell
+
+
+def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+    """(list of outputs, final state) of a cell unrolled over a list of inputs [batch, …], one for each step."""
+    assert_like_rnncell("cell", cell)
+    if not nest.is_sequence(inputs):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    outputs = []
+    with scopes.variable_scope(scope or "rnn") as varscope:
+        if should_cache() and varscope.caching_device is None:
+            varscope.set_caching_device(lambda op: op.device)
+        first = inputs
+        while nest.is_sequence(first):
+            first = first[0]
+        batch_size = _batch_size(first, inputs)
+        if initial_state is not None:
+            state = initial_state
+        else:
+            if not dtype:
+                raise ValueError("If no initial_state is provided, dtype must be specified")
+            if getattr(cell, "get_initial_state", None) is not None:
+                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+            else:
+                state = cell.zero_state(batch_size, dtype)
+        zero_output = shortest = longest = None
+        if sequence_length is not None:
+            sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
+            if sequence_length.shape.rank not in (None, 1):
+                raise ValueError("sequence_length must be a vector of length batch_size")
+            kind = state_dtype(dtype, state)
+            zero_output = nest.map_structure(lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size)
+            sequence_length = math.cast(sequence_length, dtypes.int32)
+            shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
+        for time, value in enumerate(inputs):
+            if time > 0:
+                varscope.reuse_variables()
+            current = state
+            if sequence_length is not None:
+                output, state = rnn_step(
+                    time, sequence_length, shortest, longest, zero_output, state, lambda v=value, s=current: cell(v, s), cell.state_size
+                )
+            else:
+                output, state = cell(value, state)
+            outputs.append(output)
+        return outputs, state
+
+
+def _batch_size(first, inputs):
+    """The batch size: a number where the inputs show it; they must agree, and their other sizes must be known."""
+    if first.shape.rank is not None and first.shape.rank != 1:
+        batch = first.shape.with_rank_at_least(2)[0]
+        for i, value in enumerate(nest.flatten(inputs)):
+            shape = value.shape
+            batch = batch.merge_with(shape[0])
+            for side in shape[1:]:
+                if side.value is None:
+                    raise ValueError(f"Input size (dimension {i} of inputs) must be accessible via shape inference, but saw value None.")
+        fixed = batch.value
+    else:
+        fixed = first.shape.with_rank_at_least(1)[0].value
+    return fixed if fixed else array.shape(first)[0]
+
+
+def _zeros(batch_size, size, dtype, static_batch):
+    zeros = array.zeros(concat(batch_size, size), dtype)
+    zeros.set_shape(TensorShape([static_batch.value]).concatenate(TensorShape(size)))
+    return zeros
+
+
+def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
+    """As `static_rnn`, with the state taken from and put back to a saver of long sequences' states."""
+    state_size = cell.state_size
+    nested, nested_names = nest.is_sequence(state_size), nest.is_sequence(state_name)
+    if nested != nested_names:
+        raise ValueError(f"state_name should be the same type as cell.state_size.  state_name: {state_name}, cell.state_size: {state_size}")
+    if nested:
+        names, sizes = nest.flatten(state_name), nest.flatten(state_size)
+        if len(names) != len(sizes):
+            raise ValueError(f"#elems(state_name) != #elems(state_size): {len(names)} vs. {len(sizes)}")
+        initial = nest.pack_sequence_as(state_size, [state_saver.state(name) for name in names])
+    else:
+        initial = state_saver.state(state_name)
+    outputs, state = static_rnn(cell, inputs, initial_state=initial, sequence_length=sequence_length, scope=scope)
+    if nested:
+        saves = [state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]
+    else:
+        saves = [state_saver.save_state(state_name, state)]
+    with control_dependencies(saves):
+        last = nest.flatten(outputs[-1])
+        outputs[-1] = nest.pack_sequence_as(outputs[-1], [array.identity(o) for o in last])
+    if nested:
+        state = nest.pack_sequence_as(state, [array.identity(s) for s in nest.flatten(state)])
+    return outputs, state
+
+
+def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None):
+    """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along the last dimension."""
+    assert_like_rnncell("cell_fw", cell_fw)
+    assert_like_rnncell("cell_bw", cell_bw)
+    if not nest.is_sequence(inputs):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    with scopes.variable_scope(scope or "bidirectional_rnn"):
+        with scopes.variable_scope("fw") as fw_scope:
+            output_fw, state_fw = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=fw_scope)
+        with scopes.variable_scope("bw") as bw_scope:
+            backwards = _reversed(inputs, sequence_length)
+            steps, state_bw = static_rnn(cell_bw, backwards, initial_state_bw, dtype, sequence_length, scope=bw_scope)
+    output_bw = _reversed(steps, sequence_length)
+    flat = [array.concat([fw, bw], 1) for fw, bw in zip(nest.flatten(output_fw), nest.flatten(output_bw))]
+    return nest.pack_sequence_as(output_fw, flat), state_fw, state_bw
+
+
+def _reversed(values, lengths):
+    """A list of steps from the end: of each sequence where lengths are given."""
+    if lengths is None:
+        return list(reversed(values))
+    flat = [nest.flatten(value) for value in values]
+    results = [[] for _ in values]
+    for sequence in zip(*flat):
+        shape = TensorShape(None)
+        for step in sequence:
+            shape = shape.merge_with(step.shape)
+            step.set_shape(shape)
+        joined = array.stack(sequence)
+        reversed_ = array.reverse_sequence(joined, lengths, 0, 1)
+        for result, step in zip(results, array.unstack(reversed_)):
+            step.set_shape(shape)
+            result.append(step)
+    return [nest.pack_sequence_as(value, result) for value, result in zip(values, results)]
