@@ -1,0 +1,30 @@
+"""tf.contrib.image: projective transforms, warps, regions and matching."""
+
+from everflow.contrib.image.regions import bipartite_match, connected_components
+from everflow.contrib.image.transforms import (
+    angles_to_projective_transforms,
+    compose_transforms,
+    flat_transforms_to_matrices,
+    matrices_to_flat_transforms,
+    rotate,
+    transform,
+    translate,
+    translations_to_projective_transforms,
+)
+from everflow.contrib.image.warp import dense_image_warp, interpolate_spline, sparse_image_warp
+
+__all__ = [
+    "angles_to_projective_transforms",
+    "bipartite_match",
+    "compose_transforms",
+    "connected_components",
+    "dense_image_warp",
+    "flat_transforms_to_matrices",
+    "interpolate_spline",
+    "matrices_to_flat_transforms",
+    "rotate",
+    "sparse_image_warp",
+    "transform",
+    "translate",
+    "translations_to_projective_transforms",
+]

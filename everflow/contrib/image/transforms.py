@@ -1,0 +1,189 @@
+"""Rotations, translations and projective transforms of images, each given by eight numbers."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import gradient, shape_rule
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import known_value
+from everflow.ops import array, linalg, math
+from everflow.ops.constants import constant
+
+_IMAGE_DTYPES = {dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64}
+
+
+def _as_batch(images):
+    """(images of rank 4, function that takes the result back to the rank they came with)."""
+    rank = images.shape.rank
+    if rank is None:
+        raise TypeError("image_or_images rank must be statically known")
+    if rank == 2:
+        return images[None, :, :, None], lambda x: x[0, :, :, 0]
+    if rank == 3:
+        return images[None, :, :, :], lambda x: x[0, :, :, :]
+    if rank == 4:
+        return images, lambda x: x
+    raise TypeError("Images should have rank between 2 and 4.")
+
+
+def rotate(images, angles, interpolation="NEAREST", name=None):
+    """Turn images about their centre, counter-clockwise, by angles in radians.
+
+    >>> tf.contrib.image.rotate(images, math.pi / 2)
+    """
+    with name_scope(name or "rotate"):
+        image_or_images = convert_to_tensor(images)
+        if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
+            raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
+        images, back = _as_batch(image_or_images)
+        height = math.cast(array.shape(images)[1], dtypes.float32)[None]
+        width = math.cast(array.shape(images)[2], dtypes.float32)[None]
+        output = transform(images, angles_to_projective_transforms(angles, height, width), interpolation=interpolation)
+        return back(output)
+
+
+def translate(images, translations, interpolation="NEAREST", name=None):
+    """Move images by (dx, dy) each."""
+    with name_scope(name or "translate"):
+        return transform(images, translations_to_projective_transforms(translations), interpolation=interpolation)
+
+
+def angles_to_projective_transforms(angles, image_height, image_width, name=None):
+    """The transforms that turn images of a size by angles."""
+    with name_scope(name or "angles_to_projective_transforms"):
+        angles = convert_to_tensor(angles, name="angles", dtype=dtypes.float32)
+        if len(angles.shape) == 0:
+            angles = angles[None]
+        elif len(angles.shape) != 1:
+            raise TypeError("Angles should have rank 0 or 1.")
+        x_offset = ((image_width - 1) - (math.cos(angles) * (image_width - 1) - math.sin(angles) * (image_height - 1))) / 2.0
+        y_offset = ((image_height - 1) - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))) / 2.0
+        count = array.shape(angles)[0]
+        return array.concat(
+            values=[
+                math.cos(angles)[:, None],
+                -math.sin(angles)[:, None],
+                x_offset[:, None],
+                math.sin(angles)[:, None],
+                math.cos(angles)[:, None],
+                y_offset[:, None],
+                array.zeros((count, 2), dtypes.float32),
+            ],
+            axis=1,
+        )
+
+
+def translations_to_projective_transforms(translations, name=None):
+    """The transforms that move images by (dx, dy)."""
+    with name_scope(name or "translations_to_projective_transforms"):
+        translations = convert_to_tensor(translations, name="translations", dtype=dtypes.float32)
+        if translations.shape.rank is None:
+            raise TypeError("translation_or_translations rank must be statically known")
+        if len(translations.shape) == 1:
+            translations = translations[None]
+        elif len(translations.shape) != 2:
+            raise TypeError("Translations should have rank 1 or 2.")
+        count = array.shape(translations)[0]
+        return array.concat(
+            values=[
+                array.ones((count, 1), dtypes.float32),
+                array.zeros((count, 1), dtypes.float32),
+                -translations[:, 0, None],
+                array.zeros((count, 1), dtypes.float32),
+                array.ones((count, 1), dtypes.float32),
+                -translations[:, 1, None],
+                array.zeros((count, 2), dtypes.float32),
+            ],
+            axis=1,
+        )
+
+
+def transform(images, transforms, interpolation="NEAREST", output_shape=None, name=None):
+    """Apply projective transforms: output (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)."""
+    with name_scope(name or "transform"):
+        image_or_images = convert_to_tensor(images, name="images")
+        transforms = convert_to_tensor(transforms, name="transforms", dtype=dtypes.float32)
+        if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
+            raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
+        images, back = _as_batch(image_or_images)
+        if output_shape is None:
+            output_shape = array.shape(images)[1:3]
+        output_shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
+        if not output_shape.shape.is_compatible_with([2]):
+            raise ValueError("output_shape must be a 1-D Tensor of 2 elements: new_height, new_width")
+        if len(transforms.shape) == 1:
+            transforms = transforms[None]
+        elif transforms.shape.rank is None:
+            raise TypeError("transforms rank must be statically known")
+        elif len(transforms.shape) != 2:
+            raise TypeError("Transforms should have rank 1 or 2.")
+        output = raw.ImageProjectiveTransformV2(
+            images=images, transforms=transforms, output_shape=output_shape, interpolation=interpolation.upper()
+        )
+        return back(output)
+
+
+def compose_transforms(*transforms):
+    """One transform that does all of these, the last one first."""
+    if not transforms:
+        raise ValueError("compose_transforms cannot be called with no arguments")
+    with name_scope("compose_transforms"):
+        composed = flat_transforms_to_matrices(transforms[0])
+        for one in transforms[1:]:
+            composed = math.matmul(composed, flat_transforms_to_matrices(one))
+        return matrices_to_flat_transforms(composed)
+
+
+def flat_transforms_to_matrices(transforms):
+    """[..., 3, 3] matrices of transforms of eight numbers."""
+    with name_scope("flat_transforms_to_matrices"):
+        transforms = convert_to_tensor(transforms, name="transforms")
+        if transforms.shape.rank not in (1, 2):
+            raise ValueError(f"Transforms should be 1D or 2D, got: {transforms}")
+        flat = array.reshape(transforms, constant([-1, 8]))
+        count = array.shape(flat)[0]
+        return array.reshape(array.concat([flat, array.ones([count, 1])], axis=1), constant([-1, 3, 3]))
+
+
+def matrices_to_flat_transforms(transform_matrices):
+    """The eight numbers of [..., 3, 3] matrices, scaled to a last entry of one."""
+    with name_scope("matrices_to_flat_transforms"):
+        transform_matrices = convert_to_tensor(transform_matrices, name="transform_matrices")
+        if transform_matrices.shape.rank not in (2, 3):
+            raise ValueError(f"Matrices should be 2D or 3D, got: {transform_matrices}")
+        flat = array.reshape(transform_matrices, constant([-1, 9]))
+        flat = flat / flat[:, 8:9]
+        return flat[:, :8]
+
+
+@shape_rule("ImageProjectiveTransform")
+def _transform_shape(op):
+    return op.inputs[0].shape
+
+
+@shape_rule("ImageProjectiveTransformV2")
+def _transform_v2_shape(op):
+    images = op.inputs[0].shape.with_rank(4)
+    size = known_value(op.inputs[2])
+    sides = [None, None] if size is None else [int(n) for n in size]
+    return TensorShape([images[0], *sides, images[3]])
+
+
+@gradient("ImageProjectiveTransformV2")
+def _image_projective_transform_grad(op, grad):
+    """The gradient taken the other way; to the images only."""
+    images, transforms = op.inputs[:2]
+    image_or_images = convert_to_tensor(images, name="images")
+    flat = convert_to_tensor(transforms, name="transforms", dtype=dtypes.float32)
+    if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
+        raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
+    if len(flat.shape) == 1:
+        flat = flat[None]
+    inverse = matrices_to_flat_transforms(linalg.matrix_inverse(flat_transforms_to_matrices(flat)))
+    output = raw.ImageProjectiveTransformV2(
+        images=grad, transforms=inverse, output_shape=array.shape(image_or_images)[1:3], interpolation=op.attrs["interpolation"]
+    )
+    return [output, None, None]
