@@ -13,7 +13,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels import random
 from everflow.kernels.philox import Philox
 from everflow.kernels.registry import kernel
-from everflow.kernels.tensors import from_numpy
+from everflow.kernels.tensors import from_numpy, torch_dtype
 
 _PHILOX = 1
 _MASK64 = (1 << 64) - 1
@@ -82,3 +82,90 @@ def non_deterministic_ints(shape, *, dtype):
     sizes = random.shape_of(shape)
     kind = np.dtype(dtype.as_numpy_dtype)
     return from_numpy(np.frombuffer(secrets.token_bytes(math.prod(sizes) * kind.itemsize), kind).reshape(sizes))
+
+
+# --- binomial ---------------------------------------------------------------------------------
+
+# Below this mean the successes are counted one by one; from it on, Hörmann's transformed rejection.
+_SMALL_MEAN = 10.0
+_RESERVED_FOR_BINOMIAL = 5150 * random.RESERVED_PER_VALUE
+
+
+def _uniforms(place: Philox):
+    """Uniform values without end, the second of each block first."""
+    start = 0
+    while True:
+        for pair in random.doubles(place.words(64, start)).tolist():
+            yield pair[1]
+            yield pair[0]
+        start += 64
+
+
+def _stirling_tail(k: float) -> float:
+    """What Stirling's formula leaves of the logarithm of k factorial."""
+    return math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+
+
+def _by_waiting(count: float, probability: float, uniforms) -> int:
+    """How many waiting times for a success fit into `count` tries."""
+    passed, successes = 0.0, 0
+    while True:
+        passed += math.ceil(math.log(next(uniforms)) / math.log1p(-probability))
+        if passed > count:
+            return successes
+        successes += 1
+
+
+def _by_rejection(count: float, probability: float, uniforms) -> int:
+    deviation = math.sqrt(count * probability * (1 - probability))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * probability
+    odds = probability / (1 - probability)
+    alpha = (2.83 + 5.1 / b) * deviation
+    mode = math.floor((count + 1) * probability)
+    while True:
+        u, v = next(uniforms) - 0.5, next(uniforms)
+        shifted = 0.5 - abs(u)
+        k = math.floor((2 * a / shifted + b) * u + count * probability + 0.5)
+        if shifted >= 0.07 and v <= 0.92 - 4.2 / b:
+            return k
+        if not 0 <= k <= count:
+            continue
+        bound = (
+            (mode + 0.5) * math.log((mode + 1) / (odds * (count - mode + 1)))
+            + (count + 1) * math.log((count - mode + 1) / (count - k + 1))
+            + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
+            + _stirling_tail(mode)
+            + _stirling_tail(count - mode)
+            - _stirling_tail(k)
+            - _stirling_tail(count - k)
+        )
+        if math.log(v * alpha / (a / (shifted * shifted) + b)) <= bound:
+            return k
+
+
+def _binomial(count: float, probability: float, uniforms) -> float:
+    if count < 0 or not 0 <= probability <= 1:
+        return math.nan
+    if probability > 0.5:
+        return count - _binomial(count, 1 - probability, uniforms)
+    if count == 0 or probability == 0:
+        return 0
+    method = _by_rejection if count * probability >= _SMALL_MEAN else _by_waiting
+    return method(count, probability, uniforms)
+
+
+@kernel("StatefulRandomBinomial")
+def stateful_random_binomial(resource, algorithm, shape, counts, probs, *, dtype):
+    sizes = random.shape_of(shape)
+    rows = sizes[0] if sizes and max(counts.numel(), probs.numel()) > 1 else 1
+    for name, parameter in (("counts", counts), ("probs", probs)):
+        if parameter.dim() > 1 or parameter.numel() not in (1, rows):
+            raise InvalidArgumentError(
+                None, None, f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]"
+            )
+    uniforms = _uniforms(_advanced(resource, algorithm, _RESERVED_FOR_BINOMIAL))
+    per_row = math.prod(sizes) // rows if rows else 0
+    pairs = zip(counts.reshape(-1).expand(rows).tolist(), probs.reshape(-1).expand(rows).tolist())
+    values = [_binomial(count, probability, uniforms) for count, probability in pairs for _ in range(per_row)]
+    return torch.tensor(values, dtype=torch.float64).to(torch_dtype(dtype)).reshape(sizes)

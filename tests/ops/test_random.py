@@ -200,3 +200,13 @@ def test_generator_gives_tensorflows_numbers_and_moves_its_state():
         assert sess.run(generator.state).tolist() == [1234 + (5 + 3 + 3) * 256, 0, 0]
         sess.run(generator.reset_from_seed(1234))
         np.testing.assert_array_equal(sess.run(drawn[0]), normal)
+
+
+def test_binomial_moments():
+    generator = tf.random.experimental.Generator.from_seed(7)
+    drawn = generator.binomial([3, 4000], [10.0, 100.0, 50.0], [0.2, 0.4, 0.9])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        values = sess.run(drawn)
+    np.testing.assert_allclose(values.mean(axis=1), [2, 40, 45], rtol=0.03)
+    np.testing.assert_allclose(values.var(axis=1), [1.6, 24, 4.5], rtol=0.1)
