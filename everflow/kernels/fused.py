@@ -75,3 +75,13 @@ def apply_adams(variables, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
         amsgrad=False,
         maximize=False,
     )
+
+
+@kernel("_MoveTowards")
+def move_towards(variable, value, rate):
+    buffer = variable.value
+    if buffer is None or buffer.shape != value.shape:
+        old = variable.read()  # raises where there is no value
+        return lookup("AssignSub").function(variable, (old - value) * rate)
+    buffer.lerp_(value, rate)
+    return None

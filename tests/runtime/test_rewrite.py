@@ -262,3 +262,40 @@ def test_updates_that_wait_for_each_other_stay_apart():
     x, init, variables, steps = updates("ApplyGradientDescent", 2, False)
     steps[1]._add_control_input(steps[0])
     assert "joint updates" not in plans([steps[1]], [x])[0]
+
+
+def average(resource):
+    x = tf.placeholder(tf.float32, [3])
+    rate = tf.constant(0.25)
+    if resource:
+        v = raw.VarHandleOp(dtype=tf.float32, shape=[3])
+        init = raw.AssignVariableOp(resource=v, value=tf.constant([1.0, 2.0, 3.0]))
+        read = raw.ReadVariableOp(resource=v, dtype=tf.float32)
+        read.set_shape([3])
+        return x, init, raw.AssignSubVariableOp(resource=v, value=raw.Mul(x=raw.Sub(x=read, y=x), y=rate)), read
+    v = raw.VariableV2(shape=[3], dtype=tf.float32)
+    init = raw.Assign(ref=v, value=tf.constant([1.0, 2.0, 3.0])).op
+    read = raw.Identity(input=v)
+    return x, init, raw.AssignSub(ref=v, value=raw.Mul(x=raw.Sub(x=read, y=x), y=rate)).op, v
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_moving_averages(resource):
+    x, init, move, value = average(resource)
+    on, off = plans(move, [x], remapping=RewriterConfig.OFF)
+    assert "moving averages" in on and "moving averages" not in off
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.OpError):
+            sess.run(move, {x: [0.0] * 3})
+        sess.run(init)
+        for _ in range(2):
+            sess.run(move, {x: [0.0, 4.0, 3.0]})
+        np.testing.assert_allclose(sess.run(value), [0.5625, 2.875, 3.0], rtol=1e-6)
+
+
+def test_sums_by_pairs():
+    x = tf.placeholder(tf.float32, [2])
+    total = raw.AddN(inputs=[raw.Exp(x=x), x, raw.Neg(x=x)])
+    on, off = plans(total, [x], arithmetic_optimization=RewriterConfig.OFF)
+    assert "sums by pairs" in on and "sums by pairs" not in off
+    same_values([total], {x: [1.0, 2.0]})

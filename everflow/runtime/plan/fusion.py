@@ -34,6 +34,10 @@ _DEFINITIONS = {
     ),
     "_SumOfRows": OpDef("_SumOfRows", (ArgDef("values", number_attr="N"),), (ArgDef("sum"),), (AttrDef("N", "int"),)),
 }
+_DEFINITIONS["AddV2"] = OpDef("AddV2", (ArgDef("x"), ArgDef("y")), (ArgDef("z"),))
+_DEFINITIONS["_MoveTowards"] = OpDef(
+    "_MoveTowards", (ArgDef("variable", is_ref=True), ArgDef("value"), ArgDef("rate")), (), is_stateful=True
+)
 # Few products are as quick one by one; joining inputs costs, too.
 FEWEST_SUMMED = 3
 
@@ -132,6 +136,78 @@ def _put(program: Program, made: dict[Node, list[Node]]) -> int:
         program.insert_before(made)
         program.replace({(node, 0): (new[0], 0) for node, new in made.items()}, {node: new[0] for node, new in made.items()})
     return len(made)
+
+
+# A sum of more is left to its kernel, which reads all of them at once.
+MOST_PAIRED = 4
+
+
+def sums_by_pairs(program: Program, session) -> int:
+    """AddN of a few large tensors: additions that can be done in place."""
+    made: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        if node.type != "AddN" or not 2 <= len(node.inputs) <= MOST_PAIRED or not node.output_dtypes[0].is_floating:
+            continue
+        shapes = [source.output_shapes[output] for source, output in node.inputs]
+        if any(s is None or not s.is_fully_defined() or s.as_list() != shapes[0].as_list() for s in shapes) or any(
+            is_ref(*e) for e in node.inputs
+        ):
+            continue
+        total, steps = node.inputs[0], []
+        for edge in node.inputs[1:]:
+            step = _fused(program, node, "AddV2", [total, edge], [])
+            step.output_shapes = [shapes[0]]
+            steps.append(step)
+            total = (step, 0)
+        made[node] = steps
+    if made:
+        program.insert_before(made)
+        program.replace({(node, 0): (steps[-1], 0) for node, steps in made.items()}, {node: steps[-1] for node, steps in made.items()})
+    return len(made)
+
+
+# --- moving averages --------------------------------------------------------------------------
+
+
+def moving_averages(program: Program, session) -> int:
+    """v -= (v - x) * rate, as moving averages are kept: v goes towards x, in one pass."""
+    uses = _uses(program)
+    writers = Counter(n.inputs[0] for n in program.nodes if n.inputs and n.type.startswith(("Assign", "Apply", "Resource", "Scatter")))
+    taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
+    made: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        if node.type not in ("AssignSub", "AssignSubVariableOp") or writers[node.inputs[0]] != 1 or node in taken:
+            continue
+        step = node.inputs[1][0]
+        if step.type != "Mul" or uses[step, 0] != 1:
+            continue
+        for difference, rate in (step.inputs, step.inputs[::-1]):
+            change = difference[0]
+            if change.type != "Sub" or uses[difference] != 1 or not _reads(change.inputs[0], node.inputs[0]):
+                continue
+            before = set(change.controls) | set(step.controls)
+            if not _is_scalar(rate) or not change.output_dtypes[0].is_floating or not set(node.controls) <= before:
+                continue
+            made[node] = [_fused(program, node, "_MoveTowards", [node.inputs[0], change.inputs[1], rate], [change, step])]
+            made[node][0].output_dtypes, made[node][0].output_shapes = [], []
+            break
+    if made:
+        joined = {node: new[0] for node, new in made.items()}
+        program.insert_before(made)
+        program.replace({}, joined)
+        program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
+    return len(made)
+
+
+def _reads(edge, variable) -> bool:
+    """Whether an edge is the value of this very variable."""
+    node = edge[0]
+    return edge == variable or (node.type in ("Identity", "ReadVariableOp") and node.inputs[0] == variable)
+
+
+def _is_scalar(edge) -> bool:
+    shape = edge[0].output_shapes[edge[1]]
+    return shape is not None and shape.ndims == 0 and not is_ref(*edge)
 
 
 # --- one update of many variables -------------------------------------------------------------
