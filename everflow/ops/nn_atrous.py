@@ -190,10 +190,10 @@ def convolution(
     with name_scope(name, "convolution", [input, filter]) as name:
         input = convert_to_tensor(input, name="input")  # noqa: A001
         filter = convert_to_tensor(filter, name="filter")  # noqa: A001
-        return _Convolution(input.shape, filter.shape, padding, strides, dilation_rate, name, data_format)(input, filter)
+        return Convolution(input.shape, filter.shape, padding, strides, dilation_rate, name, data_format)(input, filter)
 
 
-class _Convolution:
+class Convolution:
     """A convolution of which all but the tensors is known; layers make it once and call it."""
 
     def __init__(self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None, data_format=None):
@@ -229,9 +229,9 @@ class _Convolution:
         if all(rate == 1 for rate in rates):
             self._call = lambda images, filters: self._plain(images, filters, padding)
         else:
-            self._call = lambda images, filters: _SpaceToBatch(
+            self._call = _SpaceToBatch(
                 input_shape, rates, padding, self._plain, filter_shape=filter_shape, spatial_dims=dims, data_format=data_format
-            )(images, filters)
+            )
 
     def __call__(self, images, filters):
         return self._call(images, filters)

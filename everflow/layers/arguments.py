@@ -1,0 +1,75 @@
+"""Arguments of layers in the forms callers use: sizes as a number or a tuple, data formats, paddings."""
+
+from __future__ import annotations
+
+
+def sizes(value, count, name):
+    """`value` as a tuple of `count` whole numbers."""
+    if isinstance(value, int):
+        return (value,) * count
+    message = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
+    try:
+        result = tuple(value)
+    except TypeError:
+        raise ValueError(message) from None
+    if len(result) != count:
+        raise ValueError(message)
+    for item in result:
+        try:
+            int(item)
+        except (TypeError, ValueError):
+            raise ValueError(f"{message} including element {item} of type {type(item)}") from None
+    return result
+
+
+def data_format(value):
+    """"channels_last" or "channels_first", checked."""
+    if value is None:
+        return "channels_last"
+    found = value.lower()
+    if found not in ("channels_first", "channels_last"):
+        raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value}')
+    return found
+
+
+def padding(value, allow_causal=False):
+    """"same" or "valid" (for some layers also "causal"), checked."""
+    if isinstance(value, (list, tuple)):
+        return value
+    found = value.lower()
+    if found not in ("valid", "same", *(("causal",) if allow_causal else ())):
+        raise ValueError(f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). Received: {value}')
+    return found
+
+
+_OP_FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
+
+
+def op_format(value, spatial):
+    """A layer's data format as the ops of so many spatial dimensions call it."""
+    return _OP_FORMATS[spatial][value == "channels_first"]
+
+
+def output_length(length, window, stride, padding, dilation=1):
+    """How many windows fit along one dimension; None where its length is unknown."""
+    if length is None:
+        return None
+    extent = (window - 1) * dilation + 1
+    if padding in ("same", "causal"):
+        return -(-length // stride)
+    return (length - extent + stride) // stride
+
+
+def deconv_output_length(length, window, padding, output_padding=None, stride=0, dilation=1):
+    """The length that a transposed convolution gives; works on numbers and on tensors."""
+    if length is None:
+        return None
+    extent = window + (window - 1) * (dilation - 1)
+    if output_padding is None:
+        if padding == "valid":
+            return length * stride + max(extent - stride, 0)
+        if padding == "full":
+            return length * stride - (stride + extent - 2)
+        return length * stride
+    pad = {"same": extent // 2, "valid": 0, "full": extent - 1}[padding]
+    return (length - 1) * stride + extent - 2 * pad + output_padding
