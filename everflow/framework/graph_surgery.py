@@ -1,0 +1,158 @@
+"""Changing GraphDefs for use without training: cutting out a part, dropping training nodes, freezing variables into constants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.tensor_values import make_tensor_proto
+from everflow.protos import attr_value_pb2, graph_pb2, node_def_pb2
+
+_VARIABLES = ("Variable", "VariableV2")
+_RESOURCE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")
+# Op types of which a node with this attribute in host memory types runs on the CPU.
+_CPU_TYPES = {"Const": ("dtype", (dtypes.string, dtypes.int32)), "DynamicStitch": ("T", (dtypes.int32,)), "Cast": ("SrcT", (dtypes.int32,))}
+
+
+def _node_of(edge: str) -> str:
+    """The node's name in an input: "^a" and "a:1" are node "a"."""
+    return edge.removeprefix("^").partition(":")[0]
+
+
+def _copy(node) -> node_def_pb2.NodeDef:
+    copied = node_def_pb2.NodeDef()
+    copied.CopyFrom(node)
+    return copied
+
+
+def must_run_on_cpu(node, pin_variables_on_cpu=False):
+    """Whether a node (Operation or NodeDef) has to be on a CPU: variables where they are pinned, and values that live in host memory."""
+    node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
+    if pin_variables_on_cpu and node_def.op in _VARIABLES:
+        return True
+    attr, types = _CPU_TYPES.get(node_def.op, ("", ()))
+    return node_def.attr[attr].type in types if attr else False
+
+
+def tensor_shape_from_node_def_name(graph, input_name):
+    """The static shape of the tensor that an input of a NodeDef names."""
+    name = input_name if ":" in input_name else input_name + ":0"
+    return graph.get_tensor_by_name(name).get_shape()
+
+
+def extract_sub_graph(graph_def, dest_nodes):
+    """The part of a graph that the named nodes need, in the same order."""
+    if not isinstance(graph_def, graph_pb2.GraphDef):
+        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be a list.")
+    by_name = {node.name: node for node in graph_def.node}
+    for name in dest_nodes:
+        assert name in by_name, f"{name} is not in graph"
+    needed, waiting = set(), list(dest_nodes)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting.extend(_node_of(edge) for edge in by_name[name].input)
+    out = graph_pb2.GraphDef()
+    out.node.extend(_copy(node) for node in graph_def.node if node.name in needed)
+    out.library.CopyFrom(graph_def.library)
+    out.versions.CopyFrom(graph_def.versions)
+    return out
+
+
+def remove_training_nodes(input_graph, protected_nodes=None):
+    """A graph without CheckNumerics and without Identity nodes, but for protected ones.
+
+    Edges through a CheckNumerics are dropped; an Identity is passed over, unless control edges begin or end at it.
+    """
+    protected = set(protected_nodes or ())
+    removed = {node.name for node in input_graph.node if node.op == "CheckNumerics" and node.name not in protected}
+    kept = []
+    for node in input_graph.node:
+        if node.name not in removed:
+            copied = _copy(node)
+            del copied.input[:]
+            copied.input.extend(edge for edge in node.input if _node_of(edge) not in removed)
+            kept.append(copied)
+
+    control_sources = {_node_of(edge) for node in kept for edge in node.input if edge.startswith("^")}
+    passed_over = {}
+    for node in kept:
+        has_control = node.name in control_sources or any(edge.startswith("^") for edge in node.input)
+        if node.op == "Identity" and node.name not in protected and not has_control:
+            passed_over[node.name] = node.input[0]
+
+    out = graph_pb2.GraphDef()
+    for node in kept:
+        if node.name not in passed_over:
+            edges = []
+            for edge in node.input:
+                while edge in passed_over:
+                    edge = passed_over[edge]
+                edges.append(edge)
+            del node.input[:]
+            node.input.extend(edges)
+            out.node.append(node)
+    return out
+
+
+def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None, variable_names_blacklist=None):
+    """The part of a graph that the outputs need, with the variables' values in a session as constants: a frozen graph.
+
+    >>> frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["output"])
+    """
+    part = extract_sub_graph(input_graph_def, output_node_names)
+
+    def chosen(name):
+        listed = variable_names_whitelist is None or name in variable_names_whitelist
+        return listed and (variable_names_blacklist is None or name not in variable_names_blacklist)
+
+    fetches = {}
+    for node in part.node:
+        if node.op in _VARIABLES and chosen(node.name):
+            fetches[node.name] = f"{node.name}:0"
+        elif node.op in _RESOURCE_VARIABLES and chosen(node.name):
+            fetches[node.name] = f"{node.name}/Read/ReadVariableOp:0"
+    values = sess.run(fetches)
+
+    out = graph_pb2.GraphDef()
+    for node in part.node:
+        if node.name in values:
+            out.node.append(_constant(node.name, node.attr["dtype"], values[node.name]))
+        elif node.op == "ReadVariableOp":
+            out.node.append(_identity(node))
+        elif node.op == "ResourceGather":
+            out.node.extend(_gather(node))
+        else:
+            out.node.append(node)
+    out.library.CopyFrom(part.library)
+    return out
+
+
+def _constant(name, dtype, value):
+    node = node_def_pb2.NodeDef(name=name, op="Const")
+    node.attr["dtype"].CopyFrom(dtype)
+    node.attr["value"].CopyFrom(attr_value_pb2.AttrValue(tensor=make_tensor_proto(value, dtype=dtype.type, shape=value.shape)))
+    return node
+
+
+def _identity(read):
+    """A constant that was a resource variable is read by passing it on."""
+    node = node_def_pb2.NodeDef(name=read.name, op="Identity", device=read.device, input=read.input)
+    node.attr["T"].CopyFrom(read.attr["dtype"])
+    if "_class" in read.attr:
+        node.attr["_class"].CopyFrom(read.attr["_class"])
+    return node
+
+
+def _gather(resource_gather):
+    """Rows of a constant that was a resource variable: GatherV2, with its axis."""
+    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=int(dtypes.int32)), np.array(0, np.int32))
+    node = node_def_pb2.NodeDef(name=resource_gather.name, op="GatherV2", device=resource_gather.device)
+    node.input.extend([resource_gather.input[0], resource_gather.input[1], axis.name])
+    node.attr["Tparams"].CopyFrom(resource_gather.attr["dtype"])
+    node.attr["Tindices"].CopyFrom(resource_gather.attr["Tindices"])
+    node.attr["Taxis"].type = int(dtypes.int32)
+    return axis, node
