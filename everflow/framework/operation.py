@@ -138,6 +138,9 @@ class Tensor:
             " Use tf.unstack, tf.map_fn or tf.while_loop."
         )
 
+    def __contains__(self, value):
+        return value in self.__iter__()
+
     def __bool__(self):
         raise OperatorNotAllowedInGraphError(
             f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution: {self.name} has no value until it is run."

@@ -13,7 +13,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
-from everflow.framework.static_values import constant_value, is_tensor
+from everflow.framework.static_values import constant_value
 from everflow.ops import array, constants
 from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
@@ -155,9 +155,9 @@ assert_non_positive = _against_zero(
 
 def _steps(x):
     """The differences between neighbours of a tensor laid flat; empty for fewer than two elements."""
+    x = array.reshape(x, [-1])
     if not is_numeric_tensor(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
-    x = array.reshape(x, [-1])
     too_short = raw.Less(array.size(x), 2)
     length = array.shape(x) - 1
     return cond(
@@ -170,7 +170,7 @@ def _steps(x):
 def is_non_decreasing(x, name=None):
     """Whether each element is at least as large as the one before it."""
     with name_scope(name, "is_non_decreasing", [x]):
-        difference = _steps(convert_to_tensor(x) if not is_tensor(x) else x)
+        difference = _steps(x)
         zero = convert_to_tensor(0, dtype=difference.dtype.base_dtype)
         return reductions.reduce_all(raw.LessEqual(zero, difference))
 
@@ -178,7 +178,7 @@ def is_non_decreasing(x, name=None):
 def is_strictly_increasing(x, name=None):
     """Whether each element is larger than the one before it."""
     with name_scope(name, "is_strictly_increasing", [x]):
-        difference = _steps(convert_to_tensor(x) if not is_tensor(x) else x)
+        difference = _steps(x)
         zero = convert_to_tensor(0, dtype=difference.dtype.base_dtype)
         return reductions.reduce_all(raw.Less(zero, difference))
 

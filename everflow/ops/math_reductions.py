@@ -117,11 +117,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
         if mean.dtype.is_integer:
             raise TypeError("Input must be either real or complex")
         difference = input_tensor - mean
-        if difference.dtype.is_complex:
-            squared = elementwise.real(raw.Mul(elementwise.conj(difference), difference))
-        else:
-            squared = elementwise.square(difference)
-        return reduce_mean(squared, axis=axis, keepdims=keepdims)
+        return reduce_mean(elementwise.square(difference), axis=axis, keepdims=keepdims)
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
