@@ -86,3 +86,14 @@ def test_absurd_sizes_are_resource_errors():
     with tf.Session() as sess, pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)) as caught:
         sess.run(raw.Neg(x=huge))
     assert caught.value.op is huge.op
+
+
+def test_mistakes_of_kernels_keep_their_traceback(monkeypatch):
+    from everflow.kernels import registry
+
+    registry.load_all()
+    monkeypatch.setitem(registry._kernels, "Cos", registry.Kernel(lambda x: x.no_such_thing, (), ()))
+    y = raw.Cos(x=tf.placeholder_with_default(1.0, []))
+    with tf.Session() as sess, pytest.raises(tf.errors.InternalError) as caught:
+        sess.run(y)
+    assert isinstance(caught.value.__cause__, AttributeError) and "no_such_thing" in caught.value.message

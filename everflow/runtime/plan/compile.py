@@ -38,8 +38,9 @@ class Plan:
             return self.function(step, *feeds)
         except Exception as e:
             error = translated(e, self.emitted)
-        if error.__cause__ is None:
-            error.__suppress_context__ = True
+            # What a kernel can only have raised by mistake is kept for whoever mends it.
+            cause = e if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e else error.__cause__
+        error.__cause__ = cause
         raise error
 
 
