@@ -66,7 +66,7 @@ python.framework      device                             : framework.devices .
 python.framework      dtypes                             : framework.dtypes
 python.framework      errors errors_impl                 : framework.errors
 python.framework      function                           : ops.functions framework.function* .
-python.framework      graph_io                           : train io
+python.framework      graph_io                           : formats.graph_files
 python.framework      graph_util graph_util_impl         : graph_util
 python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs

@@ -3,6 +3,7 @@
 # ruff: noqa: F401, I001
 
 from everflow.io import gfile
+from everflow.formats.graph_files import write_graph
 
 # --- records
 

@@ -56,6 +56,7 @@ from everflow.train.checkpoint_state import (
     remove_checkpoint,
     update_checkpoint_state,
 )
+from everflow.formats.graph_files import write_graph
 from everflow.train.meta_graph import export_meta_graph, import_meta_graph
 from everflow.train.saver import Saver
 

@@ -1,0 +1,24 @@
+"""GraphDefs in files, as text or binary."""
+
+from __future__ import annotations
+
+import os
+
+from google.protobuf import text_format
+
+from everflow.framework.graph import Graph
+from everflow.platform import file_io
+
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Write a graph to `logdir`/`name`, making the folder where it is missing; returns the path.
+
+    >>> tf.train.write_graph(sess.graph, "/tmp/model", "train.pbtxt")
+    '/tmp/model/train.pbtxt'
+    """
+    graph_def = graph_or_graph_def.as_graph_def() if isinstance(graph_or_graph_def, Graph) else graph_or_graph_def
+    file_io.recursive_create_dir(logdir)
+    path = os.path.join(logdir, name)
+    content = text_format.MessageToString(graph_def) if as_text else graph_def.SerializeToString()
+    file_io.atomic_write_string_to_file(path, content)
+    return path
