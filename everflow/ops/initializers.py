@@ -34,7 +34,8 @@ class Initializer:
         return cls(**config)
 
 
-def _floating(dtype):
+def floating_dtype(dtype):
+    """The DType, which must be a floating-point one."""
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype!s}.")
@@ -112,7 +113,7 @@ class RandomNormal(Initializer):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return random.random_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
@@ -128,7 +129,7 @@ class TruncatedNormal(Initializer):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return random.truncated_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
@@ -143,7 +144,7 @@ class UniformUnitScaling(Initializer):
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
         self.factor = factor
         self.seed = seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if dtype is None:
@@ -177,7 +178,7 @@ class VarianceScaling(Initializer):
         self.mode = mode
         self.distribution = distribution
         self.seed = seed
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if dtype is None:
@@ -261,7 +262,7 @@ class Orthogonal(Initializer):
 
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain = gain
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
         self.seed = seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -286,7 +287,7 @@ class Identity(Initializer):
 
     def __init__(self, gain=1.0, dtype=dtypes.float32):
         self.gain = gain
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         full = shape if partition_info is None else partition_info.full_shape

@@ -9,7 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.ops.array_basic import expand_dims, zeros
 from everflow.ops.array_joining import stack
 from everflow.ops.array_layout import matrix_transpose
-from everflow.ops.initializers import Initializer, _floating
+from everflow.ops.initializers import Initializer, floating_dtype
 from everflow.ops.linalg import eye
 from everflow.ops.math import cast, matmul
 from everflow.ops.random import random_normal
@@ -20,7 +20,7 @@ class _Orthogonal(Initializer):
 
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain = gain
-        self.dtype = _floating(dtype)
+        self.dtype = floating_dtype(dtype)
         self.seed = seed
 
     def get_config(self):

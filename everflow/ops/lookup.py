@@ -369,7 +369,7 @@ def index_table_from_tensor(
     """A table from the entries of a vector to their positions in it."""
     if vocabulary_list is None:
         raise ValueError("vocabulary_list must be specified.")
-    _check_buckets(num_oov_buckets)
+    check_buckets(num_oov_buckets)
     dtype = dtypes.as_dtype(dtype)
     if (not dtype.is_integer) and dtype != dtypes.string:
         raise TypeError("Only integer and string keys are supported.")
@@ -389,7 +389,8 @@ def index_table_from_tensor(
             return table
 
 
-def _check_buckets(num_oov_buckets):
+def check_buckets(num_oov_buckets):
+    """Raise ValueError for a number of buckets that can not be."""
     if num_oov_buckets < 0:
         raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
 

@@ -13,7 +13,7 @@ from everflow.ops.lookup import (
     IdTableWithHashBuckets,
     StaticHashTable,
     TableInitializerBase,
-    _check_buckets,
+    check_buckets,
     check_table_dtypes,
 )
 
@@ -141,7 +141,7 @@ def index_table_from_file(
 ):
     """A table from the lines of a file to their numbers."""
     _check_file(vocabulary_file, vocab_size)
-    _check_buckets(num_oov_buckets)
+    check_buckets(num_oov_buckets)
     key_dtype = dtypes.as_dtype(key_dtype)
     if (not key_dtype.is_integer) and key_dtype != dtypes.string:
         raise TypeError("Only integer and string keys are supported.")
