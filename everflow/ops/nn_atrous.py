@@ -16,6 +16,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, nn_pooling
 from everflow.ops.array_basic import either
 from everflow.ops.array_blocks import batch_to_space_nd, required_space_to_batch_paddings, space_to_batch_nd
+from everflow.ops.nn_arguments import per_dimension
 from everflow.ops.nn_convolution import conv1d, conv2d, conv2d_transpose, conv3d, depthwise_conv2d_native
 
 _POOLS = {
@@ -33,24 +34,26 @@ def _channels_first(data_format) -> bool:
     return data_format is not None and data_format.startswith("NC")
 
 
-def _strides_and_rates(spatial: int, strides, dilation_rate):
-    """Both as lists of one number for each spatial dimension; only one of them may differ from one."""
-    rates = _per_spatial(dilation_rate, spatial, "dilation_rate")
+def _check_strides_and_rates(strides, rates):
+    """Only one of them may differ from one."""
     if any(rate < 1 for rate in rates):
         raise ValueError("dilation_rate must be positive")
-    strides = _per_spatial(strides, spatial, "strides")
     if any(stride < 1 for stride in strides):
         raise ValueError("strides must be positive")
     if any(s > 1 for s in strides) and any(r > 1 for r in rates):
         raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
-    return strides, rates
 
 
-def _per_spatial(value, spatial: int, name: str):
+def _spatial_part(value, spatial: int, channels_first: bool, name: str) -> list[int]:
+    """The spatial entries of an argument in any of its short forms."""
+    whole = per_dimension(value, spatial, 1 if channels_first else spatial + 1, name)
+    return [int(v) for v in (whole[2:] if channels_first else whole[1:-1])]
+
+
+def _one_each(value, spatial: int, name: str) -> list[int]:
+    """One number for each spatial dimension; no short forms."""
     if value is None:
         return [1] * spatial
-    if np.ndim(value) == 0:
-        return [int(value)] * spatial
     if len(value) != spatial:
         raise ValueError(f"len({name})={len(value)} but should be {spatial}")
     return [int(v) for v in value]
@@ -77,10 +80,8 @@ class _SpaceToBatch:
         first = 2 if _channels_first(data_format) else 1
         if spatial_dims is None:
             spatial_dims = range(first, spatial + first)
-        self._dims = sorted({int(d) for d in spatial_dims})
-        if len(self._dims) != len(list(spatial_dims)):
-            raise ValueError("spatial_dims must be a monotonically increasing sequence of positive integers")
-        if any(d < 1 for d in self._dims):
+        self._dims = [int(d) for d in spatial_dims]
+        if self._dims != sorted(set(self._dims)) or any(d < 1 for d in self._dims):
             raise ValueError("spatial_dims must be a monotonically increasing sequence of positive integers")
         last = self._dims[-1] if self._dims else 0
         rank = shape.rank
@@ -220,7 +221,12 @@ class Convolution:
             raise ValueError(
                 f"number of input channels does not match corresponding dimension of filter, {channels.value} != {depth.value}"
             )
-        strides, rates = _strides_and_rates(spatial, strides, dilation_rate)
+        first = _channels_first(data_format)
+        strides = _spatial_part(strides, spatial, first, "strides")
+        rates = _spatial_part(dilation_rate, spatial, first, "dilations")
+        _check_strides_and_rates(strides, rates)
+        if not isinstance(padding, str):
+            raise TypeError(f"Expected string for argument 'padding' not {padding!r}.")
         self._strides, self._format, self.name = strides, data_format, name
         self._spatial = spatial
         if spatial not in _FORMATS:
@@ -271,7 +277,8 @@ def pool(
             input.shape.with_rank(spatial + 2)
         except ValueError:
             raise ValueError(f"Input tensor must have rank {spatial + 2}") from None
-        strides, rates = _strides_and_rates(spatial, strides, dilation_rate)
+        strides, rates = _one_each(strides, spatial, "strides"), _one_each(dilation_rate, spatial, "dilation_rate")
+        _check_strides_and_rates(strides, rates)
         if padding == "SAME" and any(rate > 1 for rate in rates):
             raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
         if any(s > window for s, window in zip(strides, window_shape, strict=True)):
@@ -298,7 +305,7 @@ def pool(
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """`conv2d` with filters whose cells are `rate` apart."""
-    return convolution(input=value, filter=filters, padding=padding, dilation_rate=[int(rate)] * 2, name=name)
+    return convolution(input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
@@ -350,9 +357,13 @@ def _atrous_paddings(filters, rate, padding):
     else:
         sizes = array.shape(filters)
         height, width = sizes[0], sizes[1]
-    rows = (height + (height - 1) * (rate - 1)) - 1
-    columns = (width + (width - 1) * (rate - 1)) - 1
-    return rows // 2, rows - rows // 2, columns // 2, columns - columns // 2
+    height = height + (height - 1) * (rate - 1)
+    width = width + (width - 1) * (rate - 1)
+    rows, columns = height - 1, width - 1
+    top = rows // 2
+    bottom = rows - top
+    left = columns // 2
+    return top, bottom, left, columns - left
 
 
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):  # noqa: A002

@@ -279,7 +279,9 @@ def _fractional_max_pool_grad(op, grad, _rows, _columns):
 
 @gradient("FractionalAvgPool")
 def _fractional_avg_pool_grad(op, grad, _rows, _columns):
-    shape = raw.Shape(op.inputs[0], out_type=dtypes.int64)
+    shape = op.inputs[0].shape
+    if not shape.is_fully_defined():
+        shape = raw.Shape(op.inputs[0], out_type=dtypes.int64)
     return raw.FractionalAvgPoolGrad(shape, grad, op.outputs[1], op.outputs[2], overlapping=op.get_attr("overlapping"))
 
 

@@ -137,7 +137,7 @@ def softmax_cross_entropy(labels, logits, axis, name):
 
 def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None):
     """`softmax_cross_entropy_with_logits_v2` without a gradient to the labels."""
-    dim = either("axis", axis, "dim", None if axis is not None and dim == -1 else dim)
+    dim = either("axis", axis, "dim", dim)  # `dim` always has a value, so TensorFlow 1.15 refuses every `axis`
     _named_arguments("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
         labels = array.stop_gradient(labels, name="labels_stop_gradient")

@@ -83,7 +83,6 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     del shift  # kept from when it helped precision
     keep_dims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
-        x = convert_to_tensor(x, name="x") if not hasattr(x, "dtype") else x
         y = math_ops.cast(x, dtypes.float32) if x.dtype.base_dtype == dtypes.float16 else x
         mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
         variance = math_ops.reduce_mean(math_ops.squared_difference(y, array.stop_gradient(mean)), axes, keepdims=True, name="variance")
