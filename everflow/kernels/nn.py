@@ -147,6 +147,18 @@ def bias_add(value, bias, *, data_format):
     return value + bias.view(-1, *[1] * (value.dim() - 2))
 
 
+@specialize("BiasAdd")
+def _bias_add_of(node):
+    """Plain addition where the shapes are known to fit: plans can do it in place."""
+    if node.attribute("data_format") == "NCHW" or not node.input_dtypes[0].is_floating:
+        return None
+    value, bias = (source.output_shapes[output] for source, output in node.inputs)
+    if value is None or bias is None or value.ndims is None or value.ndims < 2 or bias.ndims != 1:
+        return None
+    channels = bias.as_list()[0]
+    return torch.add if channels is not None and channels == value.as_list()[-1] else None
+
+
 @kernel("BiasAddGrad")
 @with_unsigned
 def bias_add_grad(grad, *, data_format):
