@@ -263,10 +263,9 @@ def _one_hot_shape(op):
         raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {depth}")
     if source.rank is None:
         return None
-    if axis > source.rank:
-        raise ValueError(f"Expected axis to be -1 or between [0, {source.rank + 1}).  But received: {axis}")
     sizes = source.as_list()
-    sizes.insert(source.rank if axis == -1 else axis, depth)
+    # An axis too large wraps around here, as in TensorFlow, and is refused when it runs.
+    sizes.insert(axis % (source.rank + 1), depth)
     return TensorShape(sizes)
 
 
