@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel
 from everflow.kernels.strings import scalar_string, strings
 from everflow.platform import file_io
@@ -25,5 +26,7 @@ def write_file(filename, contents):
 
 @kernel("MatchingFiles")
 def matching_files(pattern):
+    if pattern.ndim > 1:
+        raise InvalidArgumentError(None, None, f"Input patterns tensor must be scalar or vector, but had shape: {list(pattern.shape)}")
     found = sorted(name.encode() for name in file_io.get_matching_files([p.decode() for p in pattern.flat]))
     return strings(found, (len(found),))

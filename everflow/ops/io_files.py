@@ -51,5 +51,4 @@ def _write_file_shape(op):
 
 @shape_rule("MatchingFiles")
 def _matching_files_shape(op):
-    op.inputs[0].shape.with_rank_at_most(1)
     return TensorShape([None])
