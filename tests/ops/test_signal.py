@@ -95,11 +95,11 @@ def test_mel_scale():
     wanted = scipy.fft.dct(spectrograms.astype(np.float64), 2) / np.sqrt(10)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
     for bad in [
-        dict(num_mel_bins=0),
-        dict(sample_rate=0.0),
-        dict(lower_edge_hertz=-1.0),
-        dict(upper_edge_hertz=1e5),
-        dict(lower_edge_hertz=4000.0),
+        {"num_mel_bins": 0},
+        {"sample_rate": 0.0},
+        {"lower_edge_hertz": -1.0},
+        {"upper_edge_hertz": 1e5},
+        {"lower_edge_hertz": 4000.0},
     ]:
         with pytest.raises(ValueError):
             evaluate(lambda bad=bad: tf.signal.linear_to_mel_weight_matrix(**bad))
