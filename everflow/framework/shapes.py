@@ -441,7 +441,7 @@ def broadcast(a: TensorShape, b: TensorShape) -> TensorShape:
             # A known size above 1 decides; the unknown side must be 1 or that size.
             sides.append(x if y is None else y)
         else:
-            raise ValueError(f"Dimensions must be equal, but are {x} and {y}: shapes {a} and {b} do not broadcast")
+            raise ValueError(f"Dimensions must be equal, but are {x} and {y}")
     return TensorShape(sides)
 
 
