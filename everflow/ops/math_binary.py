@@ -16,70 +16,54 @@ from everflow.ops import array_basic as array
 from everflow.ops import constants, math_matrix
 from everflow.ops import math_elementwise as elementwise
 
-# function name, op type, the inputs' names, what it gives
-_BINARY = [
-    ("add", "Add", ("x", "y"), "x + y, with broadcasting; joins strings"),
-    ("subtract", "Sub", ("x", "y"), "x - y, with broadcasting"),
-    ("multiply", "Mul", ("x", "y"), "x * y, with broadcasting"),
-    ("realdiv", "RealDiv", ("x", "y"), "x / y for real types"),
-    ("truncatediv", "TruncateDiv", ("x", "y"), "x / y for integers, rounded towards zero"),
-    ("floor_div", "FloorDiv", ("x", "y"), "x / y rounded down"),
-    ("truncatemod", "TruncateMod", ("x", "y"), "the remainder of x / y, with the sign of x"),
-    ("floormod", "FloorMod", ("x", "y"), "the remainder of x / y, with the sign of y"),
-    ("maximum", "Maximum", ("x", "y"), "the larger of both"),
-    ("minimum", "Minimum", ("x", "y"), "the smaller of both"),
-    ("squared_difference", "SquaredDifference", ("x", "y"), "(x - y) squared"),
-    ("atan2", "Atan2", ("y", "x"), "the angle of the point (x, y)"),
-    ("nextafter", "NextAfter", ("x1", "x2"), "the float next to x1 on the way to x2"),
-    ("igamma", "Igamma", ("a", "x"), "the lower regularised incomplete gamma function"),
-    ("igammac", "Igammac", ("a", "x"), "the upper regularised incomplete gamma function"),
-    ("polygamma", "Polygamma", ("a", "x"), "the polygamma function of order a at x"),
-    ("zeta", "Zeta", ("x", "q"), "the Hurwitz zeta function"),
-    ("xlogy", "Xlogy", ("x", "y"), "x * log(y), and 0 where x is 0"),
-    ("xdivy", "Xdivy", ("x", "y"), "x / y, and 0 where x is 0"),
-    ("equal", "Equal", ("x", "y"), "whether x == y"),
-    ("not_equal", "NotEqual", ("x", "y"), "whether x != y"),
-    ("less", "Less", ("x", "y"), "whether x < y"),
-    ("less_equal", "LessEqual", ("x", "y"), "whether x <= y"),
-    ("greater", "Greater", ("x", "y"), "whether x > y"),
-    ("greater_equal", "GreaterEqual", ("x", "y"), "whether x >= y"),
-    ("logical_and", "LogicalAnd", ("x", "y"), "whether both are true"),
-    ("logical_or", "LogicalOr", ("x", "y"), "whether at least one is true"),
-]
+# Op types whose result has the shape that their two inputs broadcast to.
+_BROADCAST: list[str] = []
 
 
-def _make_binary(function_name, op_type, names, meaning):
+def _binary(function_name, op_type, meaning, inputs=("x", "y")):
+    """A build function of two inputs, called by these names."""
+
     def build(*args, **keywords):
         return getattr(raw, op_type)(*args, **keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     build.__signature__ = inspect.Signature(
-        [*(inspect.Parameter(n, kind) for n in names), inspect.Parameter("name", kind, default=None)]
+        [*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)]
     )
     build.__name__ = build.__qualname__ = function_name
     build.__doc__ = f"Element-wise: {meaning}."
+    _BROADCAST.append(op_type)
     return build
 
 
-_built = {row[0]: _make_binary(*row) for row in _BINARY}
-globals().update(_built)
-mod = _built["floormod"]
-__all__ = [
-    *_built,
-    "accumulate_n",
-    "add_n",
-    "div",
-    "div_no_nan",
-    "divide",
-    "floordiv",
-    "logical_xor",
-    "mod",
-    "multiply_no_nan",
-    "pow",
-    "reciprocal_no_nan",
-    "scalar_mul",
-    "truediv",
-]
+add = _binary("add", "Add", "x + y, with broadcasting; joins strings")
+subtract = _binary("subtract", "Sub", "x - y, with broadcasting")
+multiply = _binary("multiply", "Mul", "x * y, with broadcasting")
+realdiv = _binary("realdiv", "RealDiv", "x / y for real types")
+truncatediv = _binary("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
+floor_div = _binary("floor_div", "FloorDiv", "x / y rounded down")
+truncatemod = _binary("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
+floormod = _binary("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
+maximum = _binary("maximum", "Maximum", "the larger of both")
+minimum = _binary("minimum", "Minimum", "the smaller of both")
+squared_difference = _binary("squared_difference", "SquaredDifference", "(x - y) squared")
+atan2 = _binary("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
+nextafter = _binary("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
+igamma = _binary("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
+igammac = _binary("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
+polygamma = _binary("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
+zeta = _binary("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
+xlogy = _binary("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
+xdivy = _binary("xdivy", "Xdivy", "x / y, and 0 where x is 0")
+equal = _binary("equal", "Equal", "whether x == y")
+not_equal = _binary("not_equal", "NotEqual", "whether x != y")
+less = _binary("less", "Less", "whether x < y")
+less_equal = _binary("less_equal", "LessEqual", "whether x <= y")
+greater = _binary("greater", "Greater", "whether x > y")
+greater_equal = _binary("greater_equal", "GreaterEqual", "whether x >= y")
+logical_and = _binary("logical_and", "LogicalAnd", "whether both are true")
+logical_or = _binary("logical_or", "LogicalOr", "whether at least one is true")
+mod = floormod
 
 # What integers are divided in.
 _DIVIDED_AS = {
@@ -265,9 +249,8 @@ for _python_name, _op_name, _function in [
     Tensor._override_operator(f"__{_python_name}__", _left_operator(_function, _op_name, f"__r{_python_name}__"))
     Tensor._override_operator(f"__r{_python_name}__", _right_operator(_function, _op_name))
 
-for _python_name in ("less", "less_equal", "greater", "greater_equal"):
-    _operator = {"less": "__lt__", "less_equal": "__le__", "greater": "__gt__", "greater_equal": "__ge__"}[_python_name]
-    Tensor._override_operator(_operator, lambda x, y, function=_built[_python_name]: function(x, y))
+for _operator, _function in {"__lt__": less, "__le__": less_equal, "__gt__": greater, "__ge__": greater_equal}.items():
+    Tensor._override_operator(_operator, lambda x, y, function=_function: function(x, y))
 
 Tensor._override_operator("__invert__", lambda x: raw.LogicalNot(x))
 Tensor._override_operator("__neg__", lambda x: elementwise.negative(x))
@@ -295,7 +278,7 @@ SparseTensor._override_operator("__truediv__", _sparse_operator("SparseDenseCwis
 
 
 @shape_rule(
-    *(row[1] for row in _BINARY if row[1] not in ("Equal", "NotEqual")),
+    *(op_type for op_type in _BROADCAST if op_type not in ("Equal", "NotEqual")),
     *("AddV2", "Div", "Mod", "Pow", "DivNoNan", "MulNoNan", "Complex", "IgammaGradA"),
     *("BitwiseAnd", "BitwiseOr", "BitwiseXor", "LeftShift", "RightShift"),
 )

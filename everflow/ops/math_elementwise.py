@@ -14,45 +14,8 @@ from everflow.ops import array_basic as array
 from everflow.ops import constants
 from everflow.platform import logging
 
-# function name, op type, whether it also maps over a SparseTensor's values, what it gives
-_UNARY = [
-    ("acos", "Acos", False, "the angle whose cosine x is"),
-    ("acosh", "Acosh", False, "the inverse hyperbolic cosine"),
-    ("asin", "Asin", False, "the angle whose sine x is"),
-    ("asinh", "Asinh", False, "the inverse hyperbolic sine"),
-    ("atan", "Atan", False, "the angle whose tangent x is"),
-    ("atanh", "Atanh", False, "the inverse hyperbolic tangent"),
-    ("bessel_i0e", "BesselI0e", True, "exp(-|x|) times the modified Bessel function of order 0"),
-    ("bessel_i1e", "BesselI1e", True, "exp(-|x|) times the modified Bessel function of order 1"),
-    ("ceil", "Ceil", False, "the smallest whole number not below x"),
-    ("cos", "Cos", False, "the cosine"),
-    ("cosh", "Cosh", False, "the hyperbolic cosine"),
-    ("digamma", "Digamma", False, "the derivative of the logarithm of the gamma function"),
-    ("erf", "Erf", True, "the Gauss error function"),
-    ("erfc", "Erfc", False, "1 - erf(x)"),
-    ("exp", "Exp", False, "e to the power x"),
-    ("expm1", "Expm1", False, "exp(x) - 1, exact near zero"),
-    ("floor", "Floor", False, "the largest whole number not above x"),
-    ("is_finite", "IsFinite", False, "whether x is neither infinite nor NaN"),
-    ("is_inf", "IsInf", False, "whether x is infinite"),
-    ("is_nan", "IsNan", False, "whether x is NaN"),
-    ("lgamma", "Lgamma", False, "the logarithm of the absolute value of the gamma function"),
-    ("log", "Log", False, "the natural logarithm"),
-    ("log1p", "Log1p", False, "log(1 + x), exact near zero"),
-    ("logical_not", "LogicalNot", False, "the opposite of a bool"),
-    ("negative", "Neg", True, "-x"),
-    ("reciprocal", "Reciprocal", False, "1 / x"),
-    ("rint", "Rint", False, "the nearest whole number, halves to even"),
-    ("rsqrt", "Rsqrt", False, "1 / sqrt(x)"),
-    ("sigmoid", "Sigmoid", False, "1 / (1 + exp(-x))"),
-    ("sign", "Sign", True, "-1, 0 or 1; x / |x| for complex numbers"),
-    ("sin", "Sin", False, "the sine"),
-    ("sinh", "Sinh", False, "the hyperbolic sine"),
-    ("sqrt", "Sqrt", True, "the square root"),
-    ("square", "Square", True, "x * x"),
-    ("tan", "Tan", False, "the tangent"),
-    ("tanh", "Tanh", True, "the hyperbolic tangent"),
-]
+# Op types whose result has the shape of their one input.
+_SAME_SHAPE: list[str] = []
 
 
 def on_sparse_values(function, op_type, x, name):
@@ -61,44 +24,56 @@ def on_sparse_values(function, op_type, x, name):
     return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
 
 
-def _make_unary(function_name, op_type, sparse, meaning):
+def _unary(function_name, op_type, meaning, sparse=False):
+    """A build function of one input; with `sparse`, it also maps over the values of a SparseTensor."""
+
     def build(x, name=None):
         if sparse and isinstance(x, SparseTensor):
             return on_sparse_values(build, op_type, x, name)
-        if isinstance(x, CompositeTensor):  # ragged rows stay as they are
-            return x.with_flat_values(build(x.flat_values, name=name))
         return getattr(raw, op_type)(x, name=name)
 
     build.__name__ = build.__qualname__ = function_name
     build.__doc__ = f"Element-wise: {meaning}."
+    _SAME_SHAPE.append(op_type)
     return build
 
 
-_built = {row[0]: _make_unary(*row) for row in _UNARY}
-globals().update(_built)
-negative, square, exp, log, sqrt, rsqrt, sign, reciprocal = (
-    _built[n] for n in ("negative", "square", "exp", "log", "sqrt", "rsqrt", "sign", "reciprocal")
-)
-__all__ = [
-    *_built,
-    "abs",
-    "angle",
-    "cast",
-    "complex",
-    "conj",
-    "imag",
-    "log_sigmoid",
-    "real",
-    "round",
-    "saturate_cast",
-    "to_bfloat16",
-    "to_complex64",
-    "to_complex128",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-]
+acos = _unary("acos", "Acos", "the angle whose cosine x is")
+acosh = _unary("acosh", "Acosh", "the inverse hyperbolic cosine")
+asin = _unary("asin", "Asin", "the angle whose sine x is")
+asinh = _unary("asinh", "Asinh", "the inverse hyperbolic sine")
+atan = _unary("atan", "Atan", "the angle whose tangent x is")
+atanh = _unary("atanh", "Atanh", "the inverse hyperbolic tangent")
+bessel_i0e = _unary("bessel_i0e", "BesselI0e", "exp(-|x|) times the modified Bessel function of order 0", sparse=True)
+bessel_i1e = _unary("bessel_i1e", "BesselI1e", "exp(-|x|) times the modified Bessel function of order 1", sparse=True)
+ceil = _unary("ceil", "Ceil", "the smallest whole number not below x")
+cos = _unary("cos", "Cos", "the cosine")
+cosh = _unary("cosh", "Cosh", "the hyperbolic cosine")
+digamma = _unary("digamma", "Digamma", "the derivative of the logarithm of the gamma function")
+erf = _unary("erf", "Erf", "the Gauss error function", sparse=True)
+erfc = _unary("erfc", "Erfc", "1 - erf(x)")
+exp = _unary("exp", "Exp", "e to the power x")
+expm1 = _unary("expm1", "Expm1", "exp(x) - 1, exact near zero")
+floor = _unary("floor", "Floor", "the largest whole number not above x")
+is_finite = _unary("is_finite", "IsFinite", "whether x is neither infinite nor NaN")
+is_inf = _unary("is_inf", "IsInf", "whether x is infinite")
+is_nan = _unary("is_nan", "IsNan", "whether x is NaN")
+lgamma = _unary("lgamma", "Lgamma", "the logarithm of the absolute value of the gamma function")
+log = _unary("log", "Log", "the natural logarithm")
+log1p = _unary("log1p", "Log1p", "log(1 + x), exact near zero")
+logical_not = _unary("logical_not", "LogicalNot", "the opposite of a bool")
+negative = _unary("negative", "Neg", "-x", sparse=True)
+reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
+rint = _unary("rint", "Rint", "the nearest whole number, halves to even")
+rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
+sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
+sign = _unary("sign", "Sign", "-1, 0 or 1; x / |x| for complex numbers", sparse=True)
+sin = _unary("sin", "Sin", "the sine")
+sinh = _unary("sinh", "Sinh", "the hyperbolic sine")
+sqrt = _unary("sqrt", "Sqrt", "the square root", sparse=True)
+square = _unary("square", "Square", "x * x", sparse=True)
+tan = _unary("tan", "Tan", "the tangent")
+tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
 
 
 def abs(x, name=None):  # noqa: A001
@@ -233,7 +208,7 @@ def conj(x, name=None):
 
 
 @shape_rule(
-    *(row[1] for row in _UNARY),
+    *_SAME_SHAPE,
     *("Abs", "ComplexAbs", "Round", "Cast", "Real", "Imag", "Angle", "Conj", "Inv", "CheckNumerics"),
     *("Bucketize", "Cumsum", "Cumprod", "CumulativeLogsumexp", "Invert", "PopulationCount"),
     *("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad"),
