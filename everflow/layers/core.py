@@ -131,7 +131,7 @@ class Dropout(Layer):
         if self.noise_shape is None:
             return None
         shape = array.shape(inputs)
-        return [shape[i] if size is None else size for i, size in enumerate(self.noise_shape)]
+        return convert_to_tensor([shape[i] if size is None else size for i, size in enumerate(self.noise_shape)])
 
     def call(self, inputs, training=False):
         return smart_cond(
