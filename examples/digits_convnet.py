@@ -1,6 +1,6 @@
 """Train a small convolutional network to read handwritten digits, as programs for TensorFlow 1 do it.
 
-everflow run examples/digits_convnet.py --steps=600
+everflow run examples/digits_convnet.py --steps=400
 """
 
 import time
@@ -11,7 +11,7 @@ import tensorflow as tf
 from everflow.datasets.digits import LEVELS, load_digits
 
 flags = tf.app.flags
-flags.DEFINE_integer("steps", 600, "how many batches to train on")
+flags.DEFINE_integer("steps", 400, "how many batches to train on")
 flags.DEFINE_integer("batch_size", 64, "images in a batch")
 flags.DEFINE_float("learning_rate", 2e-3, "of the Adam optimizer, at the start")
 flags.DEFINE_string("train_dir", None, "where to keep checkpoints; none are kept without it")
