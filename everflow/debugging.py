@@ -33,3 +33,14 @@ from everflow.ops.check_shapes import (
 )
 from everflow.ops.control_flow import Assert
 from everflow.ops.math import is_finite, is_inf, is_nan
+from everflow.runtime.process_options import PROCESS as _PROCESS
+
+
+def get_log_device_placement():
+    """Whether the devices that ops are put on are written to the log."""
+    return _PROCESS.log_placement
+
+
+def set_log_device_placement(enabled):
+    """Write the devices that ops are put on to the log, or stop doing so; for sessions made from now on without a ConfigProto."""
+    _PROCESS.log_placement = bool(enabled)

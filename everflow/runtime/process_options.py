@@ -26,6 +26,7 @@ class ProcessOptions:
     intra_op_threads: int = 0
     inter_op_threads: int = 0
     soft_placement: bool = False
+    log_placement: bool = False
     jit: bool = False
     optimizer: dict[str, bool] = field(default_factory=dict)
     disable_meta_optimizer: bool = False
@@ -59,6 +60,7 @@ class ProcessOptions:
         self.in_use = True
         config = config_pb2.ConfigProto(
             allow_soft_placement=self.soft_placement,
+            log_device_placement=self.log_placement,
             intra_op_parallelism_threads=self.intra_op_threads,
             inter_op_parallelism_threads=self.inter_op_threads,
         )

@@ -148,3 +148,12 @@ def test_numeric_tensors():
     assert tf.is_numeric_tensor(tf.constant(1j))
     assert not tf.is_numeric_tensor(tf.constant(True))
     assert not tf.is_numeric_tensor(5)
+
+
+def test_log_of_placement_is_set_for_the_process():
+    assert tf.debugging.get_log_device_placement() is False
+    tf.debugging.set_log_device_placement(True)
+    try:
+        assert tf.debugging.get_log_device_placement() is True
+    finally:
+        tf.debugging.set_log_device_placement(False)
