@@ -15,8 +15,8 @@ def _fused_grad(op, build, grad, reserves):
     training = op.get_attr("is_training")
     attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
     if training:
-        dx, dscale, doffset, *_ = build(grad, image, scale, *reserves, data_format=data_format, **attrs)
-        return dx, dscale, doffset, None, None
+        # Its last two outputs are empty, but stand for the gradients of the mean and variance, which are empty then, too.
+        return list(build(grad, image, scale, *reserves, data_format=data_format, **attrs))
     turned = data_format == "NCHW"
     if turned:
         image = array.transpose(image, [0, 2, 3, 1])
