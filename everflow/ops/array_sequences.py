@@ -54,9 +54,7 @@ def all_dimensions(x):
     """Every axis of a tensor, as a vector for reductions."""
     if x.shape.rank is not None:
         return constant(np.arange(x.shape.rank), dtype=dtypes.int32)
-    with name_scope("range"):
-        limit = rank(x)
-    return raw.Range(start=0, limit=limit, delta=1, name="range")
+    return raw.Range(start=0, limit=rank(x), delta=1)
 
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):

@@ -30,6 +30,8 @@ def _unary(function_name, op_type, meaning, sparse=False):
     def build(x, name=None):
         if sparse and isinstance(x, SparseTensor):
             return on_sparse_values(build, op_type, x, name)
+        if isinstance(x, CompositeTensor):  # ragged rows stay as they are
+            return x.with_flat_values(build(x.flat_values, name=name))
         return getattr(raw, op_type)(x, name=name)
 
     build.__name__ = build.__qualname__ = function_name

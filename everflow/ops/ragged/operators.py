@@ -15,14 +15,13 @@ def _beside(rt, other):
     if isinstance(other, RaggedTensor):
         return other
     other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype)
-    inner = rt.flat_values.shape.rank - 1
-    if other.shape.rank is None or other.shape.rank <= inner:
+    inner = rt.flat_values.shape.rank
+    if other.shape.rank is None or other.shape.rank == 0 or inner is not None and other.shape.rank < inner:
         return other
-    level = rt
     # One outer dimension of `other` for each ragged one: a size of 1 repeats, others must be the rows themselves.
     if other.shape[1:2].num_elements() == 1 and other.shape.rank == rt.shape.rank and rt.ragged_rank == 1:
         rows = array.squeeze(other, axis=[1])
-        return array.gather(rows, level.value_rowids()) if other.shape[0].value != 1 else rows
+        return array.gather(rows, rt.value_rowids()) if other.shape[0].value != 1 else rows
     return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
 
 

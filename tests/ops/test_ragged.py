@@ -1,0 +1,137 @@
+"""Ragged tensors: made in every way, indexed, joined, reduced, turned into others, fed and fetched."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+R = tf.RaggedTensor
+ROWS = [[1, 2], [], [3, 4, 5]]
+DEEP = [[[1], [2, 3]], [], [[4, 5]]]
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def run(fetch, feed=None):
+    with tf.Session() as session:
+        value = session.run(fetch, feed)
+    return value.to_list() if isinstance(value, tf.ragged.RaggedTensorValue) else np.asarray(value).tolist()
+
+
+# expression → (value, static shape)
+TABLE = {
+    "rows": (ROWS, "(3, ?)"),
+    "deep": (DEEP, "(3, ?, ?)"),
+    "tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)": ([[[1, 2]], [[3, 4], [5, 6]]], "(2, ?, 2)"),
+    "tf.ragged.constant([[], []])": ([[], []], "(2, ?)"),
+    "R.from_row_splits([1, 2, 3], [0, 2, 3])": ([[1, 2], [3]], "(2, ?)"),
+    "R.from_value_rowids([1, 2, 3], [0, 0, 2], nrows=4)": ([[1, 2], [], [3], []], "(4, ?)"),
+    "R.from_value_rowids([1, 2, 3], [0, 0, 2])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_lengths([1, 2, 3], [2, 0, 1])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_starts([1, 2, 3], [0, 2, 2])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_limits([1, 2, 3], [2, 2, 3])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_nested_row_lengths([1, 2, 3], [[2, 0], [1, 2]])": ([[[1], [2, 3]], []], "(2, ?, ?)"),
+    "R.from_tensor([[1, 2], [3, 4]], lengths=[1, 2])": ([[1], [3, 4]], "(2, ?)"),
+    "R.from_tensor([[1, 0], [0, 0], [0, 4]], padding=0)": ([[1], [], [0, 4]], "(3, ?)"),
+    "R.from_tensor([[[1, 2], [3, 4]]], ragged_rank=2)": ([[[1, 2], [3, 4]]], "(1, ?, ?)"),
+    "R.from_sparse(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 3], [4, 3]))": ([[1, 2], [], [3], []], "(4, ?)"),
+    "rows.to_tensor(-1)": ([[1, 2, -1], [-1, -1, -1], [3, 4, 5]], "(3, ?)"),
+    "deep.to_tensor()": ([[[1, 0], [2, 3]], [[0, 0], [0, 0]], [[4, 5], [0, 0]]], "(3, ?, ?)"),
+    "tf.sparse_tensor_to_dense(rows.to_sparse())": ([[1, 2, 0], [0, 0, 0], [3, 4, 5]], "(?, ?)"),
+    "rows.row_lengths()": ([2, 0, 3], "(3,)"),
+    "deep.row_lengths(axis=2)": ([[1, 2], [], [2]], "(3, ?)"),
+    "rows.value_rowids()": ([0, 0, 2, 2, 2], "(?,)"),
+    "deep.bounding_shape()": ([3, 2, 2], "(3,)"),
+    "deep.with_flat_values(tf.constant([5, 4, 3, 2, 1]))": ([[[5], [4, 3]], [], [[2, 1]]], "(3, ?, ?)"),
+    "tf.ragged.range([0, 9], [4, 1], [2, -3])": ([[0, 2], [9, 6, 3]], "(2, ?)"),
+    "tf.ragged.stack([rows, rows])": ([ROWS, ROWS], "(2, ?, ?)"),
+    "tf.ragged.boolean_mask(rows, tf.ragged.constant([[True, False], [], [True, True, False]]))": ([[1], [], [3, 4]], "(3, ?)"),
+    "tf.ragged.boolean_mask(rows, [True, False, True])": ([[1, 2], [3, 4, 5]], "(?, ?)"),
+    "tf.ragged.segment_ids_to_row_splits([0, 0, 2], 5)": ([0, 2, 2, 3, 3, 3], "(6,)"),
+    "tf.ragged.stack_dynamic_partitions([1, 2, 3], [0, 2, 0], 3)": ([[1, 3], [], [2]], "(3, ?)"),
+    "rows[-1]": ([3, 4, 5], "(3,)"),
+    "rows[0, 1]": (2, "()"),
+    "rows[1:]": ([[], [3, 4, 5]], "(2, ?)"),
+    "rows[:, -1:]": ([[2], [], [5]], "(3, ?)"),
+    "rows[:, :2]": ([[1, 2], [], [3, 4]], "(3, ?)"),
+    "rows[tf.newaxis]": ([ROWS], "(1, ?, ?)"),
+    "deep[0]": ([[1], [2, 3]], "(2, ?)"),
+    "deep[:, :, :1]": ([[[1], [2]], [], [[4]]], "(3, ?, ?)"),
+    "rows + rows": ([[2, 4], [], [6, 8, 10]], "(3, ?)"),
+    "1 - rows": ([[0, -1], [], [-2, -3, -4]], "(3, ?)"),
+    "rows * tf.constant([[1], [2], [3]])": ([[1, 2], [], [9, 12, 15]], "(3, ?)"),
+    "rows < 3": ([[True, True], [], [False] * 3], "(3, ?)"),
+    "tf.square(rows)": ([[1, 4], [], [9, 16, 25]], "(3, ?)"),
+    "tf.reduce_sum(rows, axis=1)": ([3, 0, 12], "(3,)"),
+    "tf.reduce_sum(rows, axis=0)": ([4, 6, 5], "(?,)"),
+    "tf.reduce_sum(deep, axis=1)": ([[3, 3], [], [4, 5]], "(3, ?)"),
+    "tf.reduce_max(rows)": (5, "()"),
+    "tf.concat([rows, rows], axis=1)": ([[1, 2, 1, 2], [], [3, 4, 5, 3, 4, 5]], "(3, ?)"),
+    "tf.gather(rows, [2, 0])": ([[3, 4, 5], [1, 2]], "(2, ?)"),
+    "tf.gather([10, 20, 30], tf.ragged.constant([[1], [], [0, 2]]))": ([[20], [], [10, 30]], "(3, ?)"),
+    "tf.expand_dims(rows, 1)": ([[[1, 2]], [[]], [[3, 4, 5]]], "(3, ?, ?)"),
+}
+
+
+@pytest.mark.parametrize("expression", TABLE)
+def test_values_and_static_shapes(expression):
+    names = {"tf": tf, "R": R, "rows": tf.ragged.constant(ROWS), "deep": tf.ragged.constant(DEEP)}
+    value, shape = TABLE[expression]
+    found = eval(expression, names)
+    assert run(found) == value
+    assert found.shape.is_compatible_with(eval(shape.replace("?", "None").replace("<unknown>", "None")))
+
+
+def test_fed_and_fetched_with_others():
+    p = tf.ragged.placeholder(tf.int32, 1)
+    value = tf.ragged.constant_value([[1], [2, 3]], dtype=np.int32)
+    with tf.Session() as session:
+        both = session.run({"next": p + 1, "rows": [p]}, {p: value})
+    assert both["next"].to_list() == [[2], [3, 4]] and both["rows"][0].to_list() == [[1], [2, 3]]
+
+
+def test_values_as_arrays():
+    value = tf.ragged.constant_value(DEEP)
+    assert value.shape == (3, None, None) and value.ragged_rank == 2 and value.to_list() == DEEP
+    assert [s.tolist() for s in value.nested_row_splits] == [[0, 2, 2, 3], [0, 1, 3, 5]] and value.flat_values.tolist() == [1, 2, 3, 4, 5]
+    assert str(tf.ragged.constant_value(ROWS)) == "<tf.RaggedTensorValue [[1, 2], [], [3, 4, 5]]>"
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: R.from_row_splits([1, 2, 3], [0, 2]),
+        lambda: R.from_row_splits([1, 2, 3], [1, 3]),
+        lambda: R.from_row_lengths([1, 2, 3], [5, 1]),
+        lambda: R.from_value_rowids([1, 2], [1, 0]),
+        lambda: tf.ragged.constant(ROWS) + tf.ragged.constant([[1], [2, 3], [4, 5]]),
+    ],
+)
+def test_rows_that_do_not_add_up_raise_when_they_run(build):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(build())
+
+
+def test_what_is_refused():
+    rows = tf.ragged.constant(ROWS)
+    for wrong in (
+        lambda: tf.ragged.constant([[1], 2]),
+        lambda: tf.ragged.constant([[1]], ragged_rank=3),
+        lambda: R([1], [0, 1]),
+        lambda: rows[:, 0],
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(TypeError):
+        tf.convert_to_tensor(rows)
+
+
+def test_specs_describe_ragged_tensors():
+    spec = tf.RaggedTensorSpec.from_value(tf.ragged.constant(DEEP))
+    assert spec == tf.RaggedTensorSpec([3, None, None], tf.int32, 2, tf.int64)
+    assert spec.is_compatible_with(tf.RaggedTensorSpec([None, None, None], tf.int32, 2))
+    assert not spec.is_compatible_with(tf.RaggedTensorSpec([3, None, None], tf.float32, 2))
