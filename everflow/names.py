@@ -100,6 +100,7 @@ from everflow.ops.v2_behavior import (
 # --- session
 from everflow.framework.errors import OpError
 from everflow.framework.scopes import get_default_session
+from everflow.ops.session_ops import delete_session_tensor, get_session_handle, get_session_tensor
 from everflow.runtime.session import InteractiveSession, Session
 
 # --- gradients

@@ -115,6 +115,8 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
                 f"numpy ndarrays, or TensorHandles. The tensor object was {value}, which was passed to the feed with key {tensor}."
             )
+        if hasattr(value, "get_raw_handle"):  # a tensor that the session keeps
+            value = value.eval()
         if isinstance(value, int):
             if is_integer:
                 _check_int(value, numpy_type, tensor)

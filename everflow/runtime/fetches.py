@@ -56,7 +56,8 @@ class FetchPlan:
 
     __slots__ = ("elements", "build")
 
-    def __init__(self, graph, fetches):
+    def __init__(self, session, fetches):
+        graph = session.graph
         self.elements: list = []
         positions: dict = {}
 
@@ -67,16 +68,31 @@ class FetchPlan:
             return positions[element]
 
         self.build = _builder(graph, fetches, position)
-        if (
-            fetches.__class__ is list
-            and len(fetches) == len(self.elements)
-            and all(isinstance(f, (Tensor, Operation, str)) for f in fetches)
-        ):
+        handles = [i for i, e in enumerate(self.elements) if isinstance(e, Tensor) and e.op.type in _HANDLE_OPS]
+        plain = len(fetches) == len(self.elements) if fetches.__class__ is list else False
+        if handles:
+            self.build = _with_handles(self.build, handles, self.elements, session)
+        elif plain and all(isinstance(f, (Tensor, Operation, str)) for f in fetches):
             self.build = _as_they_are
 
 
 def _as_they_are(values):
     return values
+
+
+# What these give is the name of a tensor that stays in the session.
+_HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
+
+
+def _with_handles(build, positions, elements, session):
+    from everflow.ops.session_ops import TensorHandle
+
+    def with_handles(values):
+        for i in positions:
+            values[i] = TensorHandle(values[i], elements[i].op.inputs[0].dtype.base_dtype, session)
+        return build(values)
+
+    return with_handles
 
 
 def _builder(graph, fetch, position):

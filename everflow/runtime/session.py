@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Callable
 
-from everflow.framework import errors, scopes
+from everflow.framework import dtypes, errors, scopes
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.protos import config_pb2
@@ -121,12 +121,12 @@ class BaseSession:
     def _first_run(self, key, fetches, feed_dict):
         self._check_open()
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict is not _NO_FEEDS else {}
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         self._executor.extend()
         prepared = self._executor.prepare(wanted.elements, list(fed))
         run, build = prepared.call, wanted.build
         if key is not None and _is_steady(fetches, feed_dict):
-            single = isinstance(fetches, Tensor)
+            single = isinstance(fetches, Tensor) and fetches.dtype is not dtypes.string
             self._calls[key] = (lambda values: run(values)[0]) if single else (lambda values: build(run(values)))
         return build(run(fed.values()))
 
@@ -137,7 +137,7 @@ class BaseSession:
             raise TypeError(f"run_metadata must be a RunMetadata, but got {type(run_metadata)}")
         self._check_open()
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         self._executor.extend()
         return wanted.build(self._executor.run_with_options(wanted.elements, fed, options, run_metadata))
 
@@ -148,7 +148,7 @@ class BaseSession:
         if self._closed:
             raise errors.CancelledError(None, None, "Session has been closed.")
         self._executor.extend()
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         if accept_options:
             return lambda *args, options=None, run_metadata=None: self.run(
                 fetches, dict(zip(feed_list or (), args, strict=False)), options=options, run_metadata=run_metadata
@@ -199,14 +199,14 @@ class BaseSession:
     def partial_run_setup(self, fetches, feeds=None):
         """Begin a run that goes on in parts; gives the handle for `partial_run`. All fetches and feeds to come must be named here."""
         self._check_open()
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         return self._executor.partial_run_setup(wanted.elements, feeding.check_list(self._graph, feeds or []))
 
     def partial_run(self, handle, fetches, feed_dict=None):
         """Go on with a run: feed more, fetch more."""
         self._check_open()
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         return wanted.build(self._executor.partial_run(handle, wanted.elements, fed))
 
     def explain(self, fetches, feed_list=()) -> str:
@@ -215,7 +215,7 @@ class BaseSession:
 
         self._check_open()
         self._executor.extend()
-        wanted = FetchPlan(self._graph, fetches)
+        wanted = FetchPlan(self, fetches)
         return explain(self._executor.compile(wanted.elements, feeding.check_list(self._graph, list(feed_list))))
 
 

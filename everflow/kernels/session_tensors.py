@@ -1,0 +1,43 @@
+"""Tensors that a session keeps between runs, by the names it gave them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.registry import kernel
+
+_KIND = "session_tensor"
+_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+@kernel("GetSessionHandle", "GetSessionHandleV2")
+def get_session_handle(value, *, node, session):
+    numbers = session.resources.lookup_or_create("", _KIND, "", itertools.count)
+    name = f"{node.name};{next(numbers)};{node.device or _DEVICE}"
+    session.resources.lookup_or_create("", _KIND, name, lambda: value.clone() if hasattr(value, "clone") else value.copy())
+    handle = np.empty((), object)
+    handle[()] = name.encode()
+    return handle
+
+
+def kept(session, handle):
+    """The tensor behind a handle's name."""
+    name = handle.decode() if isinstance(handle, bytes) else handle
+    value = session.resources.lookup("", _KIND, name)
+    if value is None:
+        raise InvalidArgumentError(None, None, f"The tensor with handle '{name}' is not in the session store.")
+    return value
+
+
+@kernel("GetSessionTensor")
+def get_session_tensor(handle, *, session):
+    return kept(session, handle[()])
+
+
+@kernel("DeleteSessionTensor")
+def delete_session_tensor(handle, *, session):
+    kept(session, handle[()])
+    session.resources.delete("", _KIND, handle[()].decode())
