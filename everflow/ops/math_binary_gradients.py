@@ -63,8 +63,9 @@ def _sides(op):
     return _Sides(op.inputs[0], op.inputs[1]).find_axes()
 
 
-def _folded(op):
-    return _Sides(op.inputs[0], op.inputs[1], fold=True).find_axes()
+def _folded(op, grad):
+    """As `_sides`, with what is known folded; TensorFlow doesn't do so for gradients that are IndexedSlices."""
+    return _Sides(op.inputs[0], op.inputs[1], fold=isinstance(grad, Tensor)).find_axes()
 
 
 def _all_shapes_same(*tensors):
@@ -81,7 +82,7 @@ def _add_grad(op, grad):
     x, y = op.inputs
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad, grad
-    sides = _folded(op)
+    sides = _folded(op, grad)
     return sides.reduce(0, grad), sides.reduce(1, grad)
 
 
@@ -90,7 +91,7 @@ def _sub_grad(op, grad):
     x, y = op.inputs
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad, -grad
-    sides = _folded(op)
+    sides = _folded(op, grad)
     grad_x = sides.reduce(0, grad)
     return grad_x, sides.reduce(1, -grad)
 
@@ -102,7 +103,7 @@ def _mul_grad(op, grad):
         return raw.Mul(grad, y), raw.Mul(grad, x)
     if x.dtype.base_dtype != y.dtype.base_dtype:
         raise AssertionError(f"{x.dtype} vs. {y.dtype}")
-    sides = _folded(op)
+    sides = _folded(op, grad)
     x, y = elementwise.conj(x), elementwise.conj(y)
     grad_x = sides.reduce(0, raw.Mul(grad, y))
     return grad_x, sides.reduce(1, raw.Mul(x, grad))
@@ -158,7 +159,7 @@ def _floor_mod_grad(op, grad):
 def _pow_grad(op, grad):
     x, y = op.inputs
     z = op.outputs[0]
-    sides = _folded(op)
+    sides = _folded(op, grad)
     x, y = elementwise.conj(x), elementwise.conj(y)
     grad_x = sides.reduce(0, grad * y * raw.Pow(x, y - 1))
     z = elementwise.conj(z)
@@ -197,7 +198,7 @@ def _squared_difference_grad(op, grad):
         grad_x = binary.scalar_mul(2.0, grad) * (x - y)
     if isinstance(grad, Tensor) and _all_shapes_same(x, y, grad):
         return grad_x, -grad_x
-    sides = _folded(op)
+    sides = _folded(op, grad)
     first = sides.reduce(0, grad_x)
     return first, -sides.reduce(1, grad_x)
 
