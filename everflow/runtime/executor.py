@@ -66,6 +66,7 @@ class LocalExecutor:
         self._rules = None
         self._partial_runs: dict = {}
         self.extended_to = -1
+        keep_freed_memory()
         self._set_threads()
 
     def _set_threads(self) -> None:
@@ -99,7 +100,8 @@ class LocalExecutor:
 
     def _ready_to_plan(self) -> None:
         if self._placer is None:
-            from everflow.runtime.plan.place import Placer
+            from everflow.runtime.memory import keep_freed_memory
+from everflow.runtime.plan.place import Placer
             from everflow.runtime.plan.rewrite import rules_for
 
             self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
