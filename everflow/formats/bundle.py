@@ -165,7 +165,9 @@ class BundleReader:
             with open(index_name(prefix), "rb") as file:
                 data = file.read()
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFoundError(None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}") from None
+            raise NotFoundError(
+                None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
+            ) from None
         self._entries: dict[bytes, tensor_bundle_pb2.BundleEntryProto] = {}
         self._files: dict[int, mmap.mmap | bytes] = {}
         header = None
@@ -313,7 +315,9 @@ def merge_bundles(prefixes: list[str], target: str) -> None:
             known = entries.get(key)
             if known is not None:
                 if not (known.slices and entry.slices):
-                    raise InvalidArgumentError(None, None, f"Tensor {key.decode(errors='replace')} is in more than one of the checkpoints to be merged")
+                    raise InvalidArgumentError(
+                        None, None, f"Tensor {key.decode(errors='replace')} is in more than one of the checkpoints to be merged"
+                    )
                 known.slices.extend(entry.slices)
                 continue
             moved = tensor_bundle_pb2.BundleEntryProto()

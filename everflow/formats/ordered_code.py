@@ -27,7 +27,18 @@ def encode_signed(value: int) -> bytes:
     while magnitude >> (7 * length - 1):
         length += 1
     data = bytearray((value & ((1 << 80) - 1)).to_bytes(10, "big")[10 - length :])
-    header = {1: (0x80, 0), 2: (0xC0, 0), 3: (0xE0, 0), 4: (0xF0, 0), 5: (0xF8, 0), 6: (0xFC, 0), 7: (0xFE, 0), 8: (0xFF, 0), 9: (0xFF, 0x80), 10: (0xFF, 0xC0)}[length]
+    header = {
+        1: (0x80, 0),
+        2: (0xC0, 0),
+        3: (0xE0, 0),
+        4: (0xF0, 0),
+        5: (0xF8, 0),
+        6: (0xFC, 0),
+        7: (0xFE, 0),
+        8: (0xFF, 0),
+        9: (0xFF, 0x80),
+        10: (0xFF, 0xC0),
+    }[length]
     data[0] ^= header[0]
     if length > 1:
         data[1] ^= header[1]

@@ -35,7 +35,9 @@ class TensorSlice:
             except ValueError:
                 start = length = -1
             if start < 0 or length <= 0:
-                raise InvalidArgumentError(None, None, f"Expected a pair of numbers or '-' in a slice specification, got {part!r} in {text!r}")
+                raise InvalidArgumentError(
+                    None, None, f"Expected a pair of numbers or '-' in a slice specification, got {part!r} in {text!r}"
+                )
             extents.append((start, length))
         return cls(tuple(extents))
 

@@ -64,13 +64,17 @@ def _check_allowed(definition, attr: AttrDef, value):
                 continue
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
-                raise TypeError(f"Value passed to parameter '{attr.name}' has DataType {item.name} not in list of allowed values: {allowed}")
+                raise TypeError(
+                    f"Value passed to parameter '{attr.name}' has DataType {item.name} not in list of allowed values: {allowed}"
+                )
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
     if attr.minimum is not None:
         if isinstance(value, list):
             if len(value) < attr.minimum:
-                raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(value)} less than minimum {attr.minimum}.")
+                raise ValueError(
+                    f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(value)} less than minimum {attr.minimum}."
+                )
         elif value < attr.minimum:
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed {value} less than minimum {attr.minimum}.")
 
@@ -126,9 +130,7 @@ def _convert_list(definition, arg, values, wanted, default, attrs):
     if arg.type_list_attr:
         types = attrs.get(arg.type_list_attr)
         if types is not None and len(types) == len(values):
-            return [
-                internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref) for i, (v, t) in enumerate(zip(values, types))
-            ]
+            return [internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref) for i, (v, t) in enumerate(zip(values, types))]
         return convert_n_to_tensor(values, None, arg.name, as_ref=arg.is_ref)
     if wanted is None:
         wanted = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
@@ -183,7 +185,9 @@ def _infer(definition, arg, tensors, attrs, source):
     elif arg.type_attr and arg.type_attr not in attrs:
         attr = definition.attr_by_name[arg.type_attr]
         if not attr.has_default:
-            raise TypeError(f"Don't know how to infer type variable from empty input list passed to input '{arg.name}' of '{definition.name}' Op.")
+            raise TypeError(
+                f"Don't know how to infer type variable from empty input list passed to input '{arg.name}' of '{definition.name}' Op."
+            )
         attrs[arg.type_attr] = attr.default
     elif arg.type_list_attr:
         known = attrs.get(arg.type_list_attr)
@@ -194,7 +198,9 @@ def _infer(definition, arg, tensors, attrs, source):
             )
         attr = definition.attr_by_name[arg.type_list_attr]
         if attr.minimum is not None and len(types) < attr.minimum:
-            raise ValueError(f"List argument '{arg.name}' to '{definition.name}' Op with length {len(types)} shorter than minimum length {attr.minimum}.")
+            raise ValueError(
+                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(types)} shorter than minimum length {attr.minimum}."
+            )
         for item in types:
             _check_type(definition, arg.type_list_attr, item, arg.name)
         attrs[arg.type_list_attr] = types

@@ -109,7 +109,9 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=Fal
 
     if isinstance(value, (IndexedSlices, SparseTensor)):
         if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}")
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
         return value
     return internal_convert_to_tensor(value, dtype, name, as_ref)
 
@@ -143,6 +145,8 @@ def convert_to_tensor_or_composite(value, dtype=None, name=None):
     """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
     if hasattr(value, "_type_spec"):
         if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}")
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
         return value
     return convert_to_tensor_or_sparse_tensor(value, dtype, name)

@@ -129,7 +129,9 @@ def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None)
     for arg, tensor in zip(names, outputs):
         signature.output_arg.add(name=arg, type=tensor.dtype.base_dtype.as_datatype_enum)
         function.ret[arg] = _reference(tensor, references)
-    signature.is_stateful = any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops) if stateful is None else stateful
+    signature.is_stateful = (
+        any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops) if stateful is None else stateful
+    )
     return function
 
 
@@ -161,7 +163,9 @@ def _reference(tensor, references):
 def _body_node(op, references):
     node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
     node.input.extend(_reference(t, references) for t in op.inputs)
-    node.input.extend("^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + c.name for c in op.control_inputs)
+    node.input.extend(
+        "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + c.name for c in op.control_inputs
+    )
     for key, value in op.attrs.items():
         node.attr[key].CopyFrom(attributes.to_proto(value))
     return node
@@ -269,5 +273,3 @@ def _substituted(value, function_attrs):
 def call_attr(name: str) -> attr_value_pb2.NameAttrList:
     """The attribute by which an op names a function."""
     return attr_value_pb2.NameAttrList(name=name)
-
-

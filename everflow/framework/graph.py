@@ -159,7 +159,7 @@ class Graph(GraphCollections):
             op_name, _, index = name.rpartition(":")
             if not index.isdigit() or ":" in op_name:
                 raise ValueError(
-                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of the form \"<op_name>:<output_index>\"."
+                    f'The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "<op_name>:<output_index>".'
                 )
             op = self._by_name.get(op_name)
             if op is None:
@@ -176,10 +176,10 @@ class Graph(GraphCollections):
         if not allow_operation:
             if name in self._by_name:
                 raise ValueError(
-                    f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\"."
+                    f'The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
                 )
             raise ValueError(
-                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form \"<op_name>:<output_index>\"."
+                f'The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
             )
         if name not in self._by_name:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")

@@ -101,9 +101,7 @@ def _stripped_defaults(producer_op_list):
         return {}
     if not isinstance(producer_op_list, op_def_pb2.OpList):
         raise TypeError("producer_op_list must be an OpList proto.")
-    return {
-        op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op
-    }
+    return {op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op}
 
 
 def split_input(text: str):
@@ -264,7 +262,9 @@ class _Importer:
                 return self.input_map[key]
         op = self.made[source]
         if output >= len(op.outputs):
-            raise ValueError(f"Node '{consumer}': Connecting to invalid output {output} of source node {source} which has {len(op.outputs)} outputs.")
+            raise ValueError(
+                f"Node '{consumer}': Connecting to invalid output {output} of source node {source} which has {len(op.outputs)} outputs."
+            )
         return op.outputs[output]
 
     def _attributes(self, definition: OpDef, node, name):
@@ -310,7 +310,9 @@ class _Importer:
             raise ValueError(f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs specified; NodeDef: {name}")
         for slot, (tensor, dtype) in enumerate(zip(inputs, wanted)):
             if tensor.dtype.base_dtype != dtype.base_dtype or (dtype._is_ref_dtype and not tensor.dtype._is_ref_dtype):
-                raise ValueError(f"Input {slot} of node {name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {dtype.name}.")
+                raise ValueError(
+                    f"Input {slot} of node {name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {dtype.name}."
+                )
 
     def _returned(self, element):
         name, colon, index = element.partition(":")
@@ -335,7 +337,9 @@ def _canonical(device):
 
 def _check_edge(op, slot, tensor):
     if tensor.dtype.base_dtype != op.inputs[slot].dtype.base_dtype:
-        raise ValueError(f"Input {slot} of node {op.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {op.inputs[slot].dtype.name}.")
+        raise ValueError(
+            f"Input {slot} of node {op.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {op.inputs[slot].dtype.name}."
+        )
 
 
 def _check_kind(attr, value, name):
@@ -358,11 +362,13 @@ def _refine_shapes(op, output_shapes):
     if output_shapes is None:
         return
     if len(output_shapes) != len(op.outputs):
-        raise ValueError(f"Node '{op.name}' has {len(op.outputs)} outputs but the _output_shapes attribute specifies shapes for {len(output_shapes)} outputs")
+        raise ValueError(
+            f"Node '{op.name}' has {len(op.outputs)} outputs but the _output_shapes attribute specifies shapes for {len(output_shapes)} outputs"
+        )
     for i, (tensor, shape) in enumerate(zip(op.outputs, output_shapes)):
         try:
             tensor._shape = tensor.shape.merge_with(shape)
         except ValueError as e:
-            raise ValueError(f"Node '{op.name}' has an _output_shapes attribute inconsistent with the GraphDef for output #{i}: {e}") from None
-
-
+            raise ValueError(
+                f"Node '{op.name}' has an _output_shapes attribute inconsistent with the GraphDef for output #{i}: {e}"
+            ) from None

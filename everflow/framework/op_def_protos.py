@@ -6,7 +6,6 @@ from everflow.framework import attributes, dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.protos import op_def_pb2
 
-
 # Definitions live as long as the process, so identity is a good key.
 _made: dict[int, tuple[OpDef, op_def_pb2.OpDef]] = {}
 

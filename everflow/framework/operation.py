@@ -61,7 +61,7 @@ class Tensor:
 
     @property
     def name(self):
-        """"op_name:index"."""
+        """ "op_name:index"."""
         return f"{self._op.name}:{self._value_index}"
 
     @property

@@ -115,7 +115,7 @@ def graph_from_inputs(inputs, graph=None) -> Graph:
         return get_default_graph()
     inputs = list(inputs)
     if graph is not None and not isinstance(graph, Graph):
-        raise TypeError("Input graph needs to be a Graph: {}".format(graph))
+        raise TypeError(f"Input graph needs to be a Graph: {graph}")
     original = None
     for item in inputs:
         element = None

@@ -128,14 +128,10 @@ class Dimension:
         return self // other
 
     def __truediv__(self, other):
-        raise TypeError(
-            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead"
-        )
+        raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
 
     def __rtruediv__(self, other):
-        raise TypeError(
-            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead"
-        )
+        raise TypeError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead")
 
     def __mod__(self, other):
         return self._arithmetic(other, operator.mod)
@@ -172,7 +168,6 @@ def dimension_value(dimension):
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-
 def dimension_at_index(shape, index):
     """The Dimension at a position of a shape; unknown where the rank is."""
     return Dimension(None) if shape.rank is None else shape.dims[index]
@@ -191,7 +186,7 @@ class TensorShape:
         if dims is None:
             self._dims = None
         elif isinstance(dims, (bytes, str)):
-            raise TypeError("A string has ambiguous TensorShape, please wrap in a list or convert to an int: {}".format(dims))
+            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims}")
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
         elif isinstance(dims, TensorShape):
@@ -346,9 +341,7 @@ class TensorShape:
         other = as_shape(other)
         if self._dims is None or other._dims is None or self.rank != other.rank:
             return unknown_shape()
-        return TensorShape(
-            [a if a._value is not None and a._value == b._value else None for a, b in zip(self._dims, other._dims)]
-        )
+        return TensorShape([a if a._value is not None and a._value == b._value else None for a, b in zip(self._dims, other._dims)])
 
     def is_fully_defined(self):
         return self._dims is not None and all(d._value is not None for d in self._dims)

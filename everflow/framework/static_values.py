@@ -143,9 +143,13 @@ def _as_shape(tensor, value_of):
     if tensor.shape.rank == 0:
         value = value_of(tensor)
         if value is None:
-            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with value '-1' to describe an unknown shape.")
+            raise ValueError(
+                "Received a scalar with unknown value as shape; require a statically known scalar with value '-1' to describe an unknown shape."
+            )
         if value != -1:
-            raise ValueError(f"Received a scalar value '{value}' as shape; require a statically known scalar with value '-1' to describe an unknown shape.")
+            raise ValueError(
+                f"Received a scalar value '{value}' as shape; require a statically known scalar with value '-1' to describe an unknown shape."
+            )
         return unknown_shape()
     if shape == TensorShape([0]):
         return TensorShape([])

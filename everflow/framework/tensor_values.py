@@ -29,7 +29,9 @@ _FIELDS = {
     ),
 }
 # Types whose arrays may stand as raw bytes.
-_RAW_TYPES = frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16) | dtypes.QUANTIZED_DTYPES | {dtypes.float32, dtypes.float64}
+_RAW_TYPES = (
+    frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16) | dtypes.QUANTIZED_DTYPES | {dtypes.float32, dtypes.float64}
+)
 
 
 class TensorValue:
@@ -122,9 +124,7 @@ def to_array(values, dtype=None, shape=None) -> np.ndarray:
     _check_python_value(values, dtype)
     array = _build_array(values, dtype)
     if shape is None and not (dtype and dtype.is_quantized) and list(array.shape) != _dense_shape(values):
-        raise ValueError(
-            f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {_dense_shape(values)}."
-        )
+        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {_dense_shape(values)}.")
     if dtype is None:
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -300,7 +300,9 @@ def array_of(tensor) -> np.ndarray:
             raise TypeError("A string tensor can't be held as tensor_content")
         numpy_dtype = np.dtype(dtype.as_numpy_dtype)
         if len(tensor.tensor_content) != size * numpy_dtype.itemsize:
-            raise ValueError(f"tensor_content has {len(tensor.tensor_content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}")
+            raise ValueError(
+                f"tensor_content has {len(tensor.tensor_content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}"
+            )
         return np.frombuffer(tensor.tensor_content, numpy_dtype).copy().reshape(shape)
     values = getattr(tensor, _FIELDS[dtype])
     if dtype is dtypes.string:

@@ -62,21 +62,23 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
 @kernel("RestoreV2")
 def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):  # noqa: A002
     reader = open_checkpoint(_text(prefix))
-    return [
-        _restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)
-    ]
+    return [_restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)]
 
 
 def _restored(reader, name, part, dtype):
     stored = reader.dtype(name)
     if stored != dtype.base_dtype:
-        raise InvalidArgumentError(None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}")
+        raise InvalidArgumentError(
+            None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}"
+        )
     shape, piece = parse_shape_and_slice(part)
     if shape is None:
         return from_numpy(reader.read(name))
     if shape != reader.shape(name):
         raise InvalidArgumentError(
-            None, None, f"tensor_name = {name}; shape in shape_and_slice spec {shape} does not match the shape stored in checkpoint: {reader.shape(name)}"
+            None,
+            None,
+            f"tensor_name = {name}; shape in shape_and_slice spec {shape} does not match the shape stored in checkpoint: {reader.shape(name)}",
         )
     return from_numpy(np.ascontiguousarray(reader.read_slice(name, piece)))
 

@@ -26,7 +26,9 @@ _BECOMES = [
 def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's names
     registered = script.find(token)
     if registered is None:
-        raise errors.NotFoundError(None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it")
+        raise errors.NotFoundError(
+            None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it"
+        )
     arrays = [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)]
     try:
         returned = registered.function(*arrays)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import torch
 
@@ -66,27 +65,27 @@ class _Array:
         shape = TensorShape(_shape_of(value))
         if not self.element_shape.is_compatible_with(shape):
             raise InvalidArgumentError(
-                None, None, f"Could not write to TensorArray index {index} because the value shape is {shape} which is incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider setting infer_shape=False)."
+                None,
+                None,
+                f"Could not write to TensorArray index {index} because the value shape is {shape} which is incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider setting infer_shape=False).",
             )
         if self.identical and not self.element_shape.is_fully_defined():
             self.element_shape = self.element_shape.merge_with(shape)
         if self.read[index] and self.clear_after_read:
-            raise InvalidArgumentError(
-                None, None, f"Could not write to TensorArray index {index} because it has already been read."
-            )
+            raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been read.")
         held = self.elements[index]
         if held is None:
             self.elements[index] = value
         elif self.accumulate:
             if _shape_of(held) != _shape_of(value):
                 raise InvalidArgumentError(
-                    None, None, f"Could not aggregate to TensorArray index {index} because the existing shape is {_shape_of(held)} but the new input shape is {_shape_of(value)}."
+                    None,
+                    None,
+                    f"Could not aggregate to TensorArray index {index} because the existing shape is {_shape_of(held)} but the new input shape is {_shape_of(value)}.",
                 )
             self.elements[index] = held + value
         else:
-            raise InvalidArgumentError(
-                None, None, f"Could not write to TensorArray index {index} because it has already been written to."
-            )
+            raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been written to.")
 
     def get(self, index):
         self.check_open()
@@ -94,13 +93,17 @@ class _Array:
             raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {len(self.elements)}")
         if self.read[index] and self.clear_after_read:
             raise InvalidArgumentError(
-                None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?)."
+                None,
+                None,
+                f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).",
             )
         value = self.elements[index]
         if value is None:
             if not self.element_shape.is_fully_defined():
                 raise InvalidArgumentError(
-                    None, None, f"Could not read from TensorArray index {index}. Furthermore, the element shape is not fully defined: {self.element_shape}. It is possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written."
+                    None,
+                    None,
+                    f"Could not read from TensorArray index {index}. Furthermore, the element shape is not fully defined: {self.element_shape}. It is possible you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.",
                 )
             value = _zeros(self.dtype, self.element_shape.as_list())
         self.read[index] = True
@@ -169,7 +172,9 @@ def tensor_array_gather(handle, indices, flow_in, *, dtype, element_shape):
         shape = handle.element_shape.merge_with(element_shape) if handle.element_shape.is_compatible_with(element_shape) else element_shape
         if not shape.is_fully_defined():
             raise UnimplementedError(
-                None, None, "TensorArray has size zero, but element shape is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays."
+                None,
+                None,
+                "TensorArray has size zero, but element shape is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays.",
             )
         return _zeros(handle.dtype, [0, *shape.as_list()])
     return _stack([handle.get(i) for i in positions])
@@ -180,7 +185,9 @@ def _stack(values):
     for i, value in enumerate(values):
         if _shape_of(value) != first:
             raise InvalidArgumentError(
-                None, None, f"TensorArray has inconsistent shapes. Index 0 has shape: {list(first)} but index {i} has shape: {list(_shape_of(value))}"
+                None,
+                None,
+                f"TensorArray has inconsistent shapes. Index 0 has shape: {list(first)} but index {i} has shape: {list(_shape_of(value))}",
             )
     return np.stack(values) if isinstance(values[0], np.ndarray) else torch.stack(values)
 
@@ -190,11 +197,15 @@ def tensor_array_scatter(handle, indices, value, flow_in, *, T):  # noqa: N803  
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
         raise InvalidArgumentError(
-            None, None, f"Expected len(indices) == values.shape[0], but saw: {len(positions)} vs. {_shape_of(value)[0] if _shape_of(value) else 'a scalar'}"
+            None,
+            None,
+            f"Expected len(indices) == values.shape[0], but saw: {len(positions)} vs. {_shape_of(value)[0] if _shape_of(value) else 'a scalar'}",
         )
     if positions and handle.dynamic:
         handle.grow(max(positions) + 1)
-    for index, element in zip(positions, value.unbind(0) if isinstance(value, torch.Tensor) else [np.asarray(v, dtype=object) for v in value]):
+    for index, element in zip(
+        positions, value.unbind(0) if isinstance(value, torch.Tensor) else [np.asarray(v, dtype=object) for v in value]
+    ):
         handle.write(index, element, T)
     return flow_in
 
@@ -212,7 +223,9 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
             raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {i} but requires at least vectors.")
         if _shape_of(value)[1:] != _shape_of(values[0])[1:]:
             raise InvalidArgumentError(
-                None, None, f"TensorArray has inconsistent shapes. Index 0 has (excepting dimension 0) shape: {list(_shape_of(values[0])[1:])} but index {i} has {list(_shape_of(value)[1:])}"
+                None,
+                None,
+                f"TensorArray has inconsistent shapes. Index 0 has (excepting dimension 0) shape: {list(_shape_of(values[0])[1:])} but index {i} has {list(_shape_of(value)[1:])}",
             )
     lengths = torch.tensor([_shape_of(v)[0] for v in values], dtype=torch.int64)
     return (np.concatenate(values) if isinstance(values[0], np.ndarray) else torch.cat(values)), lengths
@@ -225,11 +238,15 @@ def tensor_array_split(handle, value, lengths, flow_in, *, T):  # noqa: N803  th
         raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
     if sum(sizes) != _shape_of(value)[0]:
         raise InvalidArgumentError(
-            None, None, f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(sizes)} and value's shape is: {list(_shape_of(value))}"
+            None,
+            None,
+            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(sizes)} and value's shape is: {list(_shape_of(value))}",
         )
     if not handle.dynamic and len(sizes) != len(handle.elements):
         raise InvalidArgumentError(
-            None, None, f"TensorArray's size is not equal to the size of lengths ({len(handle.elements)} vs. {len(sizes)}), and the TensorArray is not marked as dynamically resizeable"
+            None,
+            None,
+            f"TensorArray's size is not equal to the size of lengths ({len(handle.elements)} vs. {len(sizes)}), and the TensorArray is not marked as dynamically resizeable",
         )
     start = 0
     for index, size in enumerate(sizes):

@@ -23,7 +23,7 @@ def sizes(value, count, name):
 
 
 def data_format(value):
-    """"channels_last" or "channels_first", checked."""
+    """ "channels_last" or "channels_first", checked."""
     if value is None:
         return "channels_last"
     found = value.lower()
@@ -33,12 +33,14 @@ def data_format(value):
 
 
 def padding(value, allow_causal=False):
-    """"same" or "valid" (for some layers also "causal"), checked."""
+    """ "same" or "valid" (for some layers also "causal"), checked."""
     if isinstance(value, (list, tuple)):
         return value
     found = value.lower()
     if found not in ("valid", "same", *(("causal",) if allow_causal else ())):
-        raise ValueError(f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). Received: {value}')
+        raise ValueError(
+            f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). Received: {value}'
+        )
     return found
 
 

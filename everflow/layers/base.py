@@ -20,7 +20,16 @@ from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables
 
 _graph_layer_names: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-_KNOWN_ARGUMENTS = {"input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "experimental_autocast", "dynamic"}
+_KNOWN_ARGUMENTS = {
+    "input_shape",
+    "batch_input_shape",
+    "batch_size",
+    "weights",
+    "activity_regularizer",
+    "autocast",
+    "experimental_autocast",
+    "dynamic",
+}
 
 
 def snake_case(name):
@@ -109,7 +118,9 @@ class Layer:
     def scope_name(self):
         """The name of its variable scope; ValueError before it has one."""
         if not self._scope:
-            raise ValueError(f'No name available for layer scope because the layer "{self._name}" has not been used yet. The scope name is determined the first time the layer instance is called. You must therefore call the layer before querying `scope_name`.')
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self._name}" has not been used yet. The scope name is determined the first time the layer instance is called. You must therefore call the layer before querying `scope_name`.'
+            )
         return self._scope.name
 
     @property
@@ -169,7 +180,9 @@ class Layer:
     def count_params(self):
         """How many numbers its variables hold."""
         if not self.built:
-            raise ValueError(f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: `{self.name}.build(batch_input_shape)`.")
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
         return int(sum(w.shape.num_elements() for w in self.weights))
 
     def get_weights(self):
@@ -183,7 +196,9 @@ class Layer:
         """Give its variables values, in the order of `weights`, in the default session."""
         own = self.weights
         if len(own) != len(weights):
-            raise ValueError(f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, but the layer was expecting {len(own)} weights.')
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, but the layer was expecting {len(own)} weights.'
+            )
         for variable, value in zip(own, weights):
             if tuple(variable.shape.as_list()) != tuple(value.shape):
                 raise ValueError(f"Layer weight shape {variable.shape} not compatible with provided weight shape {value.shape}")
@@ -282,7 +297,9 @@ class Layer:
                 raise TypeError("Unknown keyword argument:", keyword)
         if synchronization == VariableSynchronization.ON_READ:
             if trainable:
-                raise ValueError("Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ.")
+                raise ValueError(
+                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+                )
             trainable = False
         elif trainable is None:
             trainable = True
@@ -408,7 +425,11 @@ class Layer:
 
     def get_config(self):
         """What it takes to make such a layer again, as plain data."""
-        if len(inspect.signature(type(self).__init__).parameters) > 2 and type(self).get_config is Layer.get_config and type(self) is not Layer:
+        if (
+            len(inspect.signature(type(self).__init__).parameters) > 2
+            and type(self).get_config is Layer.get_config
+            and type(self) is not Layer
+        ):
             raise NotImplementedError(f"Layers with arguments in `__init__` must override `get_config`: {type(self).__name__}")
         return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
 
@@ -442,7 +463,9 @@ class Layer:
         result = type(self).__new__(type(self))
         memo[id(self)] = result
         for key, value in self.__dict__.items():
-            result.__dict__[key] = value if key in shared or isinstance(value, Tensor) else copy.copy(value) if isinstance(value, (list, dict)) else value
+            result.__dict__[key] = (
+                value if key in shared or isinstance(value, Tensor) else copy.copy(value) if isinstance(value, (list, dict)) else value
+            )
         return result
 
 

@@ -10,7 +10,8 @@ from everflow.layers.core import initializer_of
 from everflow.layers.input_spec import InputSpec
 from everflow.ops import array, initializers, nn, nn_convolution
 from everflow.ops.constants import constant
-from everflow.ops.nn_atrous import Convolution, separable_conv2d as separable_op
+from everflow.ops.nn_atrous import Convolution
+from everflow.ops.nn_atrous import separable_conv2d as separable_op
 
 _ZEROS = initializers.zeros_initializer()
 

@@ -144,7 +144,14 @@ class Dropout(Layer):
         return TensorShape(input_shape)
 
     def get_config(self):
-        return {"rate": self.rate, "noise_shape": self.noise_shape, "seed": self.seed, "name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        return {
+            "rate": self.rate,
+            "noise_shape": self.noise_shape,
+            "seed": self.seed,
+            "name": self.name,
+            "trainable": self.trainable,
+            "dtype": self.dtype,
+        }
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):

@@ -33,7 +33,9 @@ def assert_input_compatibility(input_spec, inputs, layer_name):
         return
     specs, tensors = nest.flatten(input_spec), nest.flatten(inputs)
     if len(specs) != len(tensors):
-        raise ValueError(f"Layer {layer_name} expects {len(specs)} inputs, but it received {len(tensors)} input tensors. Inputs received: {inputs}")
+        raise ValueError(
+            f"Layer {layer_name} expects {len(specs)} inputs, but it received {len(tensors)} input tensors. Inputs received: {inputs}"
+        )
     for index, (tensor, spec) in enumerate(zip(tensors, specs)):
         if spec is None:
             continue

@@ -85,7 +85,9 @@ class BatchNormalization(Layer):
         if self.fused in (None, True):
             possible = self._can_be_fused(rank)
             if self.fused and not possible:
-                raise ValueError(f"Fused batch normalization takes inputs of rank 4 with one of the axes 1 and 3, not rank {rank} and {self.axis}")
+                raise ValueError(
+                    f"Fused batch normalization takes inputs of rank 4 with one of the axes 1 and 3, not rank {rank} and {self.axis}"
+                )
             self.fused = possible
         if self.fused:
             self._data_format = "NCHW" if self.axis == [1] else "NHWC"

@@ -79,7 +79,11 @@ def _layer(kind, spatial):
     return type(
         f"{word}Pooling{spatial}D",
         (_Pooling,),
-        {"kind": kind, "spatial": spatial, "__doc__": f"The {'maximum' if kind == 'max' else 'average'} of each window over {spatial} dimension(s)."},
+        {
+            "kind": kind,
+            "spatial": spatial,
+            "__doc__": f"The {'maximum' if kind == 'max' else 'average'} of each window over {spatial} dimension(s).",
+        },
     )
 
 

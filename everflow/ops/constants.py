@@ -31,7 +31,7 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
     else:
         held = TensorValue(proto=make_tensor_proto(array, found, shape, allow_broadcast=allow_broadcast))
     graph = get_default_graph()
-    return graph.add_op(get("Const"), [], [found], {"value": held, "dtype": found}, name or "Const").outputs[0]
+    return graph.add_op(get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name).outputs[0]
 
 
 def _own(array):
@@ -108,7 +108,9 @@ def pack_nested(values, dtype, scope):
             if isinstance(element, Tensor) or hasattr(element, "_is_tensor_like"):
                 element = internal_convert_to_tensor(element)
                 if not element.dtype.is_compatible_with(dtype) and element.dtype.base_dtype != dtype:
-                    raise TypeError(f"Cannot convert a list containing a tensor of dtype {element.dtype} to {dtype} (Tensor is: {element!r})")
+                    raise TypeError(
+                        f"Cannot convert a list containing a tensor of dtype {element.dtype} to {dtype} (Tensor is: {element!r})"
+                    )
                 converted.append(element)
                 must_pack = True
             elif isinstance(element, (list, tuple)):

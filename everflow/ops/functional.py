@@ -85,7 +85,9 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         return nest.pack_sequence_as(like, _stacked(results, flat))
 
 
-def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None):
+def scan(
+    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None
+):
     """All values of `a = fn(a, element)`, going along the first dimension of `elems`; without an initializer from the first element.
 
     >>> sums = tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3]))
@@ -97,9 +99,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     with name_scope(name, "scan", flat), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in flat]
         count = _length(flat[0])
-        arrays = [
-            TensorArray(t.dtype, size=count, dynamic_size=False, element_shape=t.shape[1:], infer_shape=True) for t in flat
-        ]
+        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, element_shape=t.shape[1:], infer_shape=True) for t in flat]
         arrays = [a.unstack(t) for a, t in zip(arrays, flat)]
         if initializer is None:
             values, done = [a.read(count - 1 if reverse else 0) for a in arrays], 1

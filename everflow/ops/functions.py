@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 from everflow.framework import dtypes
-
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import FuncGraph, GraphFunction, hashed_name, to_function_def
 from everflow.framework.operation import Operation, Tensor
@@ -193,7 +192,9 @@ def call(graph, function, tensors, name=None, shape_func=None):
     wanted = [arg.type for arg in function.op_definition.inputs]
     for arg, tensor in zip(function.op_definition.inputs, tensors):
         if tensor.dtype.base_dtype != arg.type:
-            raise ValueError(f"Input '{arg.name}' passed {tensor.dtype.name} expected {arg.type.name} while building a call of {function.name}")
+            raise ValueError(
+                f"Input '{arg.name}' passed {tensor.dtype.name} expected {arg.type.name} while building a call of {function.name}"
+            )
     if len(wanted) != len(tensors):
         raise ValueError(f"Expected number of arguments: {len(wanted)}, received: {len(tensors)}")
     attrs = {k: v.b for k, v in function.definition.attr.items() if k == "_disable_call_shape_inference" or k == "_noinline"}
@@ -236,5 +237,3 @@ class Declare:
 def _symbolic_gradient_shapes(op):
     # The gradients have the shapes of what they are gradients of: the first inputs.
     return [t.shape for t in op.inputs[: len(op.outputs)]]
-
-

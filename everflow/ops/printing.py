@@ -25,7 +25,9 @@ def _stream_name(output_stream):
     if isinstance(output_stream, str):
         if output_stream in ("stdout", "stderr", "log(info)", "log(warning)", "log(error)") or output_stream.startswith("file://"):
             return output_stream
-        raise ValueError(f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+        )
     for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
         if output_stream is stream:
             return name
@@ -33,7 +35,9 @@ def _stream_name(output_stream):
     level = getattr(output_stream, "__name__", "")
     named = {"info": "log(info)", "warn": "log(warning)", "warning": "log(warning)", "error": "log(error)"}.get(level)
     if named is None:
-        raise ValueError(f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'.")
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+        )
     return named
 
 

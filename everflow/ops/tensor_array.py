@@ -228,7 +228,9 @@ def _versions(*kinds):
     return [f"TensorArray{kind}{version}" for kind in kinds for version in ("V2", "V3")] + [f"TensorArray{kind}" for kind in kinds]
 
 
-@shape_rule("TensorArray", "TensorArrayV2", "TensorArrayV3", "TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3", "TensorArrayGradWithShape")
+@shape_rule(
+    "TensorArray", "TensorArrayV2", "TensorArrayV3", "TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3", "TensorArrayGradWithShape"
+)
 def _handle_shapes(op):
     # A handle is a pair of names, or in the third version a resource that looks the same.
     return [TensorShape([2]), scalar()][: len(op.outputs)]
@@ -250,7 +252,9 @@ def _concat_shapes(op):
     return [TensorShape([None]).concatenate(rest), TensorShape([None])]
 
 
-not_differentiable(*[f"TensorArray{kind}{v}" for kind in ("", "Grad", "Size", "Close") for v in ("", "V2", "V3")], "TensorArrayGradWithShape")
+not_differentiable(
+    *[f"TensorArray{kind}{v}" for kind in ("", "Grad", "Size", "Close") for v in ("", "V2", "V3")], "TensorArrayGradWithShape"
+)
 
 
 def _grad_source(op_or_tensor):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import collections
 
 from everflow.framework import dtypes
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
-from everflow.framework.operation import Tensor
 from everflow.layers import activations
 from everflow.layers.base import Layer
 from everflow.layers.input_spec import InputSpec
@@ -66,13 +66,19 @@ class RNNCell(Layer):
             if batch_size is not None:
                 static = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
                 if inputs.shape[0].value != static:
-                    raise ValueError(f"batch size from input tensor is different from the input param. Input tensor batch: {inputs.shape[0].value}, batch_size: {batch_size}")
+                    raise ValueError(
+                        f"batch size from input tensor is different from the input param. Input tensor batch: {inputs.shape[0].value}, batch_size: {batch_size}"
+                    )
             if dtype is not None and inputs.dtype != dtype:
-                raise ValueError(f"dtype from input tensor is different from the input param. Input tensor dtype: {inputs.dtype}, dtype: {dtype}")
+                raise ValueError(
+                    f"dtype from input tensor is different from the input param. Input tensor dtype: {inputs.dtype}, dtype: {dtype}"
+                )
             batch_size = inputs.shape[0].value or array.shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
-            raise ValueError(f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}")
+            raise ValueError(
+                f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}"
+            )
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
@@ -138,7 +144,12 @@ class BasicRNNCell(LayerRNNCell):
         return output, output
 
     def get_config(self):
-        return {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse, **super().get_config()}
+        return {
+            "num_units": self._num_units,
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+            **super().get_config(),
+        }
 
 
 class GRUCell(LayerRNNCell):
@@ -147,7 +158,9 @@ class GRUCell(LayerRNNCell):
     >>> cell = tf.nn.rnn_cell.GRUCell(128)
     """
 
-    def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs
+    ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -166,7 +179,9 @@ class GRUCell(LayerRNNCell):
         self._gate_kernel = self.add_variable("gates/kernel", shape=[depth + units, 2 * units], **kernel)
         self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
         self._candidate_kernel = self.add_variable("candidate/kernel", shape=[depth + units, units], **kernel)
-        self._candidate_bias = self.add_variable("candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer())
+        self._candidate_bias = self.add_variable(
+            "candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer()
+        )
         self.built = True
 
     def call(self, inputs, state):
@@ -334,7 +349,17 @@ class LSTMCell(LayerRNNCell):
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else array.concat([c, h], 1)
 
     def get_config(self):
-        keys = ("num_units", "use_peepholes", "cell_clip", "num_proj", "proj_clip", "num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple")
+        keys = (
+            "num_units",
+            "use_peepholes",
+            "cell_clip",
+            "num_proj",
+            "proj_clip",
+            "num_unit_shards",
+            "num_proj_shards",
+            "forget_bias",
+            "state_is_tuple",
+        )
         return {
             **{key: getattr(self, "_" + key) for key in keys},
             "initializer": initializers.serialize(self._initializer),
@@ -365,7 +390,9 @@ class MultiRNNCell(RNNCell):
         self._cells = cells
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(isinstance(c.state_size, (list, tuple, dict)) for c in cells):
-            raise ValueError(f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {[c.state_size for c in cells]}")
+            raise ValueError(
+                f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {[c.state_size for c in cells]}"
+            )
 
     @property
     def state_size(self):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.framework.operation import Tensor
 from everflow.ops import array, math
 from everflow.ops import variable_scope as scopes
 from everflow.ops.constants import constant
@@ -61,7 +61,9 @@ def state_dtype(explicit, state):
     return state.dtype
 
 
-def rnn_step(time, sequence_length, min_sequence_length, max_sequence_length, zero_output, state, call_cell, state_size, skip_conditionals=False):
+def rnn_step(
+    time, sequence_length, min_sequence_length, max_sequence_length, zero_output, state, call_cell, state_size, skip_conditionals=False
+):
     """One step where sequences that are over give zeros and keep their state: (output, new state)."""
     flat_state, flat_zero = nest.flatten(state), nest.flatten(zero_output)
     over = math.greater_equal(time, sequence_length) if skip_conditionals else time >= sequence_length
@@ -186,7 +188,15 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
         values = nest.pack_sequence_as(inputs, values)
         if sequence_length is not None:
             output, new_state = rnn_step(
-                time, sequence_length, shortest, longest, zero_output, state, lambda: cell(values, state), cell.state_size, skip_conditionals=True
+                time,
+                sequence_length,
+                shortest,
+                longest,
+                zero_output,
+                state,
+                lambda: cell(values, state),
+                cell.state_size,
+                skip_conditionals=True,
             )
         else:
             output, new_state = cell(values, state)

@@ -108,7 +108,9 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
     return outputs, state
 
 
-def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None):
+def static_bidirectional_rnn(
+    cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None
+):
     """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along the last dimension."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)

@@ -22,7 +22,10 @@ def assert_like_rnncell(cell_name, cell):
         for what, there in (
             ("'output_size' property is missing", hasattr(cell, "output_size")),
             ("'state_size' property is missing", hasattr(cell, "state_size")),
-            ("either 'zero_state' or 'get_initial_state' method is required", hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state")),
+            (
+                "either 'zero_state' or 'get_initial_state' method is required",
+                hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state"),
+            ),
             ("is not callable", callable(cell)),
         )
         if not there
@@ -156,7 +159,11 @@ class DropoutWrapper(RNNCellWrapper):
 
 def _enumerated_map(function, structure):
     flat = nest.flatten(structure)
-    return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)]) if nest.is_sequence(structure) else function(0, structure)
+    return (
+        nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
+        if nest.is_sequence(structure)
+        else function(0, structure)
+    )
 
 
 class ResidualWrapper(RNNCellWrapper):

@@ -66,7 +66,9 @@ def write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None
             save_dir, model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps, last_preserved_timestamp
         )
     if path == state.model_checkpoint_path:
-        raise RuntimeError(f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  Please use a different save path.")
+        raise RuntimeError(
+            f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  Please use a different save path."
+        )
     file_io.atomic_write_string_to_file(path, text_format.MessageToString(state))
 
 
@@ -130,7 +132,12 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=None, meta_graph_suffix="meta"):
     """Delete the files of a checkpoint and its meta graph."""
-    for pattern in (meta_graph_filename(checkpoint_prefix, meta_graph_suffix), index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????", checkpoint_prefix):
+    for pattern in (
+        meta_graph_filename(checkpoint_prefix, meta_graph_suffix),
+        index_name(checkpoint_prefix),
+        checkpoint_prefix + ".data-?????-of-?????",
+        checkpoint_prefix,
+    ):
         for path in file_io.get_matching_files(pattern):
             if not file_io.is_directory(path):
                 file_io.delete_file(path)

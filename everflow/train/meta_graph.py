@@ -19,7 +19,6 @@ from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.op_def_pb2 import OpList
 from everflow.version import GIT_VERSION, VERSION
 
-
 # --- writing ---------------------------------------------------------------------------------
 
 
@@ -155,7 +154,13 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
         chosen = GraphDef()
         chosen.CopyFrom(graph_def)
     else:
-        chosen = _scoped(graph_def if graph_def is not None else graph.as_graph_def(add_shapes=True), export_scope, clear_devices, graph, unbound_inputs_col_name)
+        chosen = _scoped(
+            graph_def if graph_def is not None else graph.as_graph_def(add_shapes=True),
+            export_scope,
+            clear_devices,
+            graph,
+            unbound_inputs_col_name,
+        )
     variables = {}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=export_scope):
         name = variable.name[len(export_scope) + 1 :] if export_scope else variable.name
@@ -253,9 +258,17 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
             node.device = ""
     with graph.as_default():
         scope = graph.unique_name(import_scope or "", mark_as_used=False) if import_scope else graph.get_name_scope() or ""
-        mapped = {f"$unbound_inputs_{k}": v for k, v in (input_map or {}).items()} if unbound_inputs_col_name in meta.collection_def else input_map
+        mapped = (
+            {f"$unbound_inputs_{k}": v for k, v in (input_map or {}).items()}
+            if unbound_inputs_col_name in meta.collection_def
+            else input_map
+        )
         elements = import_graph_def(
-            graph_def, name=import_scope or "", input_map=mapped, producer_op_list=meta.meta_info_def.stripped_op_list, return_elements=return_elements
+            graph_def,
+            name=import_scope or "",
+            input_map=mapped,
+            producer_op_list=meta.meta_info_def.stripped_op_list,
+            return_elements=return_elements,
         )
         _restore_collections(meta, graph, scope, unbound_inputs_col_name, restore_collections_predicate)
     variables = {}

@@ -15,8 +15,8 @@ from everflow.framework.static_values import known_value
 from everflow.ops import array, state
 from everflow.ops.constants import constant, placeholder_with_default
 from everflow.ops.grouping import group, with_dependencies
-from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables import Variable
 from everflow.protos.saver_pb2 import SaverDef
 
@@ -99,7 +99,9 @@ def saveables_of(var_list) -> list[SaveableObject]:
     things = named(var_list)
     for name in sorted(things):
         if not isinstance(name, str):
-            raise TypeError(f"names_to_saveables must be a dict mapping string names to checkpointable operations. Name is not a string: {name}")
+            raise TypeError(
+                f"names_to_saveables must be a dict mapping string names to checkpointable operations. Name is not a string: {name}"
+            )
         for saveable in _saveables(name, things[name]):
             if id(saveable.op) in seen:
                 raise ValueError(f"The same saveable will be restored with two names: {saveable.name}")

@@ -449,9 +449,7 @@ class WhileContext(ControlFlowContext):
         """Bring a tensor into the loop's frame."""
         data = convert_to_tensor(data) if not isinstance(data, Tensor) else data
         build = raw.RefEnter if data.dtype._is_ref_dtype and use_ref else raw.Enter
-        result = build(
-            data=data, frame_name=self._name, is_constant=is_constant, parallel_iterations=self._parallel_iterations, name=name
-        )
+        result = build(data=data, frame_name=self._name, is_constant=is_constant, parallel_iterations=self._parallel_iterations, name=name)
         if use_input_shape:
             result.set_shape(data.shape)
         return result

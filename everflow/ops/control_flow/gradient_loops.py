@@ -422,7 +422,11 @@ class ControlFlowState:
         outer = None if outer is None else outer.GetWhileContext()
         state = self._states.get(outer)
         if state is None:
-            return array.zeros(value.shape.as_list(), value.dtype) if value.shape.is_fully_defined() else array.zeros_like(value, optimize=False)
+            return (
+                array.zeros(value.shape.as_list(), value.dtype)
+                if value.shape.is_fully_defined()
+                else array.zeros_like(value, optimize=False)
+            )
         if value.shape.is_fully_defined():
             with state.grad_context:
                 return array.zeros(value.shape.as_list(), value.dtype)

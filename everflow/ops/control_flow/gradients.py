@@ -12,6 +12,7 @@ from everflow.ops.control_flow.contexts import output_context, switch_ref_or_ten
 from everflow.ops.control_flow.loops import add_back_edge
 from everflow.ops.control_flow.loops import exit as exit_op
 
+
 def _current_context():
     return get_default_graph()._get_control_flow_context()
 

@@ -223,5 +223,3 @@ def add_back_edge(merged, value, enforce=True):
 def exit(data, name=None):  # noqa: A001  TensorFlow's own name
     """Take a value out of its loop."""
     return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)
-
-

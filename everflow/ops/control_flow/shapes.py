@@ -66,4 +66,16 @@ def _ref_select_shape(op):
     return first if all(t.shape == first for t in op.inputs[2:]) else unknown_shape()
 
 
-not_differentiable("Stack", "StackV2", "StackPush", "StackPushV2", "StackPop", "StackPopV2", "StackClose", "StackCloseV2", "ControlTrigger", "NoOp", "Abort")
+not_differentiable(
+    "Stack",
+    "StackV2",
+    "StackPush",
+    "StackPushV2",
+    "StackPop",
+    "StackPopV2",
+    "StackClose",
+    "StackCloseV2",
+    "ControlTrigger",
+    "NoOp",
+    "Abort",
+)
