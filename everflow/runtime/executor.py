@@ -9,6 +9,7 @@ from everflow.framework import errors
 from everflow.framework.operation import Operation, Tensor
 from everflow.runtime import devices, tracing
 from everflow.runtime.feeds import Feeder
+from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
 
@@ -100,8 +101,7 @@ class LocalExecutor:
 
     def _ready_to_plan(self) -> None:
         if self._placer is None:
-            from everflow.runtime.memory import keep_freed_memory
-from everflow.runtime.plan.place import Placer
+            from everflow.runtime.plan.place import Placer
             from everflow.runtime.plan.rewrite import rules_for
 
             self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
