@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 
 import numpy as np
@@ -90,6 +91,10 @@ def decode_compressed(bytes, *, compression_type):  # noqa: A002
 # --- CSV --------------------------------------------------------------------------------------
 
 
+# A line without any of these is split at its delimiters and done.
+_NEEDS_CARE = re.compile(rb'["\r\n]')
+
+
 def _csv_error(text):
     return InvalidArgumentError(None, None, text)
 
@@ -98,7 +103,7 @@ def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[byte
     """The fields of one CSV record, quotes taken off."""
     if not line:
         return []
-    if not use_quotes:
+    if not use_quotes or not _NEEDS_CARE.search(line):
         return line.split(delimiter)
     fields, at = [], 0
     while True:
@@ -139,40 +144,43 @@ def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_del
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
         raise _csv_error("field_delim should be only 1 char")
-    missing = na_value.encode()
-    columns = [[] for _ in OUT_TYPE]
+    rows = []
     for number, record in enumerate(records.flat):
         fields = split_csv_line(record, delimiter, use_quote_delim)
         if select_cols:
             fields = [fields[c] for c in select_cols if c < len(fields)]
-        if len(fields) != len(columns):
-            raise _csv_error(f"Expect {len(columns)} fields but have {len(fields)} in record {number}")
-        for index, (field, dtype, default) in enumerate(zip(fields, OUT_TYPE, record_defaults)):
-            columns[index].append(_csv_value(field, dtype, default, missing, index, number))
-    return [_column(values, dtype, records.shape) for values, dtype in zip(columns, OUT_TYPE)]
+        if len(fields) != len(OUT_TYPE):
+            raise _csv_error(f"Expect {len(OUT_TYPE)} fields but have {len(fields)} in record {number}")
+        rows.append(fields)
+    missing = (b"", na_value.encode())
+    columns = zip(*rows) if rows else [()] * len(OUT_TYPE)
+    return [
+        _column(column, dtype, default, missing, index, records.shape)
+        for index, (column, dtype, default) in enumerate(zip(columns, OUT_TYPE, record_defaults))
+    ]
 
 
-def _csv_value(field, dtype, default, missing, index, number):
-    if not field or field == missing:
-        if isinstance(default, np.ndarray):
-            if default.size == 1:
-                return default.item()
-        elif default.numel() == 1:
-            return default.item()
-        raise _csv_error(f"Field {index} is required but missing in record {number}!")
-    if dtype is dtypes.string:
-        return field
-    value = parse_number(field, dtype)
-    if value is None:
-        name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
-        raise _csv_error(f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}")
-    return value
-
-
-def _column(values, dtype, shape):
-    if dtype is dtypes.string:
+def _column(fields, dtype, default, missing, index, shape):
+    """One column's values from its fields, in the order of the records."""
+    numbers = dtype is not dtypes.string
+    size = default.size if isinstance(default, np.ndarray) else default.numel()
+    values = []
+    for number, field in enumerate(fields):
+        if field in missing:
+            if size != 1:
+                raise _csv_error(f"Field {index} is required but missing in record {number}!")
+            value = default.item()
+        elif numbers:
+            value = parse_number(field, dtype)
+            if value is None:
+                name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+                raise _csv_error(f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}")
+        else:
+            value = field
+        values.append(value)
+    if not numbers:
         return strings(values, shape)
-    return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(shape)
+    return torch.from_numpy(np.array(values, dtype.as_numpy_dtype).reshape(shape))
 
 
 # --- protocol buffers -------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def _parse(message, data: bytes, lenient: bool):
 def _tensor(values, dtype, shape):
     if dtype is dtypes.string:
         return strings(values, shape)
-    return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(shape)
+    return torch.from_numpy(np.array(values, dtype.as_numpy_dtype).reshape(shape))
 
 
 def _flat(default):
@@ -74,16 +74,6 @@ def _sparse_values(feature, dtype, complain):
     return list(getattr(feature, kind).value)
 
 
-def _dense_values(feature, dtype, complain):
-    """A feature's values for a dense output, or None where it is missing."""
-    kind = feature.WhichOneof("kind") if feature is not None else None
-    if kind is None:
-        return None
-    if kind != _KINDS[dtype]:
-        raise complain(f"Data types don't match. Data type: {_NAMES[kind]} but expected type: {_NAMES[_KINDS[dtype]]}")
-    return list(getattr(feature, kind).value)
-
-
 def _feature(features, key):
     return features[key] if key in features else None
 
@@ -91,37 +81,55 @@ def _feature(features, key):
 def _dense_batch(examples, names, key, dtype, shape, default, describe):
     """One dense output for a batch; where the first size is open, rows are padded to the longest."""
     sizes = _sizes(shape)
-    kind = _NAMES[_KINDS[dtype]]
-    padded = bool(sizes) and sizes[0] < 0
-    stride = math.prod(sizes[1:]) if padded else math.prod(sizes)
+    if sizes and sizes[0] < 0:
+        return _padded_batch(examples, names, key, dtype, sizes, default, describe)
+    kind, count = _KINDS[dtype], math.prod(sizes)
+    flat = []
+    for index, features in enumerate(examples):
+        feature = features[key] if key in features else None
+        found = feature.WhichOneof("kind") if feature is not None else None
+        if found == kind:
+            values = getattr(feature, kind).value
+            if len(values) != count:
+                text = f"Number of {_NAMES[kind]} values != expected.  Values size: {len(values)} but output shape: {_shape_text(sizes)}"
+                raise _error(describe(key, index, names, text))
+            flat.extend(values)
+        elif found is None:
+            values = _flat(default)
+            if len(values) != count:
+                raise _error(_required(key, dtype, index, names))
+            flat.extend(values)
+        else:
+            raise _error(describe(key, index, names, _other_kind(found, kind)))
+    return _tensor(flat, dtype, [len(examples), *sizes])
+
+
+def _padded_batch(examples, names, key, dtype, sizes, default, describe):
+    """A dense output whose rows are as long as the longest; others are filled up with the default."""
+    kind, stride = _KINDS[dtype], math.prod(sizes[1:])
     rows = []
     for index, features in enumerate(examples):
-
-        def complain(text, index=index):
-            return _error(describe(key, index, names, text))
-
-        values = _dense_values(_feature(features, key), dtype, complain)
-        if padded:
-            values = values or []
-            if stride and len(values) % stride:
-                raise complain(
-                    f"Number of {kind} values is not a multiple of stride length. "
-                    f"Saw {len(values)} values but output shape is: {_shape_text(sizes)}"
-                )
-        elif values is None:
-            values = _flat(default)
-            if len(values) != stride:
-                raise _error(_required(key, dtype, index, names))
-        elif len(values) != stride:
-            raise complain(f"Number of {kind} values != expected.  Values size: {len(values)} but output shape: {_shape_text(sizes)}")
+        feature = features[key] if key in features else None
+        found = feature.WhichOneof("kind") if feature is not None else None
+        if found not in (kind, None):
+            raise _error(describe(key, index, names, _other_kind(found, kind)))
+        values = list(getattr(feature, kind).value) if found else []
+        if stride and len(values) % stride:
+            text = (
+                f"Number of {_NAMES[kind]} values is not a multiple of stride length. "
+                f"Saw {len(values)} values but output shape is: {_shape_text(sizes)}"
+            )
+            raise _error(describe(key, index, names, text))
         rows.append(values)
-    if padded:
-        longest = max(map(len, rows), default=0)
-        filler = _flat(default)
-        pad = filler[0] if filler else _EMPTY[dtype]
-        rows = [row + [pad] * (longest - len(row)) for row in rows]
-        sizes = [longest // stride if stride else 0, *sizes[1:]]
-    return _tensor([v for row in rows for v in row], dtype, [len(rows), *sizes])
+    longest = max(map(len, rows), default=0)
+    filler = _flat(default)
+    pad = filler[0] if filler else _EMPTY[dtype]
+    flat = [v for row in rows for v in row + [pad] * (longest - len(row))]
+    return _tensor(flat, dtype, [len(rows), longest // stride if stride else 0, *sizes[1:]])
+
+
+def _other_kind(found, wanted):
+    return f"Data types don't match. Data type: {_NAMES[found]} but expected type: {_NAMES[wanted]}"
 
 
 def _name(names, index):

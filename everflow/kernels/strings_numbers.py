@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
 
@@ -60,35 +59,37 @@ def as_string(input, *, precision, scientific, shortest, width, fill, node):
 
 # --- text to numbers --------------------------------------------------------------------------
 
-_NUMBER = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|nan))[ \t\n\v\f\r]*", re.IGNORECASE)
-_HEX_NUMBER = re.compile(rb"[ \t\n\v\f\r]*([+-]?0[xX][0-9a-fA-F]+)[ \t\n\v\f\r]*")
-_INTEGER = re.compile(rb"[ \t\n\v\f\r]*(-?\d+)[ \t\n\v\f\r]*")
+_SPACE = b" \t\n\v\f\r"
+_NOT_FINITE = frozenset(sign + name for sign in (b"", b"+", b"-") for name in (b"inf", b"nan"))
+_HEX_NUMBER = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+")
+_INTEGER = re.compile(rb"-?\d+")
 
 
-def parse_float(s: bytes, dtype) -> float | None:
-    """The number that text spells, or None."""
-    match = _NUMBER.fullmatch(s)
-    if match:
-        value = float(match[1])
-        if dtype is dtypes.float32 and math.isfinite(value):
-            return ctypes.c_float(value).value
-        return value
-    match = _HEX_NUMBER.fullmatch(s)
-    return float(int(match[1], 16)) if match else None
+def parse_float(s: bytes) -> float | None:
+    """The number that text spells, or None. Python's spellings, less a few of its own and with hexadecimals."""
+    try:
+        value = float(s)
+    except ValueError:
+        s = s.strip(_SPACE)
+        return float(int(s, 16)) if _HEX_NUMBER.fullmatch(s) else None
+    if b"_" in s or (not math.isfinite(value) and b"i" in s.lower() and s.strip(_SPACE).lower() not in _NOT_FINITE):
+        return None
+    return value
 
 
 def parse_integer(s: bytes, dtype) -> int | None:
     """The whole number that text spells, or None where it doesn't or doesn't fit."""
-    match = _INTEGER.fullmatch(s)
-    if not match:
-        return None
-    value = int(match[1])
+    if not s.isdigit():
+        s = s.strip(_SPACE)
+        if not _INTEGER.fullmatch(s):
+            return None
+    value = int(s)
     return value if dtype.min <= value <= dtype.max else None
 
 
 def parse_number(s: bytes, dtype):
     """The number of this dtype that text spells, or None."""
-    return (parse_float if dtype.is_floating else parse_integer)(s, dtype)
+    return parse_float(s) if dtype.is_floating else parse_integer(s, dtype)
 
 
 @kernel("StringToNumber")
