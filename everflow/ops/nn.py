@@ -89,15 +89,6 @@ def xw_plus_b(x, weights, biases, name=None):
         return bias_add(math_ops.matmul(x, weights), biases, name=name)
 
 
-def xw_plus_b_v1(x, weights, biases, name=None):
-    """`xw_plus_b` with the older bias op."""
-    with name_scope(name, "xw_plus_b_v1", [x, weights, biases]) as name:
-        x = convert_to_tensor(x, name="x")
-        weights = convert_to_tensor(weights, name="weights")
-        biases = convert_to_tensor(biases, name="biases")
-        return bias_add_v1(math_ops.matmul(x, weights), biases, name=name)
-
-
 def bias_add(value, bias, data_format=None, name=None):
     """Add a vector along the channels: the last dimension, or the second with a `data_format` that starts with "NC"."""
     with name_scope(name, "BiasAdd", [value, bias]) as name:
@@ -111,14 +102,6 @@ def bias_add(value, bias, data_format=None, name=None):
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype, name="bias")
         return raw.BiasAdd(value=value, bias=bias, data_format=data_format or "NHWC", name=name)
-
-
-def bias_add_v1(value, bias, name=None):
-    """Add a vector along the last dimension, with the older op."""
-    with name_scope(name, "BiasAddV1", [value, bias]) as name:
-        value = convert_to_tensor(value, name="input")
-        bias = convert_to_tensor(bias, dtype=value.dtype, name="bias")
-        return raw.BiasAddV1(value=value, bias=bias, name=name)
 
 
 def softmax(logits, axis=None, name=None, dim=None):
@@ -194,10 +177,8 @@ def _count_nonzero(value, dtype):
 # Static shapes
 
 
-@shape_rule("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "LRN", "LRNGrad")
+@shape_rule("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")
 def _same(op):
-    if op.type in ("LRN", "LRNGrad"):
-        return op.inputs[0].shape.with_rank(4)
     return op.inputs[0].shape
 
 

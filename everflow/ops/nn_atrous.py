@@ -65,12 +65,13 @@ def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, sp
     A rate of two, say, makes windows see every second cell.
     """
     input = convert_to_tensor(input, name="input")  # noqa: A001
-    return _SpaceToBatch(input.shape, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)(input, None)
+    return _SpaceToBatch(input.shape, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)(input)
 
 
 class _SpaceToBatch:
     """What is prepared once of `with_space_to_batch`; calling it with images and filters builds the ops."""
 
+    # `build(images, filters or the number of spatial dimensions, padding)` makes the op that gets gaps.
     def __init__(self, shape, dilation_rate, padding, build, filter_shape=None, spatial_dims=None, data_format=None):
         dilation_rate = convert_to_tensor(dilation_rate, dtypes.int32, name="dilation_rate")
         rate_shape = dilation_rate.shape.with_rank(1)
@@ -95,9 +96,9 @@ class _SpaceToBatch:
             if np.any(self._rates < 1):
                 raise ValueError("dilation_rate must be positive")
             if np.all(self._rates == 1):
-                self.plain = True
+                self._plain = True
                 return
-        self.plain = False
+        self._plain = False
         self._base = None
         if padding == "SAME":
             if filter_shape is None:
@@ -106,9 +107,10 @@ class _SpaceToBatch:
         elif padding != "VALID":
             raise ValueError(f"Invalid padding method {padding!r}")
 
-    def __call__(self, images, filters):
-        if self.plain:
-            return self._build(images, len(self._dims), self._padding) if filters is None else self._build(images, filters, self._padding)
+    def __call__(self, images, filters=None):
+        second = len(self._dims) if filters is None else filters
+        if self._plain:
+            return self._build(images, second, self._padding)
         spatial_shape = _spatial_shape(images, self._dims)
         base = np.zeros([len(self._dims), 2], np.int32) if self._base is None else self._base
         paddings, crops = required_space_to_batch_paddings(
@@ -119,11 +121,7 @@ class _SpaceToBatch:
         paddings = _fill_between(paddings, 0, self._dims)
         crops = _fill_between(crops, 0, self._dims)
         cut = space_to_batch_nd(input=images, block_shape=rates, paddings=paddings)
-        if filters is None:
-            result = self._build(cut, len(self._dims), "VALID")
-        else:
-            result = self._build(cut, filters, "VALID")
-        return batch_to_space_nd(result, block_shape=rates, crops=crops)
+        return batch_to_space_nd(self._build(cut, second, "VALID"), block_shape=rates, crops=crops)
 
 
 def _same_paddings(filter_shape, rate_tensor, rates, spatial: int):

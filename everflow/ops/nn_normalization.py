@@ -185,6 +185,14 @@ def _channels(op, image):
     return image, image.dims[1 if op.attrs.get("data_format") == b"NCHW" else 3]
 
 
+@shape_rule("LRN", "LRNGrad")
+def _lrn_shape(op):
+    image = op.inputs[0].shape.with_rank(4)
+    for other in op.inputs[1:]:
+        image = image.merge_with(other.shape)
+    return image
+
+
 @shape_rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def _fused_batch_norm_shape(op):
     image, channels = _channels(op, op.inputs[0].shape)
