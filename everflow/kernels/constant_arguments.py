@@ -6,7 +6,10 @@ Each is a closure without the reading and checking of those inputs; where anythi
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 
+from everflow.framework.slicing import MASKS
+from everflow.kernels import array, indexing
 from everflow.kernels.registry import specialize
 
 
@@ -88,3 +91,122 @@ def _fill(node):
     if dims is None or not node.output_dtypes[0].is_floating or any(d < 0 for d in dims):
         return None
     return lambda shape, value: value.expand(dims).contiguous()
+
+
+# Slices, splits and their like: bound to the keys that torch takes
+
+
+def _is_tensor(node, position: int = 0) -> bool:
+    """Whether an input is a torch tensor rather than strings or Python objects."""
+    return node.input_dtypes[position].name not in ("string", "variant", "resource")
+
+
+def _slice_key(node, positions) -> tuple | None:
+    """What torch's indexing takes for a strided slice, where its bounds are constant and no stride goes backward."""
+    bounds = [_known(node, i) for i in positions]
+    if None in bounds:
+        return None
+    masks = {name: node.attrs[name] for name in MASKS}
+    key: list = []
+    for i, (begin, end, stride) in enumerate(zip(*bounds, strict=True)):
+        bit = 1 << i
+        if masks["ellipsis_mask"] & bit:
+            key.append(Ellipsis)
+        elif masks["new_axis_mask"] & bit:
+            key.append(None)
+        elif stride <= 0:
+            return None
+        elif masks["shrink_axis_mask"] & bit:
+            key.append(begin)
+        else:
+            key.append(slice(None if masks["begin_mask"] & bit else begin, None if masks["end_mask"] & bit else end, stride))
+    return tuple(key) if key.count(Ellipsis) < 2 else None
+
+
+@specialize("StridedSlice")
+def _strided_slice(node):
+    key = _slice_key(node, (1, 2, 3))
+    if key is None or not _is_tensor(node):
+        return None
+    if len(key) == 1 and isinstance(key[0], int):
+        at = key[0]
+        return lambda x, begin, end, strides: x.select(0, at)
+    return lambda x, begin, end, strides: x[key]
+
+
+@specialize("StridedSliceGrad")
+def _strided_slice_grad(node):
+    key = _slice_key(node, (1, 2, 3))
+    if key is None:
+        return None
+
+    def spread(shape, begin, end, strides, dy):
+        out = torch.zeros(shape.tolist(), dtype=dy.dtype, device=dy.device)
+        out[key] = dy
+        return out
+
+    return spread
+
+
+@specialize("Slice")
+def _slice(node):
+    begin, size = _known(node, 1), _known(node, 2)
+    if begin is None or size is None or not _is_tensor(node) or any(b < 0 for b in begin) or any(s < 0 for s in size):
+        return None
+    key = tuple(slice(b, b + s) for b, s in zip(begin, size, strict=True))
+    wanted = torch.Size(size)
+
+    def cut(x, begin, size):
+        block = x[key]
+        return block if block.shape == wanted else indexing.slice_(x, begin, size)  # which says what does not fit
+
+    return cut
+
+
+@specialize("Split")
+def _split(node):
+    axis, rank = _known(node, 0), _rank(node, 1)
+    count = node.attrs["num_split"]
+    if axis is None or rank is None or not _is_tensor(node, 1) or not -rank <= axis[0] < rank or count == 1:
+        return None
+    at = axis[0] % rank
+
+    def parts(split_dim, value):
+        width, rest = divmod(value.shape[at], count)
+        if rest or not width:
+            return array.split(split_dim, value, num_split=count)
+        return value.split(width, at)
+
+    return parts
+
+
+@specialize("Pad")
+def _pad(node):
+    pairs, rank = _known(node, 1), _rank(node, 0)
+    if pairs is None or rank is None or len(pairs) != 2 * rank or not _is_plain(node) or any(p < 0 for p in pairs):
+        return None
+    flat = [n for i in reversed(range(rank)) for n in pairs[2 * i : 2 * i + 2]]
+    return lambda x, paddings: F.pad(x, flat)
+
+
+@specialize("Tile")
+def _tile(node):
+    times, rank = _known(node, 1), _rank(node, 0)
+    if times is None or rank != len(times) or not _is_plain(node) or any(m < 1 for m in times):
+        return None
+    return lambda x, multiples: x.repeat(times)
+
+
+@specialize("GatherV2")
+def _gather(node):
+    axis, rank = _known(node, 2), _rank(node, 0)
+    if axis is None or node.attrs["batch_dims"]:
+        return None
+    at = axis[0]
+    if at < 0:
+        if rank is None or at < -rank:
+            return None
+        at += rank
+    if at and (rank is None or at >= rank):
+        return None
+    return lambda params, indices, axis: indexing.take(params, indices, at)

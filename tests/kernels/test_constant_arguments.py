@@ -24,6 +24,13 @@ def graph():
         *[(lambda x, a: raw.Transpose(x=x, perm=a), order) for order in ([2, 0, 1], [0, 1, 2])],
         *[(lambda x, a: raw.ExpandDims(input=x, dim=a), axis) for axis in (0, 3, -1, -4)],
         *[(lambda x, a: raw.ConcatV2(values=[x, x], axis=a), axis) for axis in (0, 2, -1)],
+        *[(lambda x, a: tf.strided_slice(x, a, [2, 3, 4], begin_mask=m, shrink_axis_mask=k), begin)
+          for m in (0, 2) for k in (0, 1, 4) for begin in ([0, 1, 2], [-1, 0, -2])],
+        *[(lambda x, a: tf.slice(x, a, [1, 2, 2]), begin) for begin in ([0, 1, 2], [1, 0, 0])],
+        *[(lambda x, a: tf.concat(tf.split(x, 3, axis=a)[::-1], 0), axis) for axis in (1, -2)],
+        (lambda x, a: tf.pad(x, a), [[1, 0], [0, 2], [3, 1]]),
+        *[(lambda x, a: tf.tile(x, a), times) for times in ([1, 2, 3], [1, 1, 1])],
+        *[(lambda x, a: tf.gather(x, [[0, 1]], axis=a), axis) for axis in (0, 2, -1)],
         (lambda x, a: raw.Fill(dims=a, value=raw.Sum(x, tf.constant([0, 1, 2]))), [2, 3]),
     ],
 )  # fmt: skip
@@ -42,6 +49,10 @@ def test_same_as_with_an_argument_known_only_when_run(build, argument):
         lambda x: raw.Reshape(tensor=x, shape=tf.constant([5, 5])),
         lambda x: raw.Transpose(x=x, perm=tf.constant([0, 1])),
         lambda x: raw.ConcatV2(values=[x, x], axis=tf.constant(9)),
+        lambda x: x[5],
+        lambda x: tf.slice(x, [0, 0, 3], [2, 3, 2]),
+        lambda x: tf.split(x, 3, axis=2)[0],
+        lambda x: tf.gather(x, [7], axis=1),
     ],
 )
 def test_what_does_not_fit_still_raises(build):
