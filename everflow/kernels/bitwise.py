@@ -53,5 +53,5 @@ def right_shift(x, y):
 def population_count(x):
     x = x.contiguous()
     octets = x.unsqueeze(-1).view(torch.uint8)
-    bits = octets.unsqueeze(-1).bitwise_right_shift(torch.arange(8, dtype=torch.uint8)).bitwise_and(1)
+    bits = octets.unsqueeze(-1).bitwise_right_shift(torch.arange(8, dtype=torch.uint8, device=x.device)).bitwise_and(1)
     return bits.sum(dim=(-1, -2), dtype=torch.uint8)

@@ -61,8 +61,9 @@ def bincount(arr, size, weights):
     if (values < 0).any():
         raise InvalidArgumentError(None, None, "Input arr must be non-negative!")
     kept = values < length
-    amounts = weights.reshape(-1)[kept] if weights.numel() else torch.ones(int(kept.sum()), dtype=weights.dtype)
-    return torch.zeros(length, dtype=weights.dtype).index_add_(0, values[kept].to(torch.int64), amounts)
+    amounts = weights.reshape(-1)[kept] if weights.numel() else torch.ones(int(kept.sum()), dtype=weights.dtype, device=arr.device)
+    counts = torch.zeros(length, dtype=weights.dtype, device=arr.device)
+    return counts.index_add_(0, values[kept].to(torch.int64), amounts)
 
 
 @kernel("HistogramFixedWidth")
@@ -83,7 +84,8 @@ def histogram_fixed_width(values, value_range, nbins, *, dtype):
 def bucketize(input, *, boundaries):
     if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
-    edges = torch.tensor(boundaries, dtype=torch.float64 if input.dtype is torch.float64 else torch.float32)
+    kind = torch.float64 if input.dtype is torch.float64 else torch.float32
+    edges = torch.tensor(boundaries, dtype=kind, device=input.device)
     return torch.bucketize(input, edges, right=True, out_int32=True)
 
 
@@ -93,4 +95,5 @@ def compare_and_bitpack(input, threshold):
         raise InvalidArgumentError(None, None, f"Inner dimension of input should be divisible by 8, but saw shape: {shape_text(input)}")
     above = input & threshold if input.dtype is torch.bool else input > threshold
     groups = above.reshape(*input.shape[:-1], -1, 8).to(torch.uint8)
-    return (groups * torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8)).sum(-1, dtype=torch.uint8)
+    places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8, device=input.device)
+    return (groups * places).sum(-1, dtype=torch.uint8)

@@ -73,7 +73,7 @@ def _extreme(reduce, infinity, bound):
         if any(x.shape[a] == 0 for a in axes):
             gone = {a % x.dim() for a in axes}
             shape = [1 if i in gone else size for i, size in enumerate(x.shape) if keep_dims or i not in gone]
-            return torch.full(shape, infinity if x.is_floating_point() else bound(x.dtype), dtype=x.dtype)
+            return torch.full(shape, infinity if x.is_floating_point() else bound(x.dtype), dtype=x.dtype, device=x.device)
         if not x.is_floating_point():
             return from_comparable(reduce(comparable(x), axes, keep_dims), x.dtype)
         result = reduce(x, axes, keep_dims)

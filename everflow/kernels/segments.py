@@ -32,7 +32,7 @@ def _row_index(ids, values):
 
 def _reduce_rows(values, ids, count, how, start):
     """Rows of `values` brought together by id, beginning from `start`."""
-    result = torch.full((count, *values.shape[1:]), start, dtype=values.dtype)
+    result = torch.full((count, *values.shape[1:]), start, dtype=values.dtype, device=values.device)
     if not values.numel():
         return result
     if how == "sum":
