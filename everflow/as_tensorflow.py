@@ -119,7 +119,7 @@ python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
 python.ops            gradient_checker gradient_checker_v2 : test
 python.ops            image_ops image_ops_impl           : image ops.image*
-python.ops            init_ops init_ops_v2               : . initializers ops.initializers
+python.ops            init_ops init_ops_v2               : . initializers ops.initializers*
 python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg*
 python.ops            logging_ops                        : . ops.logging* ops.printing*

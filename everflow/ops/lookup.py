@@ -171,6 +171,10 @@ class StaticHashTable(InitializableLookupTableBase):
         return keys, values
 
 
+# TensorFlow's own modules call the form that graphs use so.
+StaticHashTableV1 = StaticHashTable
+
+
 class HashTable(StaticHashTable):
     """tf.contrib.lookup's static table, shared between sessions of a server only where `shared_name` says so."""
 

@@ -174,7 +174,7 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
-def split_to_sparse(source, sep, maxsplit):
+def string_split_v2(source, sep=None, maxsplit=-1):
     """The pieces of each string around a separator, or around white space, as a sparse matrix."""
     sep = constant("" if sep is None else sep, dtype=dtypes.string)
     indices, values, shape = raw.StringSplitV2(source, sep, maxsplit=maxsplit)

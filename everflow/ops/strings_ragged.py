@@ -10,7 +10,7 @@ from everflow.ops.array_basic import shape as shape_of
 from everflow.ops.array_joining import concat, stack
 from everflow.ops.ragged.functions import expand_dims as ragged_expand_dims
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
-from everflow.ops.strings import split_to_sparse
+from everflow.ops.strings import string_split_v2
 
 
 def ragged_rows(sparse):
@@ -35,7 +35,7 @@ def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTenso
     with name_scope(name, "StringSplit", [input]):
         input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")  # noqa: A001
         if result_type == "SparseTensor" and input.shape.ndims == 1:
-            return split_to_sparse(input, sep, maxsplit)
+            return string_split_v2(input, sep, maxsplit)
         ragged = strings_split(input, sep, maxsplit)
         if result_type == "SparseTensor":
             return ragged.to_sparse()
@@ -54,7 +54,7 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):  # noqa: A002
         if rank == 0:
             return strings_split(stack([input]), sep, maxsplit)[0]
         if rank in (1, None):
-            return ragged_rows(split_to_sparse(input, sep, maxsplit))
+            return ragged_rows(string_split_v2(input, sep, maxsplit))
         return strings_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1), sep, maxsplit)
 
 
