@@ -14,6 +14,9 @@ from everflow.kernels.random import RESERVED_PER_VALUE, doubles, stateless_place
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
+# So many comparisons are quicker made at once than searched row by row.
+_AT_ONCE = 1 << 22
+
 
 def _rows_per_task(rows: int, cost: float) -> int:
     """How many rows one task gets when `rows` of equal cost are spread over the machine's processors.
@@ -42,23 +45,29 @@ def _rows_per_task(rows: int, cost: float) -> int:
     return size
 
 
+def _uniforms(place: Philox, rows: int, classes: int, samples: int) -> np.ndarray:
+    """One uniform value for each sample of each row, as the tasks draw them."""
+    task = max(1, _rows_per_task(rows, 50 * (samples * math.log2(classes) + classes)))
+    parts = []
+    for first in range(0, rows, task):
+        count = min(task, rows - first) * samples
+        parts.append(doubles(place.words(-(-count // 2), first * (samples + 3) // 4).ravel())[:count])
+    return np.concatenate(parts).reshape(rows, samples) if parts else np.empty((0, samples))
+
+
 def categorical(place: Philox, logits: np.ndarray, samples: int) -> np.ndarray:
     """`samples` class indices for each row of logits."""
     rows, classes = logits.shape
-    task = _rows_per_task(rows, 50 * (samples * math.log2(classes) + classes)) if rows else 1
-    chosen = np.empty((rows, samples), np.int64)
-    for first in range(0, rows, max(task, 1)):
-        here = range(first, min(first + task, rows))
-        blocks = -(-len(here) * samples // 2)
-        uniforms = doubles(place.words(blocks, first * (samples + 3) // 4).ravel())[: len(here) * samples].reshape(len(here), samples)
-        for row, u in zip(here, uniforms):
-            weights = logits[row].astype(np.float64)
-            finite = np.isfinite(weights)
-            top = weights[finite].max() if finite.any() else 0.0
-            # Classes of infinite or undefined logits have no weight.
-            cumulative = np.cumsum(np.where(finite, np.exp(weights - top, where=finite, out=np.zeros(classes)), 0.0))
-            chosen[row] = np.searchsorted(cumulative, u * cumulative[-1], side="right")
-    return chosen
+    finite = np.isfinite(logits)
+    top = np.max(logits, axis=1, keepdims=True, initial=-np.inf, where=finite)
+    # Classes of infinite or undefined logits have no weight.
+    weights = np.zeros(logits.shape)
+    np.exp(logits - np.where(np.isfinite(top), top, 0.0), out=weights, where=finite)
+    cumulative = np.cumsum(weights, axis=1)
+    wanted = _uniforms(place, rows, classes, samples) * cumulative[:, -1:]
+    if rows * samples * classes <= _AT_ONCE:
+        return (cumulative[:, None, :] <= wanted[:, :, None]).sum(axis=2)
+    return np.stack([np.searchsorted(c, w, side="right") for c, w in zip(cumulative, wanted)])
 
 
 def _checked(logits: torch.Tensor, num_samples: torch.Tensor) -> tuple[np.ndarray, int]:
