@@ -1,0 +1,289 @@
+"""tf.losses: losses that can be weighted and reduced, and the collection they join."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, control_dependencies, get_collection, name_scope
+from everflow.ops import array, math
+from everflow.ops.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.constants import constant
+from everflow.ops.nn import relu
+from everflow.ops.nn_losses import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v2,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from everflow.ops.weights import assert_broadcastable, broadcast_weights
+
+
+class Reduction:
+    """How the losses of single elements become one: not at all, their sum, or a mean of some kind."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls):
+        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS)
+
+    @classmethod
+    def validate(cls, key):
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+def _safe_mean(losses, count):
+    return math.div_no_nan(math.reduce_sum(losses), count, name="value")
+
+
+def _num_present(losses, weights, per_batch=False):
+    """How many elements have a weight other than zero: in all, or for each of the batch."""
+    with name_scope(None, "num_present", (losses, weights)) as scope:
+        weights = math.cast(weights, dtypes.float32)
+        present = array.where(math.equal(weights, 0.0), array.zeros_like(weights), array.ones_like(weights))
+        present = broadcast_weights(present, losses)
+        if per_batch:
+            return math.reduce_sum(present, axis=math.range(1, array.rank(present)), keepdims=True, name=scope)
+        return math.reduce_sum(present, name=scope)
+
+
+def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
+    """Losses times weights, reduced, and put into a collection."""
+    Reduction.validate(reduction)
+    with name_scope(scope, "weighted_loss", (losses, weights)), control_dependencies((assert_broadcastable(weights, losses),)):
+        losses = convert_to_tensor(losses)
+        input_dtype = losses.dtype
+        losses = math.cast(losses, dtypes.float32)
+        weights = math.cast(weights, dtypes.float32)
+        weighted = math.multiply(losses, weights)
+        if reduction == Reduction.NONE:
+            loss = weighted
+        else:
+            loss = math.reduce_sum(weighted)
+            if reduction == Reduction.MEAN:
+                loss = _safe_mean(loss, math.reduce_sum(array.ones_like(losses) * weights))
+            elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+                loss = _safe_mean(loss, _num_present(losses, weights))
+            elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+                loss = _safe_mean(loss, _num_elements(losses))
+        loss = math.cast(loss, input_dtype)
+        add_loss(loss, loss_collection)
+        return loss
+
+
+def _num_elements(losses):
+    with name_scope(None, "num_elements", values=[losses]) as scope:
+        return math.cast(array.size(losses, name=scope), losses.dtype)
+
+
+def _as_floats(labels, predictions):
+    predictions = math.cast(predictions, dtypes.float32)
+    labels = math.cast(labels, dtypes.float32)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    return labels, predictions
+
+
+def _required(**arguments):
+    for name, value in arguments.items():
+        if value is None:
+            raise ValueError(f"{name} must not be None.")
+
+
+def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                        reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """|predictions - labels|."""
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "absolute_difference", (predictions, labels, weights)) as scope:
+        labels, predictions = _as_floats(labels, predictions)
+        losses = math.abs(math.subtract(predictions, labels))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim=None):  # fmt: skip
+    """One minus the product of labels and predictions along an axis; both are taken to have unit length."""
+    if dim is not None:
+        if axis is not None:
+            raise ValueError("Cannot specify both 'axis' and 'dim'")
+        axis = dim
+    if axis is None:
+        raise ValueError("You must specify 'axis'.")
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "cosine_distance_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _as_floats(labels, predictions)
+        losses = 1 - math.reduce_sum(math.multiply(predictions, labels), axis=(axis,), keepdims=True)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
+    """The hinge loss; labels are 0 and 1."""
+    _required(labels=labels, logits=logits)
+    with name_scope(scope, "hinge_loss", (logits, labels, weights)) as scope:
+        logits = math.cast(logits, dtypes.float32)
+        labels = math.cast(labels, dtypes.float32)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        ones = array.ones_like(labels)
+        labels = math.subtract(2 * labels, ones)
+        losses = relu(math.subtract(ones, math.multiply(labels, logits)))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+               reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """Half the squared error up to `delta`, and linear beyond."""
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "huber_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _as_floats(labels, predictions)
+        error = math.abs(math.subtract(predictions, labels))
+        quadratic = math.minimum(error, delta)
+        linear = math.subtract(error, quadratic)
+        half = convert_to_tensor(0.5, dtype=quadratic.dtype)
+        losses = math.add(math.multiply(half, math.multiply(quadratic, quadratic)), math.multiply(delta, linear))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_collection=GraphKeys.LOSSES,
+             reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """The cross entropy of probabilities; `epsilon` keeps logarithms finite."""
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "log_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _as_floats(labels, predictions)
+        losses = -math.multiply(labels, math.log(predictions + epsilon)) - math.multiply((1 - labels), math.log(1 - predictions + epsilon))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
+    """The squared error of differences between the elements of each sample, over all pairs."""
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "mean_pairwise_squared_error", (predictions, labels, weights)):
+        weights = math.cast(weights, dtypes.float32)
+        labels = math.cast(labels, dtypes.float32)
+        with control_dependencies((assert_broadcastable(weights, labels),)):
+            predictions = math.cast(predictions, dtypes.float32)
+            predictions.shape.assert_is_compatible_with(labels.shape)
+            differences = math.subtract(predictions, labels)
+            axis = math.range(1, array.rank(differences))
+            squares = math.reduce_sum(math.square(differences), axis=axis, keepdims=True)
+            present = _num_present(differences, weights, per_batch=True)
+            first = 2.0 * math.div_no_nan(squares, math.maximum(present - 1, 0), name="value")
+            total = math.reduce_sum(differences, axis=axis, keepdims=True)
+            second = 2.0 * math.div_no_nan(math.square(total), math.maximum(math.multiply(present, present - 1), 0), name="value")
+            loss = math.reduce_sum(math.multiply(first - second, weights))
+            mean = array.where(math.reduce_sum(present) > 0, loss, array.zeros_like(loss), name="value")
+            add_loss(mean, loss_collection)
+            return mean
+
+
+def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                       reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """The squared error.
+
+    >>> loss = tf.losses.mean_squared_error(labels, predictions)
+    """
+    _required(labels=labels, predictions=predictions)
+    with name_scope(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
+        labels, predictions = _as_floats(labels, predictions)
+        losses = math.squared_difference(predictions, labels)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
+                          reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """The cross entropy of each class by itself; smoothing moves labels towards one half."""
+    _required(multi_class_labels=multi_class_labels, logits=logits)
+    with name_scope(scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)) as scope:
+        logits = convert_to_tensor(logits)
+        labels = math.cast(multi_class_labels, logits.dtype)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        if label_smoothing > 0:
+            labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+        losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
+                          reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """The cross entropy of classes that exclude each other, from one-hot labels; smoothing spreads them over all classes."""
+    _required(onehot_labels=onehot_labels, logits=logits)
+    with name_scope(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
+        logits = convert_to_tensor(logits)
+        labels = math.cast(onehot_labels, logits.dtype)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        if label_smoothing > 0:
+            classes = math.cast(array.shape(labels)[-1], logits.dtype)
+            smooth = label_smoothing / classes
+            labels = labels * (1.0 - label_smoothing) + smooth
+        labels = array.stop_gradient(labels, name="labels_stop_gradient")
+        losses = softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):
+    """Labels, predictions and weights without the one dimension of size 1 that one of them has more."""
+    labels, predictions = remove_squeezable_dimensions(labels, predictions, expected_rank_diff=expected_rank_diff)
+    if weights is None:
+        return labels, predictions, None
+    weights = convert_to_tensor(weights)
+    labels_rank, weights_rank = labels.shape.rank, weights.shape.rank
+    if labels_rank is not None and weights_rank is not None:
+        if weights_rank - labels_rank == 1:
+            weights = array.squeeze(weights, [-1])
+        return labels, predictions, weights
+    if weights_rank is None or (weights_rank > 0 and weights.shape[-1].is_compatible_with(1)):
+        from everflow.ops.control_flow import cond
+
+        difference = array.rank(weights) - array.rank(labels)
+        weights = cond(math.equal(1, difference), lambda: array.squeeze(weights, [-1]), lambda: weights)
+    return labels, predictions, weights
+
+
+def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                                 reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
+    """The cross entropy of classes that exclude each other, from labels that are class numbers.
+
+    >>> loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    """
+    _required(labels=labels, logits=logits)
+    with name_scope(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
+        labels, logits, weights = _squeezed(labels, logits, weights, expected_rank_diff=1)
+        losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
+# --- the collection of losses ----------------------------------------------------------------
+
+
+def add_loss(loss, loss_collection=GraphKeys.LOSSES):
+    """Put a loss into a collection; None for none."""
+    if loss_collection:
+        add_to_collection(loss_collection, loss)
+
+
+def get_losses(scope=None, loss_collection=GraphKeys.LOSSES):
+    """The losses in a collection, those under a scope only where one is given."""
+    return get_collection(loss_collection, scope)
+
+
+def get_regularization_losses(scope=None):
+    """The losses that regularizers gave."""
+    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+def get_regularization_loss(scope=None, name="total_regularization_loss"):
+    """The sum of the losses that regularizers gave; zero where there are none."""
+    losses = get_regularization_losses(scope)
+    return math.add_n(losses, name=name) if losses else constant(0.0)
+
+
+def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+    """The sum of all losses, with those of regularizers."""
+    losses = get_losses(scope=scope)
+    if add_regularization_losses:
+        losses += get_regularization_losses(scope=scope)
+    return math.add_n(losses, name=name)
