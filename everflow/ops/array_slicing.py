@@ -36,6 +36,9 @@ def _slice_shape(op):
     begin, size = known_ints(op.inputs[1]), known_ints(op.inputs[2])
     if source.rank is None:
         return None
+    if begin is None:  # some of its entries may be known
+        starts = known_shape(op.inputs[1])
+        begin = starts.as_list() if starts.rank is not None else None
     if size is None:
         found = known_shape(op.inputs[2])
         return found.with_rank(source.rank) if found.rank is not None else unknown_shape(source.rank)

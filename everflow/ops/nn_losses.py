@@ -92,12 +92,8 @@ def _flattened(x):
     rank = array.rank(x)
     last = array.slice_(array.shape(x), [math_ops.subtract(rank, 1)], [1])
     flat = array.reshape(x, array.concat([[-1], last], 0))
-    shape = x.shape
-    if shape.rank is not None:
-        size = 1
-        for dim in shape.dims[:-1]:
-            size = None if size is None or dim.value is None else size * dim.value
-        flat.set_shape(TensorShape([size, shape.dims[-1]]))
+    if x.shape.rank is not None and x.shape[:-1].is_fully_defined():
+        flat.set_shape(TensorShape([x.shape[:-1].num_elements(), x.shape.dims[-1]]))
     return flat
 
 
