@@ -124,7 +124,7 @@ def test_boxes_of_images_that_are_not_there():
 
 def test_drawn_frames():
     image = np.zeros((1, 6, 8, 3), np.float32)
-    found = evaluate(lambda i: tf.image.draw_bounding_boxes(i, [[[0.2, 0.2, 0.8, 0.7]]], [[1.0, 0.5, 0.25]]), image)[0]
+    found = evaluate(lambda i: tf.image.draw_bounding_boxes(i, [[[0.2, 0.2, 0.8, 0.7]]], colors=[[1.0, 0.5, 0.25]]), image)[0]
     painted = found[..., 0] > 0
     assert painted.sum() == 12
     np.testing.assert_allclose(found[painted], np.broadcast_to([1, 0.5, 0.25], (12, 3)))
@@ -153,5 +153,6 @@ def test_glimpses():
     image = np.arange(24.0, dtype=np.float32).reshape(1, 4, 6, 1)
     found = evaluate(lambda i: tf.image.extract_glimpse(i, [2, 2], [[0.0, 0.0]]), image)
     np.testing.assert_array_equal(found[0, ..., 0], [[8, 9], [14, 15]])
+    # Without centering the offset is the middle of the glimpse, counted from the corner.
     found = evaluate(lambda i: tf.image.extract_glimpse(i, [2, 2], [[1.0, 2.0]], centered=False, normalized=False), image)
-    np.testing.assert_array_equal(found[0, ..., 0], [[8, 9], [14, 15]])
+    np.testing.assert_array_equal(found[0, ..., 0], [[1, 2], [7, 8]])
