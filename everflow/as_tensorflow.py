@@ -111,7 +111,7 @@ python.ops            control_flow_util control_flow_util_v2 : ops.control_flow 
 python.ops            check_ops                          : debugging . ops.check*
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math* ops.clip*
 python.ops            bitwise_ops                        : bitwise
-python.ops            confusion_matrix                   : math ops.math*
+python.ops            confusion_matrix                   : math ops.confusion*
 python.ops            custom_gradient                    : . ops.custom_gradient
 python.ops            data_flow_ops                      : . queue ops.data_flow* ops.queue*
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*

@@ -4,6 +4,7 @@
 
 from everflow.ops.array import invert_permutation
 from everflow.ops.check import is_non_decreasing, is_strictly_increasing
+from everflow.ops.confusion_matrix import confusion_matrix
 from everflow.ops.math import (
     abs,
     accumulate_n,
@@ -26,7 +27,6 @@ from everflow.ops.math import (
     betainc,
     bincount,
     ceil,
-    confusion_matrix,
     conj,
     cos,
     cosh,

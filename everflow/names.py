@@ -428,9 +428,9 @@ from everflow.ops.quantization import (
     quantize,
     quantize_v2,
 )
+from everflow.ops.confusion_matrix import confusion_matrix
 from everflow.ops.math_special import (
     betainc,
-    confusion_matrix,
     lbeta,
 )
 

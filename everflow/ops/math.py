@@ -49,6 +49,7 @@ from everflow.ops.math_binary import (
     xlogy,
     zeta,
 )
+from everflow.ops.math_counting import bincount, histogram_fixed_width, histogram_fixed_width_bins
 from everflow.ops.math_einsum import einsum
 from everflow.ops.math_elementwise import (
     abs,
@@ -143,12 +144,5 @@ from everflow.ops.math_segments import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from everflow.ops.math_sequences import (
-    bincount,
-    histogram_fixed_width,
-    histogram_fixed_width_bins,
-    lin_space,
-    linspace,
-    range,
-)
-from everflow.ops.math_special import bessel_i0, bessel_i1, betainc, confusion_matrix, lbeta, polyval, remove_squeezable_dimensions
+from everflow.ops.math_sequences import lin_space, linspace, range
+from everflow.ops.math_special import bessel_i0, bessel_i1, betainc, lbeta, polyval

@@ -13,6 +13,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
 from everflow.ops import array
 from everflow.ops import math_elementwise as elementwise
+from everflow.ops import math_reductions as reductions
+from everflow.ops import math_sequences as sequences
 
 _SPARSE_MATMUL_TYPES = (dtypes.bfloat16, dtypes.float32)
 
@@ -113,8 +115,6 @@ def _tensordot_axes(a, axes):
             if axes > rank:
                 raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
             return list(range(rank - axes, rank)), list(range(axes))
-        from everflow.ops import math_sequences as sequences
-
         rank = array.rank(a)
         return sequences.range(rank - axes, rank, dtype=dtypes.int32), sequences.range(axes, dtype=dtypes.int32)
     if isinstance(axes, (list, tuple)):
@@ -150,14 +150,10 @@ def _as_matrix(a, axes, flipped=False):
         shape = array.shape(a)
     else:
         static = [None] * (a.shape.rank - len(axes)) if a.shape.rank is not None and isinstance(axes, (list, tuple)) else None
-        from everflow.ops import math_sequences as sequences
-
         shape, rank = array.shape(a), array.rank(a)
         axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         axes = array.where(axes >= 0, axes, axes + rank)
         free, _ = array.setdiff1d(sequences.range(rank), axes)
-    from everflow.ops import math_reductions as reductions
-
     free_sizes = array.gather(shape, free)
     axes_sizes = array.gather(shape, axes)
     free_size = reductions.reduce_prod(free_sizes)
