@@ -24,7 +24,7 @@ def graph():
         *[(lambda x, a: raw.Transpose(x=x, perm=a), order) for order in ([2, 0, 1], [0, 1, 2])],
         *[(lambda x, a: raw.ExpandDims(input=x, dim=a), axis) for axis in (0, 3, -1, -4)],
         *[(lambda x, a: raw.ConcatV2(values=[x, x], axis=a), axis) for axis in (0, 2, -1)],
-        *[(lambda x, a: tf.strided_slice(x, a, [2, 3, 4], begin_mask=m, shrink_axis_mask=k), begin)
+        *[(lambda x, a, m=m, k=k: tf.strided_slice(x, a, [2, 3, 4], begin_mask=m, shrink_axis_mask=k), begin)
           for m in (0, 2) for k in (0, 1, 4) for begin in ([0, 1, 2], [-1, 0, -2])],
         *[(lambda x, a: tf.slice(x, a, [1, 2, 2]), begin) for begin in ([0, 1, 2], [1, 0, 0])],
         *[(lambda x, a: tf.concat(tf.split(x, 3, axis=a)[::-1], 0), axis) for axis in (1, -2)],
