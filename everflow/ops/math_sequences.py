@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
-from everflow.ops import array_basic as array
-from everflow.ops import constants
 from everflow.ops import math_elementwise as elementwise
 
 # What a range of mixed types is made in: the last of these that occurs.
