@@ -15,6 +15,9 @@ from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
 
 
+_ZEROS = initializers.zeros_initializer()
+
+
 def initializer_of(given):
     """An initializer, made where a class is given."""
     return given() if isinstance(given, type) else given
@@ -26,7 +29,7 @@ class Dense(Layer):
     >>> y = tf.layers.Dense(10, activation=tf.nn.relu)(x)
     """
 
-    def __init__(self, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=initializers.zeros_initializer(),
+    def __init__(self, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS,
                  kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
                  trainable=True, name=None, **kwargs):  # fmt: skip
         super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
@@ -91,7 +94,7 @@ class Dense(Layer):
         return shape[:-1].concatenate(self.units)
 
 
-def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=initializers.zeros_initializer(),
+def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS,
           kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
           trainable=True, name=None, reuse=None):  # fmt: skip
     """activation(inputs * kernel + bias), with variables `name/kernel` and `name/bias`.

@@ -92,9 +92,8 @@ class BatchNormalization(Layer):
         if self.fused:
             self._data_format = "NCHW" if self.axis == [1] else "NHWC"
         sides = {axis: shape[axis].value for axis in self.axis}
-        for axis, size in sides.items():
-            if size is None:
-                raise ValueError(f"Input has undefined `axis` dimension. Input shape: {shape}")
+        if None in sides.values():
+            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {shape}")
         self.input_spec = InputSpec(ndim=rank, axes=sides)
         if len(self.axis) == 1 and self.virtual_batch_size is None:
             param_shape = (sides[self.axis[0]],)

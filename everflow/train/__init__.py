@@ -67,6 +67,9 @@ from everflow.ops.io_files import match_filenames_once
 
 # --- clusters
 
+# --- events
+from everflow.summary.reading import summary_iterator
+
 # --- messages
 from everflow.protos.cluster_pb2 import ClusterDef, JobDef
 from everflow.protos.example_pb2 import Example, SequenceExample

@@ -1,0 +1,136 @@
+"""Summary ops: tensors as Summary protos that a FileWriter puts into event files."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.scopes import add_to_collection, get_collection, name_scope
+from everflow.framework.shapes import scalar as scalar_shape
+from everflow.platform import logging
+from everflow.protos.summary_pb2 import SummaryMetadata
+
+_ILLEGAL = re.compile(r"[^-/\w\.]")
+
+
+def clean_tag(name):
+    """A tag with what tags can't hold replaced by underscores."""
+    if name is None:
+        return None
+    cleaned = _ILLEGAL.sub("_", name).lstrip("/")
+    if cleaned != name:
+        logging.info("Summary name %s is illegal; using %s instead.", name, cleaned)
+    return cleaned
+
+
+@contextlib.contextmanager
+def summary_scope(name, family=None, default_name=None, values=None):
+    """(tag, scope): the scope's name is the tag, with the family before it where there is one."""
+    name, family = clean_tag(name), clean_tag(family)
+    base = name if family is None else f"{family}/{name}"
+    with name_scope(base, default_name, values) as scope:
+        tag = scope.rstrip("/")
+        yield (tag if family is None else f"{family}/{tag}"), scope
+
+
+def collect(value, collections, default_collections):
+    """Add a summary to collections: those given, else the default ones."""
+    for key in default_collections if collections is None else collections:
+        add_to_collection(key, value)
+
+
+def scalar(name, tensor, collections=None, family=None):
+    """A summary of one number.
+
+    >>> tf.summary.scalar("loss", loss)
+    """
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def histogram(name, values, collections=None, family=None):
+    """A summary of how values are distributed."""
+    with summary_scope(name, family, values=[values], default_name="HistogramSummary") as (tag, scope):
+        value = raw.HistogramSummary(tag=tag, values=values, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def image(name, tensor, max_outputs=3, collections=None, family=None):
+    """A summary of the first images of a batch [batch, height, width, channels]."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
+    """A summary of the first sounds of a batch [batch, frames, channels], with values from -1 to 1."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        sample_rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
+        value = raw.AudioSummaryV2(tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=sample_rate, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def text(name, tensor, collections=None):
+    """A summary of a string tensor, shown as text or a table."""
+    if tensor.dtype != dtypes.string:
+        raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
+    metadata = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
+    return tensor_summary(name=name, tensor=tensor, summary_metadata=metadata, collections=collections)
+
+
+def tensor_summary(name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None, display_name=None):
+    """A summary that holds a tensor as it is, for a plug-in to show."""
+    metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
+    if display_name is not None:
+        metadata.display_name = display_name
+    if summary_description is not None:
+        metadata.summary_description = summary_description
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.TensorSummaryV2(tensor=tensor, tag=tag, serialized_summary_metadata=metadata.SerializeToString(), name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def merge(inputs, collections=None, name=None):
+    """One summary of several."""
+    name = clean_tag(name)
+    with name_scope(name, "Merge", inputs):
+        value = raw.MergeSummary(inputs=inputs, name=name)
+        collect(value, collections, [])
+    return value
+
+
+def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
+    """One summary of all in a collection; None where there are none."""
+    summaries = get_collection(key, scope=scope)
+    return merge(summaries, name=name) if summaries else None
+
+
+_OP_TYPES = (
+    "ScalarSummary",
+    "HistogramSummary",
+    "ImageSummary",
+    "AudioSummary",
+    "AudioSummaryV2",
+    "MergeSummary",
+    "TensorSummary",
+    "TensorSummaryV2",
+)
+
+
+@shape_rule(*_OP_TYPES)
+def _scalar_output(op):
+    return scalar_shape()
+
+
+not_differentiable(*_OP_TYPES)
