@@ -1,0 +1,46 @@
+"""The newer CTC functions: dense labels, any class as the blank, distinct and collapsed labels."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+RANDOM = np.random.RandomState(2)
+LOGITS = RANDOM.normal(size=(6, 3, 4)).astype(np.float32)
+LABELS = np.array([[1, 2, 2], [3, 1, 0], [2, 0, 0]], np.int32)
+LENGTHS, FRAMES = [3, 2, 1], [6, 5, 4]
+
+
+def sparse(values):
+    indices = [[row, column] for row, length in enumerate(LENGTHS) for column in range(length)]
+    return tf.SparseTensor(indices, tf.constant([values[r][c] for r, c in indices], tf.int32), [3, 3])
+
+
+def test_dense_labels_and_the_first_class_as_blank():
+    """The same as the older op with the blank moved from the first place to the last."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        dense = tf.nn.ctc_loss_v2(LABELS, LOGITS, LENGTHS, FRAMES)
+        moved = tf.nn.ctc_loss(sparse(LABELS - 1), np.roll(LOGITS, -1, axis=2), FRAMES)
+        given = tf.nn.ctc_loss_v2(sparse(LABELS), LOGITS, None, FRAMES, blank_index=0)
+        batch_major = tf.nn.ctc_loss_v2(LABELS, LOGITS.transpose(1, 0, 2), LENGTHS, FRAMES, logits_time_major=False)
+        found = session.run([dense, moved, given, batch_major])
+    for other in found[1:]:
+        np.testing.assert_allclose(found[0], other, rtol=1e-5)
+
+
+def test_a_negative_blank_counts_from_the_end():
+    with tf.Graph().as_default(), tf.Session() as session:
+        labels = sparse(np.minimum(LABELS, 2))
+        last = tf.nn.ctc_loss_v2(labels, LOGITS, None, FRAMES, blank_index=-1)
+        np.testing.assert_allclose(*session.run([last, tf.nn.ctc_loss(labels, LOGITS, FRAMES)]))
+        with pytest.raises(ValueError, match="blank_index"):
+            tf.nn.ctc_loss_v2(labels, LOGITS, None, FRAMES)
+
+
+def test_distinct_and_collapsed_labels():
+    with tf.Graph().as_default(), tf.Session() as session:
+        distinct, places = session.run(tf.nn.ctc_unique_labels([[5, 3, 5, 1], [2, 2, 2, 2]]))
+        collapsed, lengths = session.run(tf.nn.collapse_repeated([[1, 1, 2, 2], [3, 4, 4, 9]], [4, 3]))
+    assert distinct.tolist() == [[5, 3, 1, 0], [2, 0, 0, 0]]
+    assert places.tolist() == [[0, 1, 0, 2], [0, 0, 0, 0]]
+    assert collapsed.tolist() == [[1, 2], [3, 4]] and lengths.tolist() == [2, 2]
