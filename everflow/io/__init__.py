@@ -6,6 +6,7 @@ from everflow.io import gfile
 from everflow.formats.graph_files import write_graph
 
 # --- records
+from everflow.io.records import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
 
 # --- parsing
 from everflow.ops.io_files import match_filenames_once, matching_files, read_file, write_file

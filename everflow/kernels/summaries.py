@@ -199,12 +199,19 @@ def tensor_summary(tensor, *, T, node):  # noqa: N803  the attribute's name
     return _serialized(summary)
 
 
+def _parsed(serialized):
+    try:
+        return Summary.FromString(serialized)
+    except Exception as e:  # protobuf's DecodeError has moved between versions
+        raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from e
+
+
 @kernel("MergeSummary")
 def merge_summary(inputs):
     merged, seen = Summary(), set()
     for group in inputs:
         for serialized in group.ravel().tolist():
-            for value in Summary.FromString(serialized).value:
+            for value in _parsed(serialized).value:
                 # Values from old graphs without tags can't clash.
                 if value.tag and value.tag in seen:
                     raise InvalidArgumentError(None, None, f"Duplicate tag {value.tag} found in summary inputs")

@@ -1,0 +1,128 @@
+"""TFRecord files from Python: writing them, and reading them one record at a time."""
+
+from __future__ import annotations
+
+import zlib
+
+from everflow.formats import records
+from everflow.platform.gfile import GFile
+
+
+class TFRecordCompressionType:
+    """Kinds of compression of a record file."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How a record file is compressed."""
+
+    compression_type_map = {TFRecordCompressionType.ZLIB: "ZLIB", TFRecordCompressionType.GZIP: "GZIP", TFRecordCompressionType.NONE: ""}
+
+    def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None,
+                 compression_level=None, compression_method=None, mem_level=None, compression_strategy=None):  # fmt: skip
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options):
+        """ "", "ZLIB" or "GZIP" of options, a kind of compression or its name."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if isinstance(options, int):
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+
+class _Deflating:
+    """A file that is compressed as it is written."""
+
+    def __init__(self, file, options, gzip):
+        self._file = file
+        level = -1 if options.compression_level is None else options.compression_level
+        bits = zlib.MAX_WBITS if options.window_bits is None else options.window_bits
+        memory = 9 if options.mem_level is None else options.mem_level
+        strategy = 0 if options.compression_strategy is None else options.compression_strategy
+        self._deflate = zlib.compressobj(level, zlib.DEFLATED, bits | 16 if gzip and 0 < bits < 16 else bits, memory, strategy)
+
+    def write(self, data):
+        self._file.write(self._deflate.compress(data))
+
+    def flush(self):
+        self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
+        self._file.flush()
+
+    def close(self):
+        self._file.write(self._deflate.flush())
+        self._file.close()
+
+
+class TFRecordWriter:
+    """Writes records to a file.
+
+    >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+    ...     writer.write(example.SerializeToString())
+    """
+
+    def __init__(self, path, options=None):
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        compression = TFRecordOptions.get_compression_type_string(options)
+        self._file = GFile(path, "wb")
+        # The file is there from the start, also while nothing is written.
+        self._file.write(b"")
+        self._out = _Deflating(self._file, options, compression == "GZIP") if compression else self._file
+        self._closed = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def write(self, record):
+        """Append a record, as bytes."""
+        if self._closed:
+            from everflow.framework.errors import FailedPreconditionError
+
+            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
+        if isinstance(record, str):
+            record = record.encode()
+        if not isinstance(record, (bytes, bytearray, memoryview)):
+            raise TypeError(f"A record must be bytes, not {type(record).__name__}")
+        self._out.write(records.encode(bytes(record)))
+
+    def flush(self):
+        """Have all records so far in the file."""
+        self._out.flush()
+
+    def close(self):
+        """Close the file."""
+        if not self._closed:
+            self._closed = True
+            self._out.close()
+
+
+def tf_record_iterator(path, options=None):
+    """The records of a file, one by one, as bytes.
+
+    >>> for record in tf.python_io.tf_record_iterator("data.tfrecord"):
+    ...     example = tf.train.Example.FromString(record)
+    """
+    compression = TFRecordOptions.get_compression_type_string(options)
+    with GFile(path, "rb") as file:
+        yield from records.read_records(file, compression, str(path))
