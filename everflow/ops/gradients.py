@@ -16,7 +16,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import colocate_with, device, get_default_graph, name_scope
+from everflow.framework.scopes import colocate_with, device, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array, constants, indexed_slices
 from everflow.ops.grouping import tuple as gated_tuple
 from everflow.ops.resource_handles import handle_data, variable_shape
@@ -71,6 +71,8 @@ def gradients(
     >>> x = tf.constant(3.0)
     >>> dy_dx, = tf.gradients(x * x, x)
     """
+    if executing_eagerly():
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
     try:
         unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     except ValueError:

@@ -34,7 +34,7 @@ def initializer_scope(op_name):
 
 
 class RefVariable(Variable):
-    """A variable of the reference kind, TensorFlow 1's default."""
+    """A variable of the reference kind, TensorFlow 1's default. `expected_shape` has no meaning any more; `shape` has."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class RefVariable(Variable):
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
         with init_scope():
             with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
-                self._build(initial_value, scope, dtype, validate_shape, caching_device, expected_shape if shape is None else shape)
+                self._build(initial_value, scope, dtype, validate_shape, caching_device, shape)
             add_to_collections(collections, self)
 
     def _build(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
