@@ -1,30 +1,19 @@
-"""Plans made again for the shapes that feeds really have, so that shape arithmetic is done once and not at each run.
-
-The op types' own shape rules, given the fed shapes, tell the shapes of what follows; Shape ops become constants, and so does what is
-computed from them.
-"""
+"""Plans made again for the shapes that feeds really have, so that shape arithmetic is done once and not at each run."""
 
 from __future__ import annotations
 
 import threading
 
-import numpy as np
-
-from everflow.framework import dtypes, registry
-from everflow.framework.graph import Graph
-from everflow.framework.operation import Operation, infer_shapes
+from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
-from everflow.framework.tensor_values import TensorValue
-from everflow.kernels import tensors
-from everflow.runtime.plan.binding import constant_value, is_once
-from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
-from everflow.runtime.plan.rules import SHAPE_OPS, computed, is_pure, reads_variable, shape_value
-from everflow.runtime.plan.structure import CONTROL_FLOW
+from everflow.runtime.plan.binding import RENAMES
+from everflow.runtime.plan.knowledge import Knowledge, is_known
+from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
+from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
+from everflow.runtime.plan.structure import structure
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
-# Larger constants are not shapes, nor axes, nor sizes: rules need not see them.
-_LARGEST_SHOWN = 1 << 10
 
 
 def pays(program: Program) -> bool:
@@ -34,94 +23,86 @@ def pays(program: Program) -> bool:
 
 def _is_open(feed: Node) -> bool:
     """Whether a feed is a tensor of a shape that the graph leaves open."""
-    return not _is_known(feed.output_shapes[0]) and feed.output_dtypes[0] not in (dtypes.resource, dtypes.variant)
-
-
-def _is_known(shape) -> bool:
-    return shape is not None and shape.is_fully_defined()
+    return not is_known(feed.output_shapes[0]) and feed.output_dtypes[0] not in (dtypes.resource, dtypes.variant)
 
 
 def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int:
-    """Find the shapes that follow from those of the feeds, and compute what depends on shapes alone. Gives the number of nodes computed."""
+    """Find what follows from the shapes of the feeds, and put constants where it is a value. Gives the number of nodes computed."""
     for node in program.feeds:
         if node.value in shapes:
             node.output_shapes = [TensorShape(list(shapes[node.value]))]
-    shadows = _Shadows()
+    found = structure(program)
+    knowledge = Knowledge(program, session)
+    for node in program.nodes:
+        node.output_shapes = [knowledge.shapes[node, i] for i in range(len(node.output_dtypes))]
+    pivots = {path: _pivots(loop) for path, loop in found.loops.items()}
     edges: dict = {}
     added: dict[Node, list[Node]] = {}
-    branches = any(n.type in CONTROL_FLOW for n in program.nodes)
-    for node in program.nodes:
-        node.inputs = [edges.get(e, e) for e in node.inputs]
-        shadows.infer(node, session)
-        results = _results(node, session)
-        if results is None:
+    for node, values in knowledge.results.items():
+        controls = _controls(node, pivots, found)
+        if controls is None:
             continue
-        controls = list(node.controls)
-        for source, _ in node.inputs:
-            stays = (branches and source.type not in (FEED, VALUE)) or reads_variable(source)
-            controls += [source] if stays else source.controls
-        for output, value in enumerate(results):
+        for output, value in enumerate(values):
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
-            made.controls = list(dict.fromkeys(controls))
+            made.controls = controls
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
-            shadows.infer(made, session)
     if edges:
         program.insert_before(added)
-        program.replace(edges, dict.fromkeys(added))
+        program.replace(edges, {} if found.loops or any(n.guard for n in program.nodes) else dict.fromkeys(added))
+        _drop_unread_stacks(program)
         program.keep_needed()
     return len(added)
 
 
-def _results(node: Node, session):
-    """The results of a node that depends on shapes and constants only, else None."""
-    if node.type in SHAPE_OPS:
-        if any(is_ref(*edge) for edge in node.inputs):
+def _pivots(loop) -> tuple[Node | None, Node | None]:
+    """Nodes that tell where in a loop a value belongs: one of the condition, one of the body; neither waits for anything computed there."""
+    body = next((n for n in loop.nodes if n in loop.body and n.type in RENAMES and n.frame == loop.path and not n.controls), None)
+    return (loop.variables[0] if loop.variables else None), body
+
+
+def _controls(node: Node, pivots: dict, found) -> list[Node] | None:
+    """What a value that stands for a node waits for, so that it stays in its branch and loop; None where that can't be said."""
+    controls = list(node.controls)
+    for source, _ in node.inputs:
+        if (node.guard and source.type not in (FEED, VALUE)) or reads_variable(source):
+            controls.append(source)
+        elif source.type == VALUE:
+            controls += source.controls
+    if node.frame:
+        loop = found.loops[node.frame]
+        pivot = pivots[node.frame][node in loop.body]
+        if pivot is None:
             return None
-        values = [shape_value(node, source.output_shapes[output], i) for i, (source, output) in enumerate(node.inputs)]
-        return None if any(v is None for v in values) else values
-    if node.inputs and is_pure(node) and all(s.type in (VALUE, "Const") for s, _ in node.inputs):
-        return computed(node, [constant_value(s, session) for s, _ in node.inputs], session)
-    return None
+        controls.append(pivot)
+    return list(dict.fromkeys(controls))
 
 
-class _Shadows:
-    """Operations that stand for a program's nodes, with the shapes they have in it, so that shape rules can look at them."""
+def _drop_unread_stacks(program: Program) -> None:
+    """Let nobody push onto stacks from which nothing is popped any more."""
 
-    def __init__(self):
-        self._graph = Graph()
-        self._made: dict[Node, Operation] = {}
+    def stack(node):
+        source = node.inputs[0][0]
+        while source.type in RENAMES:
+            source = source.inputs[0][0]
+        return source
 
-    def infer(self, node: Node, session) -> None:
-        """Set a node's output shapes by its op type's rule."""
-        shadow = self._shadow(node, session)
-        for i, tensor in enumerate(shadow.outputs):
-            if node.output_shapes[i] is not None:
-                tensor._shape = node.output_shapes[i]
-        self._made[node] = shadow
-        if node.type in (FEED, VALUE, "Const") or node.type in CONTROL_FLOW or is_once(node) or registry.find_shape_rule(node.type) is None:
-            return
-        try:
-            infer_shapes(shadow)
-            node.output_shapes = [t.shape.merge_with(s) for t, s in zip(shadow.outputs, node.output_shapes, strict=True)]
-        except (ValueError, KeyError, AttributeError):  # what can't be known now, or fails, is told when the node runs
-            pass
-        for tensor, shape in zip(shadow.outputs, node.output_shapes, strict=True):
-            tensor._shape = shape
+    needed = _needed(program)
+    popped = {stack(n) for n in program.nodes if n.type == "StackPopV2" and n in needed}
+    pushes = [n for n in program.nodes if n.type == "StackPushV2" and stack(n) not in popped]
+    if pushes:
+        program.replace({(n, 0): n.inputs[1] for n in pushes}, {n: None for n in pushes})
 
-    def _shadow(self, node: Node, session) -> Operation:
-        inputs = [self._made[s].outputs[i] for s, i in node.inputs if s in self._made]
-        if len(inputs) != len(node.inputs):  # a loop's back edge
-            inputs = []
-        op_type, attrs, definition = node.type, node.op.attrs, node.definition
-        if node.type in (VALUE, FEED):
-            op_type, attrs, definition = "Placeholder", {}, self._graph.definition_of("Placeholder")
-        if node.type == VALUE:
-            array = tensors.to_numpy(node.value, node.output_dtypes[0])
-            if isinstance(array, np.ndarray) and array.size <= _LARGEST_SHOWN:
-                op_type, definition = "Const", self._graph.definition_of("Const")
-                attrs = {"dtype": node.output_dtypes[0], "value": TensorValue(array=array, dtype=node.output_dtypes[0])}
-        return Operation(self._graph, op_type, node.name, inputs, [], node.output_dtypes, attrs, definition, [])
+
+def _needed(program: Program) -> set[Node]:
+    found: set[Node] = set()
+    stack = [f[0] if isinstance(f, tuple) else f for f in program.fetches]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += [n for n, _ in node.inputs] + node.controls
+    return found
 
 
 class ShapedPlans:
