@@ -9,7 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.op_defs import get
 from everflow.framework.operation import Tensor
-from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
@@ -167,3 +167,8 @@ def _placeholder_with_default_shape(op):
 
 
 not_differentiable("Const", "Placeholder")
+
+
+@gradient("PlaceholderWithDefault")
+def _placeholder_with_default_grad(op, grad):
+    return grad
