@@ -368,4 +368,4 @@ def _nth_element_grad(op, grad):
     return [math_ops.div(equal, count) * grad, None]
 
 
-not_differentiable("InTopK", "InTopKV2", "CTCGreedyDecoder", "CTCBeamSearchDecoder")
+not_differentiable("CTCGreedyDecoder", "CTCBeamSearchDecoder")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape
@@ -256,7 +256,6 @@ _SAMPLERS = (
     "FixedUnigramCandidateSampler",
     "AllCandidateSampler",
 )
-not_differentiable(*_SAMPLERS, "ComputeAccidentalHits")
 
 
 @shape_rule(*_SAMPLERS)
