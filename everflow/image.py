@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from everflow.ops.array import extract_image_patches, extract_image_patches_v2 as extract_patches
+from everflow.ops.array import extract_image_patches
+from everflow.ops.array import extract_image_patches_v2 as extract_patches
 from everflow.ops.image_boxes import (
     combined_non_max_suppression,
     draw_bounding_boxes,
@@ -53,6 +54,8 @@ from everflow.ops.image_color import (
 from everflow.ops.image_metrics import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
 from everflow.ops.image_resize import (
     ResizeMethodV1 as ResizeMethod,
+)
+from everflow.ops.image_resize import (
     crop_and_resize,
     resize_area,
     resize_bicubic,

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
+from everflow.ops.array import diag as tensor_diag
+from everflow.ops.array import diag_part as tensor_diag_part
 from everflow.ops.array import matrix_band_part as band_part
 from everflow.ops.array import matrix_diag as diag
 from everflow.ops.array import matrix_diag_part as diag_part
 from everflow.ops.array import matrix_set_diag as set_diag
-from everflow.ops.array import diag as tensor_diag
-from everflow.ops.array import diag_part as tensor_diag_part
 from everflow.ops.array import matrix_transpose
 from everflow.ops.array import matrix_transpose as transpose
 from everflow.ops.clip import global_norm
@@ -26,8 +26,6 @@ from everflow.ops.linalg_functions import matrix_exponential as expm
 from everflow.ops.linalg_functions import matrix_square_root as sqrtm
 from everflow.ops.linalg_norms import matrix_rank, norm, normalize, pinv
 from everflow.ops.linalg_tridiagonal import tridiagonal_matmul, tridiagonal_solve
-from everflow.ops.nn_normalization import l2_normalize
-from everflow.ops.math import cross, einsum, matmul, tensordot
 from everflow.ops.linear_operators import (
     LinearOperator,
     LinearOperatorAdjoint,
@@ -42,9 +40,11 @@ from everflow.ops.linear_operators import (
     LinearOperatorIdentity,
     LinearOperatorInversion,
     LinearOperatorKronecker,
-    LinearOperatorLowRankUpdate,
     LinearOperatorLowerTriangular,
+    LinearOperatorLowRankUpdate,
     LinearOperatorScaledIdentity,
     LinearOperatorToeplitz,
     LinearOperatorZeros,
 )
+from everflow.ops.math import cross, einsum, matmul, tensordot
+from everflow.ops.nn_normalization import l2_normalize

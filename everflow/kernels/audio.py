@@ -156,9 +156,7 @@ def _mel_weights(bins, rate, channels, lower, upper):
 
 
 @kernel("Mfcc")
-def mfcc(
-    spectrogram, sample_rate, *, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count
-):
+def mfcc(spectrogram, sample_rate, *, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count):
     """The cosine transform of the logarithm of mel bands of a power spectrogram [channels, frames, bins]."""
     if spectrogram.dim() != 3:
         raise _invalid("spectrogram must be 3-dimensional[" + ",".join(map(str, spectrogram.shape)) + "]")

@@ -124,7 +124,9 @@ def _decode(contents, channels, dtype=dtypes.uint8, options=None, window=None, f
         if frames:
             return from_numpy(image)
         if len(image) > 1:
-            raise _invalid(f"Got {len(image)} frames, but animated gifs can only be decoded by tf.image.decode_gif or tf.image.decode_image")
+            raise _invalid(
+                f"Got {len(image)} frames, but animated gifs can only be decoded by tf.image.decode_gif or tf.image.decode_image"
+            )
         return from_numpy(image[0])
     return from_numpy(image[None] if frames else image)
 
@@ -185,7 +187,7 @@ def decode_bmp(contents, *, channels):
     data = _bytes(contents)
     if len(data) < 32:
         raise _invalid(
-            "Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, " f"got {len(data)} bytes"
+            f"Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got {len(data)} bytes"
         )
     start, width, height, bits = (struct.unpack_from(kind, data, at)[0] for kind, at in (("<i", 10), ("<i", 18), ("<i", 22), ("<H", 28)))
     depth = bits // 8

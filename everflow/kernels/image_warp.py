@@ -87,7 +87,9 @@ def _check_resampler(data, warp):
             f"but shape vector is: {_show(warp.shape)}",
         )
     if data.shape[0] != warp.shape[0]:
-        raise _invalid(f"Batch size of data and warp tensor must be the same, but input shapes are: {_show(data.shape)}, {_show(warp.shape)}")
+        raise _invalid(
+            f"Batch size of data and warp tensor must be the same, but input shapes are: {_show(data.shape)}, {_show(warp.shape)}"
+        )
 
 
 class _Points:

@@ -116,9 +116,7 @@ def non_max_suppression_with_scores(
         return indices, kept_scores
 
 
-def non_max_suppression_overlaps(
-    overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None
-):
+def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None):
     """As `non_max_suppression`, with a matrix of overlaps instead of boxes."""
     with name_scope(name, "non_max_suppression_overlaps"):
         overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")

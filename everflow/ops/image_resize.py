@@ -68,9 +68,7 @@ _V1_METHODS = {
 }
 
 
-def resize_images(
-    images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None
-):
+def resize_images(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
     """Resize an image or a batch to `size`, a (height, width); with the aspect kept, to what fits into it.
 
     >>> tf.image.resize_images(tf.zeros([10, 20, 3]), [4, 4]).shape.as_list()
@@ -194,9 +192,7 @@ def _resize_with_pad(image, target_height, target_width, resizer):
         return padded if is_batch else array.squeeze(padded, axis=[0])
 
 
-def crop_and_resize(
-    image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None, box_indices=None
-):
+def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None, box_indices=None):
     """Boxes of images, each resized to `crop_size`. Box corners are (y1, x1, y2, x2) between 0 and 1; what lies beyond is filled."""
     box_ind = either("box_indices", box_indices, "box_ind", box_ind)
     return raw.CropAndResize(

@@ -62,7 +62,9 @@ def _interpolated(grid, query_points, sizes, indexing):
             alpha = math.minimum(math.maximum(zero, alpha), one)
             alphas.append(array.expand_dims(alpha, 2))
     within = check.assert_less_equal(
-        math.cast(batch * height * width, dtype=dtypes.float32), np.iinfo(np.int32).max / 8, message="The image size or batch size is too large."
+        math.cast(batch * height * width, dtype=dtypes.float32),
+        np.iinfo(np.int32).max / 8,
+        message="The image size or batch size is too large.",
     )
     with control_dependencies([within]):
         flattened = array.reshape(grid, [batch * height * width, channels])

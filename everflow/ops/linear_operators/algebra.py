@@ -153,9 +153,7 @@ def _inverse_householder(operator):
 
 @register("cholesky", LinearOperator)
 def _cholesky(operator):
-    return LinearOperatorLowerTriangular(
-        linalg.cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
-    )
+    return LinearOperatorLowerTriangular(linalg.cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True)
 
 
 @register("cholesky", LinearOperatorDiag)

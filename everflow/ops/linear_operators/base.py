@@ -228,8 +228,7 @@ class LinearOperator:
                 right.range_dimension
             ) != dimension_value(left.domain_dimension):
                 raise ValueError(
-                    "Operators are incompatible. Expected `x` to have dimension"
-                    f" {left.domain_dimension} but got {right.range_dimension}."
+                    f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} but got {right.range_dimension}."
                 )
             with self._name_scope(name):
                 return apply("matmul", left, right)
@@ -298,8 +297,7 @@ class LinearOperator:
                 right.range_dimension
             ) != dimension_value(left.domain_dimension):
                 raise ValueError(
-                    "Operators are incompatible. Expected `rhs` to have dimension"
-                    f" {left.domain_dimension} but got {right.range_dimension}."
+                    f"Operators are incompatible. Expected `rhs` to have dimension {left.domain_dimension} but got {right.range_dimension}."
                 )
             with self._name_scope(name):
                 return apply("solve", left, right)

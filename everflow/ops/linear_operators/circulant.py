@@ -87,18 +87,14 @@ class _BaseLinearOperatorCirculant(LinearOperator):
             return check.assert_less(math.abs(imaginary), max_error, message="Spectrum was not Hermitian")
 
     def _assert_non_singular(self):
-        return broadcast.assert_no_entries_with_modulus_zero(
-            self._spectrum, message="Singular operator:  Spectrum contained zero values."
-        )
+        return broadcast.assert_no_entries_with_modulus_zero(self._spectrum, message="Singular operator:  Spectrum contained zero values.")
 
     def _assert_positive_definite(self):
         message = "Not positive definite:  Real part of spectrum was not all positive."
         return check.assert_positive(math.real(self._spectrum), message=message)
 
     def _assert_self_adjoint(self):
-        return broadcast.assert_zero_imag_part(
-            self._spectrum, message="Not self-adjoint:  The spectrum contained non-zero imaginary part."
-        )
+        return broadcast.assert_zero_imag_part(self._spectrum, message="Not self-adjoint:  The spectrum contained non-zero imaginary part.")
 
     def _blocks(self, x):
         """[..., size, k] as [k, ..., block shape]."""
@@ -194,9 +190,7 @@ def _kind(depth, title):
             is_square=True,
             name=title,
         ):
-            super().__init__(
-                spectrum, depth, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
-            )
+            super().__init__(spectrum, depth, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     Circulant.__name__ = Circulant.__qualname__ = title
     Circulant.__doc__ = f"Circulant matrices nested {depth} deep, by their spectrum: the transform of their convolution kernel."

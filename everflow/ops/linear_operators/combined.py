@@ -256,8 +256,16 @@ class LinearOperatorBlockDiag(LinearOperator):
         return self._operators
 
     def _shape(self):
-        domain = sum(_sizes(o.domain_dimension for o in self._operators)) if None not in _sizes(o.domain_dimension for o in self._operators) else None
-        rows = sum(_sizes(o.range_dimension for o in self._operators)) if None not in _sizes(o.range_dimension for o in self._operators) else None
+        domain = (
+            sum(_sizes(o.domain_dimension for o in self._operators))
+            if None not in _sizes(o.domain_dimension for o in self._operators)
+            else None
+        )
+        rows = (
+            sum(_sizes(o.range_dimension for o in self._operators))
+            if None not in _sizes(o.range_dimension for o in self._operators)
+            else None
+        )
         batch = self._operators[0].batch_shape
         for operator in self._operators[1:]:
             batch = array.broadcast_static_shape(batch, operator.batch_shape)

@@ -291,9 +291,7 @@ class LinearOperatorZeros(LinearOperator):
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
             self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
             _check_size(self._num_rows, self._num_rows_static, "num_rows")
-            self._num_columns, self._num_columns_static = _shape_argument(
-                num_rows if num_columns is None else num_columns, "num_columns"
-            )
+            self._num_columns, self._num_columns_static = _shape_argument(num_rows if num_columns is None else num_columns, "num_columns")
             _check_size(self._num_columns, self._num_columns_static, "num_columns")
             self._batch_shape_arg = None
             if batch_shape is not None:

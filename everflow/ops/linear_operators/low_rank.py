@@ -146,4 +146,3 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         solved = self._base_operator.solve(self._u)
         inner = math.matmul(self._v, solved, adjoint_a=True)
         return self._diag_operator.inverse().add_to_tensor(inner)
-
