@@ -121,12 +121,8 @@ class IndexedSlices:
     @property
     def _type_spec(self):
         shape = None if self._dense_shape is None else self._dense_shape.shape
-        return IndexedSlicesSpec(self.shape, self.dtype, self._indices.dtype, shape, self._indices.shape)
-
-    @property
-    def shape(self):
-        """What is known of the whole's shape."""
-        return TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
+        whole = TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
+        return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, shape, self._indices.shape)
 
     def consumers(self):
         """The operations that use one of its tensors."""
