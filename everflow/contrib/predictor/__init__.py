@@ -1,0 +1,66 @@
+"""tf.contrib.predictor: a loaded model as a function from dict to dict."""
+
+from __future__ import annotations
+
+from everflow.framework.graph import Graph
+from everflow.platform import logging
+from everflow.runtime.session import Session
+from everflow.saved_model.loader import SavedModelLoader, load
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+class SavedModelPredictor:
+    """Calls a SavedModel: `predictor({"x": values})` returns its outputs by name."""
+
+    def __init__(self, export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
+                 config=None):  # fmt: skip
+        _check_arguments(signature_def_key, signature_def, input_names, output_names)
+        tags = tags or "serve"
+        self._graph = graph or Graph()
+        with self._graph.as_default():
+            self._session = Session(config=config)
+            load(self._session, tags.split(","), export_dir)
+        if input_names is None:
+            if signature_def is None:
+                meta = SavedModelLoader(export_dir).get_meta_graph_def_from_tags(tags.split(","))
+                signature_def = _signature(meta, signature_def_key or DEFAULT_SERVING_SIGNATURE_DEF_KEY)
+            input_names = {key: info.name for key, info in signature_def.inputs.items()}
+            output_names = {key: info.name for key, info in signature_def.outputs.items()}
+        self._feed_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in input_names.items()}
+        self._fetch_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in output_names.items()}
+
+    graph = property(lambda self: self._graph)
+    session = property(lambda self: self._session)
+    feed_tensors = property(lambda self: self._feed_tensors)
+    fetch_tensors = property(lambda self: self._fetch_tensors)
+
+    def __call__(self, input_dict):
+        unknown = set(input_dict) - set(self._feed_tensors)
+        if unknown:
+            raise ValueError(f"Got unexpected keys in input_dict: {unknown}")
+        feeds = {self._feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
+        return self._session.run(fetches=self._fetch_tensors, feed_dict=feeds)
+
+    def __repr__(self):
+        return f"SavedModelPredictor with feed tensors {self._feed_tensors} and fetch_tensors {self._fetch_tensors}"
+
+
+def _check_arguments(signature_def_key, signature_def, input_names, output_names):
+    if (input_names is None) != (output_names is None):
+        raise ValueError("input_names and output_names must both be specified or both be unspecified.")
+    ways = sum([signature_def_key is not None, signature_def is not None, input_names is not None])
+    if ways > 1:
+        raise ValueError("You must specify at most one of signature_def_key OR signature_def OR(input_names AND output_names).")
+
+
+def _signature(meta, key):
+    if key not in meta.signature_def:
+        # TensorFlow goes on with an empty signature; programs that fetch by name rely on it.
+        logging.warning("The model has no signature %r; its signatures are %s.", key, sorted(meta.signature_def))
+    return meta.signature_def[key]
+
+
+def from_saved_model(export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
+                     config=None):  # fmt: skip
+    """A predictor of a SavedModel, by a signature or by tensor names."""
+    return SavedModelPredictor(export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config)

@@ -1,0 +1,175 @@
+"""Writing SavedModels: `saved_model.pb` with meta graphs, `variables/` with a checkpoint, `assets/` with files."""
+
+from __future__ import annotations
+
+import os
+
+from google.protobuf import text_format
+from google.protobuf.any_pb2 import Any
+
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import add_to_collection, get_collection_ref, get_default_graph
+from everflow.framework.static_values import constant_value
+from everflow.ops.variables import _all_saveable_objects
+from everflow.platform import file_io, logging
+from everflow.protos.meta_graph_pb2 import AssetFileDef, MetaGraphDef, TensorInfo
+from everflow.protos.saved_model_pb2 import SavedModel
+from everflow.saved_model import constants, signature_def_utils, tag_constants
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from everflow.train.saver import Saver
+
+
+class SavedModelBuilder:
+    """Writes a SavedModel: variables once, with the first meta graph, then further meta graphs over the same variables.
+
+    >>> builder = tf.saved_model.builder.SavedModelBuilder("export")
+    >>> builder.add_meta_graph_and_variables(sess, [tf.saved_model.tag_constants.SERVING])
+    >>> builder.save()
+    """
+
+    def __init__(self, export_dir):
+        self._saved_model = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
+        self._export_dir = export_dir
+        if file_io.file_exists(export_dir):
+            if file_io.list_directory(export_dir):
+                raise AssertionError(
+                    f"Export directory already exists, and isn't empty. Please choose a different export directory, or delete all the contents of the specified directory: {export_dir}"
+                )
+        else:
+            file_io.recursive_create_dir(export_dir)
+        self._has_saved_variables = False
+
+    def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
+                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
+        """Write the variables of a session, and its graph as the first meta graph."""
+        if self._has_saved_variables:
+            raise AssertionError(
+                "Graph state including variables and assets has already been saved. Please invoke `add_meta_graph()` instead."
+            )
+        _check_signatures(signature_def_map)
+        init = main_op if main_op is not None else legacy_init_op
+        self._add_collections(assets_collection, init, None)
+        folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
+        file_io.recursive_create_dir(folder)
+        saver = self._maybe_saver(saver)
+        # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
+        saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
+        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
+        self._tag_and_add(meta, tags, signature_def_map)
+        self._has_saved_variables = True
+
+    def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
+                       strip_default_attrs=False, saver=None):  # fmt: skip
+        """Add the default graph as a further meta graph over the variables that are written already."""
+        if not self._has_saved_variables:
+            raise AssertionError(
+                "Graph state including variables and assets has not been saved yet. Please invoke `add_meta_graph_and_variables()` first."
+            )
+        _check_signatures(signature_def_map)
+        self._add_collections(assets_collection, main_op if main_op is not None else legacy_init_op, None)
+        saver = self._maybe_saver(saver)
+        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
+        self._tag_and_add(meta, tags, signature_def_map)
+
+    @staticmethod
+    def _maybe_saver(saver):
+        if saver is not None:
+            return saver
+        return Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
+
+    def _tag_and_add(self, meta: MetaGraphDef, tags, signature_def_map):
+        meta.meta_info_def.tags.extend(tags)
+        for key, signature in (signature_def_map or {}).items():
+            meta.signature_def[key].CopyFrom(signature)
+        self._saved_model.meta_graphs.add().CopyFrom(meta)
+
+    def _add_collections(self, assets_collection, main_op, train_op):
+        self._save_assets(assets_collection)
+        if main_op is not None:
+            if not isinstance(main_op, Operation):
+                raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
+            add_to_collection(constants.MAIN_OP_KEY, main_op)
+        if train_op is not None:
+            if not isinstance(train_op, (Tensor, Operation)):
+                raise TypeError(f"train_op needs to be a Tensor or Op: {train_op!r}")
+            add_to_collection(constants.TRAIN_OP_KEY, train_op)
+
+    def _save_assets(self, assets_collection):
+        """Copy files that constants of the graph name, and note in the graph which constant names which file."""
+        sources, definitions = {}, []
+        for tensor in assets_collection or []:
+            path = constant_value(tensor)
+            if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string or path is None:
+                raise ValueError(f"Invalid asset filepath tensor: {tensor}")
+            path = path.item().decode()
+            name = _unique_name(os.path.basename(path), path, sources)
+            sources[name] = path
+            definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor.name)))
+        held = get_collection_ref(constants.ASSETS_KEY)
+        for definition in definitions:
+            packed = Any()
+            packed.Pack(definition, type_url_prefix="type.googleapis.com/")
+            # Readers look for TensorFlow's own message name.
+            packed.type_url = "type.googleapis.com/tensorflow.AssetFileDef"
+            held.append(packed)
+        if not sources:
+            logging.info("No assets to save.")
+            return
+        folder = os.path.join(self._export_dir, constants.ASSETS_DIRECTORY)
+        file_io.recursive_create_dir(folder)
+        for name, path in sources.items():
+            target = os.path.join(folder, name)
+            if not file_io.file_exists(target):
+                file_io.copy(path, target)
+        logging.info("Assets written to: %s", folder)
+
+    def save(self, as_text=False):
+        """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
+        name = constants.SAVED_MODEL_FILENAME_PBTXT if as_text else constants.SAVED_MODEL_FILENAME_PB
+        path = os.path.join(self._export_dir, name)
+        content = text_format.MessageToString(self._saved_model) if as_text else self._saved_model.SerializeToString(deterministic=True)
+        file_io.atomic_write_string_to_file(path, content)
+        logging.info("SavedModel written to: %s", path)
+        return path.encode()
+
+
+def _unique_name(name, path, taken):
+    """A file's name in the assets folder: its own, with a number where another file of that name is there."""
+    base, count = name, 0
+    while name in taken and taken[name] != path:
+        count += 1
+        name = f"{base}_{count}"
+    return name
+
+
+def _check_signatures(signature_def_map):
+    for key, signature in (signature_def_map or {}).items():
+        if key == "__saved_model_init_op" or key == "__saved_model_train_op":
+            raise KeyError(f'SignatureDef map key "{key}" is reserved for initialization. Please use a different key.')
+        for info in [*signature.inputs.values(), *signature.outputs.values()]:
+            if info.WhichOneof("encoding") is None:
+                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have one of the encoding fields set: {info}")
+            if info.WhichOneof("encoding") == "composite_tensor":
+                continue
+            if info.dtype == 0:
+                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
+
+
+def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
+    """Write a model that servers can load: its graph, variables, and one signature of these inputs and outputs.
+
+    >>> tf.saved_model.simple_save(sess, "export", inputs={"x": x}, outputs={"y": y})
+    """
+    signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signature_def_utils.predict_signature_def(inputs, outputs)}
+    builder = SavedModelBuilder(export_dir)
+    builder.add_meta_graph_and_variables(
+        session,
+        tags=[tag_constants.SERVING],
+        signature_def_map=signatures,
+        assets_collection=get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS),
+        main_op=legacy_init_op,
+        clear_devices=True,
+    )
+    builder.save()

@@ -1,0 +1,155 @@
+"""Reading SavedModels: the meta graph of some tags, its variables and assets, into a session."""
+
+from __future__ import annotations
+
+import os
+
+from google.protobuf import text_format
+
+from everflow.framework.scopes import get_default_graph
+from everflow.platform import file_io, logging
+from everflow.protos.meta_graph_pb2 import AssetFileDef
+from everflow.protos.saved_model_pb2 import SavedModel
+from everflow.saved_model import constants
+from everflow.train.checkpoint_state import checkpoint_exists
+from everflow.train.meta_graph import import_meta_graph_with_elements
+from everflow.train.saver import Saver
+
+
+def parse_saved_model(export_dir):
+    """The SavedModel proto of a folder; IOError where there is none or it can't be read."""
+    binary = os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PB)
+    text = os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PBTXT)
+    model = SavedModel()
+    if file_io.file_exists(binary):
+        try:
+            model.ParseFromString(file_io.read_file_to_string(binary, binary_mode=True))
+        except Exception as e:  # protobuf's DecodeError has moved between versions
+            raise OSError(f"Cannot parse file {binary}: {e}.") from e
+        return model
+    if file_io.file_exists(text):
+        try:
+            text_format.Parse(file_io.read_file_to_string(text), model)
+        except text_format.ParseError as e:
+            raise OSError(f"Cannot parse file {text}: {e}.") from e
+        return model
+    raise OSError(
+        f"SavedModel file does not exist at: {export_dir}/{{{constants.SAVED_MODEL_FILENAME_PBTXT}|{constants.SAVED_MODEL_FILENAME_PB}}}"
+    )
+
+
+def maybe_saved_model_directory(export_dir):
+    """Whether a folder holds a SavedModel's file."""
+    return any(
+        file_io.file_exists(os.path.join(export_dir, name))
+        for name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)
+    )
+
+
+def contains_saved_model(export_dir):
+    """Whether a folder holds a SavedModel."""
+    return maybe_saved_model_directory(export_dir)
+
+
+def asset_tensors(export_dir, meta_graph_def, import_scope=None):
+    """{tensor name: path} of the files that a meta graph takes along."""
+    folder = os.path.join(export_dir, constants.ASSETS_DIRECTORY)
+    found = {}
+    for packed in (
+        meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value if constants.ASSETS_KEY in meta_graph_def.collection_def else ()
+    ):
+        # Of TensorFlow's message type or ours: the bytes are the same.
+        definition = AssetFileDef.FromString(packed.value)
+        name = definition.tensor_info.name
+        found[f"{import_scope}/{name}" if import_scope else name] = os.path.join(folder, _plain_name(definition.filename))
+    return found
+
+
+def _plain_name(name):
+    """A file name as it is; one that would lead out of the assets folder is refused."""
+    if os.path.isabs(name) or ".." in name.split("/"):
+        raise ValueError(f"The SavedModel names an asset outside of its folder: {name!r}")
+    return name
+
+
+class SavedModelLoader:
+    """Loads meta graphs of one SavedModel."""
+
+    def __init__(self, export_dir):
+        self._export_dir = export_dir
+        self._variables_path = os.path.join(export_dir, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        self._saved_model = parse_saved_model(export_dir)
+
+    export_dir = property(lambda self: self._export_dir)
+    saved_model = property(lambda self: self._saved_model)
+    variables_path = property(lambda self: self._variables_path)
+
+    def get_meta_graph_def_from_tags(self, tags):
+        """The meta graph that has just these tags; RuntimeError where there is none."""
+        wanted = {tags} if isinstance(tags, str) else set(tags)
+        for meta in self._saved_model.meta_graphs:
+            if set(meta.meta_info_def.tags) == wanted:
+                return meta
+        there = [sorted(meta.meta_info_def.tags) for meta in self._saved_model.meta_graphs]
+        raise RuntimeError(
+            f"MetaGraphDef associated with tags {str(sorted(wanted))[1:-1]} could not be found in SavedModel. "
+            f"This model has the tags {there}. To look into a SavedModel use `everflow inspect`."
+        )
+
+    def load_graph(self, graph, tags, import_scope=None, **saver_kwargs):
+        """Add a meta graph to a graph: (Saver or None, return elements)."""
+        meta = self.get_meta_graph_def_from_tags(tags)
+        with graph.as_default():
+            return import_meta_graph_with_elements(meta, import_scope=import_scope, **saver_kwargs)
+
+    def restore_variables(self, sess, saver, import_scope=None):
+        """Give the variables of a graph that `load_graph` made their values."""
+        with sess.graph.as_default():
+            if saver is None and not any(sess.graph.get_collection(key) for key in ("variables", "saveable_objects")):
+                logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
+            elif isinstance(saver, Saver):
+                saver.restore(sess, self._variables_path)
+            else:
+                raise ValueError(f"No Saver in the meta graph to restore the variables of {self._export_dir} with")
+
+    def run_init_ops(self, sess, tags, import_scope=None):
+        """Run the op that makes the model ready, with the paths of its assets fed."""
+        meta = self.get_meta_graph_def_from_tags(tags)
+        with sess.graph.as_default():
+            feeds = asset_tensors(self._export_dir, meta, import_scope)
+            op = _init_op(meta, import_scope)
+            if op is not None:
+                sess.run(op, feed_dict=feeds)
+
+    def load(self, sess, tags, import_scope=None, **saver_kwargs):
+        """Load a meta graph with variables and assets into a session; returns its MetaGraphDef."""
+        saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
+        self.restore_variables(sess, saver, import_scope)
+        self.run_init_ops(sess, tags, import_scope)
+        return self.get_meta_graph_def_from_tags(tags)
+
+
+def _init_op(meta, import_scope):
+    """The op to be run after loading: by signature, main op or, in old models, init op."""
+    graph = get_default_graph()
+    if "__saved_model_init_op" in meta.signature_def:
+        name = meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name
+        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
+        if key not in meta.collection_def:
+            continue
+        names = meta.collection_def[key].node_list.value
+        if len(names) != 1:
+            raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {len(names)}")
+        name = names[0]
+        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+    return None
+
+
+def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
+    """Load the meta graph of these tags from a SavedModel into a session; returns its MetaGraphDef.
+
+    >>> with tf.Session(graph=tf.Graph()) as sess:
+    ...     tf.saved_model.loader.load(sess, ["serve"], "export")
+    """
+    return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)

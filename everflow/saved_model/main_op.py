@@ -1,0 +1,20 @@
+"""Ops that make a loaded model ready: local variables and tables initialized."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.ops.grouping import group
+from everflow.ops.lookup import tables_initializer
+from everflow.ops.variables import global_variables_initializer, local_variables_initializer
+
+
+def main_op():
+    """An op that initializes all variables and tables."""
+    return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
+
+
+def main_op_with_restore(restore_op_name):
+    """An op that initializes all, then restores variables with the op of this name."""
+    with control_dependencies([main_op()]):
+        restore = get_default_graph().get_operation_by_name(restore_op_name)
+        return group(restore)

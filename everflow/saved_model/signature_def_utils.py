@@ -1,0 +1,102 @@
+"""Signatures: which tensors of a model are its inputs and outputs, and what it does with them."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.protos.meta_graph_pb2 import SignatureDef
+from everflow.saved_model import signature_constants as names
+from everflow.saved_model.utils import build_tensor_info
+
+
+def build_signature_def(inputs=None, outputs=None, method_name=None):
+    """A SignatureDef of TensorInfos by name."""
+    signature = SignatureDef(method_name=method_name or "")
+    for key, info in (inputs or {}).items():
+        signature.inputs[key].CopyFrom(info)
+    for key, info in (outputs or {}).items():
+        signature.outputs[key].CopyFrom(info)
+    return signature
+
+
+def predict_signature_def(inputs, outputs):
+    """The signature of a model with any inputs and outputs: tensors by name."""
+    if not inputs:
+        raise ValueError("Prediction inputs cannot be None or empty.")
+    if not outputs:
+        raise ValueError("Prediction outputs cannot be None or empty.")
+    return build_signature_def(
+        {key: build_tensor_info(tensor) for key, tensor in inputs.items()},
+        {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
+        names.PREDICT_METHOD_NAME,
+    )
+
+
+def _string_input(examples, what):
+    if examples is None:
+        raise ValueError(f"{what} `examples` cannot be None.")
+    if not hasattr(examples, "dtype") or not hasattr(examples, "name"):
+        raise ValueError(f"{what} `examples` must be a string Tensor.")
+    if examples.dtype != dtypes.string:
+        raise ValueError(f"{what} input tensors must be of type string.")
+    return build_tensor_info(examples)
+
+
+def regression_signature_def(examples, predictions):
+    """The signature of a model that predicts a number from serialized examples."""
+    info = _string_input(examples, "Regression")
+    if predictions is None:
+        raise ValueError("Regression `predictions` cannot be None.")
+    output = build_tensor_info(predictions)
+    if output.dtype != dtypes.float32.as_datatype_enum:
+        raise ValueError("Regression output tensors must be of type float.")
+    return build_signature_def({names.REGRESS_INPUTS: info}, {names.REGRESS_OUTPUTS: output}, names.REGRESS_METHOD_NAME)
+
+
+def classification_signature_def(examples, classes, scores):
+    """The signature of a model that tells classes, scores or both from serialized examples."""
+    info = _string_input(examples, "Classification")
+    if classes is None and scores is None:
+        raise ValueError("Classification `classes` and `scores` cannot both be None.")
+    outputs = {}
+    if classes is not None:
+        outputs[names.CLASSIFY_OUTPUT_CLASSES] = build_tensor_info(classes)
+        if classes.dtype != dtypes.string:
+            raise ValueError("Classification classes must be of type string Tensor.")
+    if scores is not None:
+        outputs[names.CLASSIFY_OUTPUT_SCORES] = build_tensor_info(scores)
+        if scores.dtype != dtypes.float32:
+            raise ValueError("Classification scores must be of type float Tensor.")
+    return build_signature_def({names.CLASSIFY_INPUTS: info}, outputs, names.CLASSIFY_METHOD_NAME)
+
+
+def is_valid_signature(signature_def):
+    """Whether a server could serve a signature."""
+    if signature_def is None:
+        return False
+    check = {
+        names.CLASSIFY_METHOD_NAME: _is_classification,
+        names.REGRESS_METHOD_NAME: _is_regression,
+        names.PREDICT_METHOD_NAME: lambda s: bool(s.inputs) and bool(s.outputs),
+    }.get(signature_def.method_name)
+    return check is not None and check(signature_def)
+
+
+def _has_string_input(signature, key):
+    return set(signature.inputs) == {key} and signature.inputs[key].dtype == dtypes.string.as_datatype_enum
+
+
+def _is_regression(signature):
+    return (
+        _has_string_input(signature, names.REGRESS_INPUTS)
+        and set(signature.outputs) == {names.REGRESS_OUTPUTS}
+        and signature.outputs[names.REGRESS_OUTPUTS].dtype == dtypes.float32.as_datatype_enum
+    )
+
+
+def _is_classification(signature):
+    allowed = {names.CLASSIFY_OUTPUT_CLASSES: dtypes.string, names.CLASSIFY_OUTPUT_SCORES: dtypes.float32}
+    return (
+        _has_string_input(signature, names.CLASSIFY_INPUTS)
+        and bool(signature.outputs)
+        and all(key in allowed and info.dtype == allowed[key].as_datatype_enum for key, info in signature.outputs.items())
+    )

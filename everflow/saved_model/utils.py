@@ -1,0 +1,41 @@
+"""TensorInfos: tensors as signatures name them."""
+
+from __future__ import annotations
+
+from everflow.framework.composites import SparseTensor
+from everflow.framework.scopes import get_default_graph
+from everflow.protos.meta_graph_pb2 import TensorInfo
+
+
+def build_tensor_info(tensor):
+    """The TensorInfo of a tensor or sparse tensor."""
+    info = TensorInfo(dtype=tensor.dtype.as_datatype_enum, tensor_shape=tensor.get_shape().as_proto())
+    if isinstance(tensor, SparseTensor):
+        info.coo_sparse.values_tensor_name = tensor.values.name
+        info.coo_sparse.indices_tensor_name = tensor.indices.name
+        info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    else:
+        info.name = tensor.name
+    return info
+
+
+def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
+    """The tensor of a graph that a TensorInfo names."""
+    graph = graph or get_default_graph()
+
+    def tensor(name):
+        return graph.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
+
+    encoding = tensor_info.WhichOneof("encoding")
+    if encoding == "name":
+        return tensor(tensor_info.name)
+    if encoding == "coo_sparse":
+        held = tensor_info.coo_sparse
+        return SparseTensor(tensor(held.indices_tensor_name), tensor(held.values_tensor_name), tensor(held.dense_shape_tensor_name))
+    raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
+
+
+def get_element_from_tensor_info(tensor_info, graph=None, import_scope=None):
+    """The tensor or operation of a graph that a TensorInfo names."""
+    graph = graph or get_default_graph()
+    return graph.as_graph_element(f"{import_scope}/{tensor_info.name}" if import_scope else tensor_info.name)
