@@ -165,33 +165,67 @@ def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
     return (*_sparse(sequences), score)
 
 
-def _beam_search(logs: np.ndarray, width: int) -> list[tuple[tuple[int, ...], float]]:
+class _Prefixes:
+    """A tree of label sequences: each has a number, its last label and the number of the sequence without that label."""
+
+    def __init__(self):
+        self._parents, self._labels, self._numbers = [-1], [-1], {}
+
+    def extended(self, number: int, label: int) -> int:
+        key = (number, label)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._labels)
+            self._parents.append(number)
+            self._labels.append(label)
+        return self._numbers[key]
+
+    def parent(self, number: int) -> int:
+        return self._parents[number]
+
+    def label(self, number: int) -> int:
+        return self._labels[number]
+
+    def spelled(self, number: int) -> list[int]:
+        labels = []
+        while number:
+            labels.append(self._labels[number])
+            number = self._parents[number]
+        return labels[::-1]
+
+
+def _beam_search(logs: np.ndarray, width: int) -> list[tuple[list[int], float]]:
     """The `width` most probable prefixes and their log probabilities for log probabilities [time, classes], best first."""
     blank = logs.shape[1] - 1
-    # prefix: (log p of its paths that end in a blank, log p of those that end in its last label)
-    beams = {(): (0.0, -np.inf)}
+    tree = _Prefixes()
+    beams = [0]
+    # log p of the paths that end in a blank, and of those that end in the prefix's last label
+    in_blank, in_label = np.zeros(1), np.full(1, -np.inf)
     for row in logs:
-        totals = {prefix: np.logaddexp(*ending) for prefix, ending in beams.items()}
-        grown = {}
-        for prefix, (_, in_label) in beams.items():
-            if prefix:
-                parent, last = prefix[:-1], prefix[-1]
-                if parent in beams:  # a repeated label needs a blank between
-                    in_label = np.logaddexp(in_label, beams[parent][0] if parent[-1:] == (last,) else totals[parent])
-                in_label = in_label + row[last]
-            grown[prefix] = (totals[prefix] + row[blank], in_label)
-        scored = [(np.logaddexp(*ending), prefix, ending) for prefix, ending in grown.items()]
-        for prefix, (in_blank, _) in beams.items():
-            children = totals[prefix] + row[:blank]
-            if prefix:
-                children[prefix[-1]] = in_blank + row[prefix[-1]]
-            for label in np.argsort(-children, kind="stable")[: width + len(beams)]:
-                child = (*prefix, int(label))
-                if child not in beams and children[label] > -np.inf:
-                    scored.append((children[label], child, (-np.inf, children[label])))
-        scored.sort(key=lambda entry: -entry[0])
-        beams = {prefix: ending for _, prefix, ending in scored[:width]}
-    return sorted(((prefix, float(np.logaddexp(*ending))) for prefix, ending in beams.items()), key=lambda entry: -entry[1])
+        total = np.logaddexp(in_blank, in_label)
+        last = np.array([tree.label(b) for b in beams])
+        place = {b: i for i, b in enumerate(beams)}
+        parents = np.array([place.get(tree.parent(b), -1) for b in beams])
+        # A repeated label needs a blank between.
+        grown = np.where(last[parents] == last, in_blank[parents], total[parents])
+        stayed = np.where(parents >= 0, np.logaddexp(in_label, grown), in_label) + np.where(last >= 0, row[last], 0.0)
+        paused = total + row[blank]
+        children = total[:, None] + row[None, :blank]
+        named = np.flatnonzero(last >= 0)
+        children[named, last[named]] = in_blank[named] + row[last[named]]
+        inside = np.flatnonzero(parents >= 0)
+        children[parents[inside], last[inside]] = -np.inf  # these are beams already
+        scores = np.concatenate([np.logaddexp(paused, stayed), children.ravel()])
+        best = np.argsort(-scores, kind="stable")[:width]
+        best = best[scores[best] > -np.inf]
+        old, new = best < len(beams), best - len(beams)
+        in_blank = np.where(old, paused[np.where(old, best, 0)], -np.inf)
+        in_label = np.where(old, stayed[np.where(old, best, 0)], scores[best])
+        beams = [
+            beams[b] if is_old else tree.extended(beams[n // blank], n % blank)
+            for b, n, is_old in zip(best.tolist(), new.tolist(), old.tolist(), strict=True)
+        ]
+    totals = np.logaddexp(in_blank, in_label)
+    return [(tree.spelled(beams[i]), float(totals[i])) for i in np.argsort(-totals, kind="stable")]
 
 
 @kernel("CTCBeamSearchDecoder")
@@ -207,7 +241,7 @@ def ctc_beam_search_decoder(inputs, lengths, *, beam_width, top_paths, merge_rep
         if len(found) < top_paths:
             raise InvalidArgumentError(None, None, "Less leaves in the beam search than requested.")
         for rank, (prefix, score) in enumerate(found[:top_paths]):
-            paths[rank].append(_collapse(list(prefix)) if merge_repeated else list(prefix))
+            paths[rank].append(_collapse(prefix) if merge_repeated else prefix)
             scores[row, rank] = score
     indices, values, shapes = zip(*(_sparse(sequences) for sequences in paths), strict=True)
     return list(indices), list(values), list(shapes), torch.from_numpy(scores).to(inputs.dtype)
