@@ -14,6 +14,7 @@ from everflow.kernels.registry import kernel
 
 _MASK = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
+_FIRST_KEY = 0xDECAFCAFFE
 
 
 def _mix(x):
@@ -66,12 +67,17 @@ def _number(value):
     return fingerprint64(value) if isinstance(value, bytes) else value & _MASK
 
 
+def _combine_as_before(first: int, second: int) -> int:
+    """The mixing of the op's first form, which took no key."""
+    return first ^ (second + 0x9E3779B97F4A7800 + (first << 10 & _MASK) + (first >> 4) & _MASK)
+
+
 def _hash(combination, num_buckets, hash_key, as_text):
-    """The bucket of a combination; without a key (old form) its first value's hash starts the chain."""
-    hashes = [fingerprint64(v) if as_text else v for v in combination]
-    state, rest = (hashes[0], hashes[1:]) if hash_key is None else (hash_key & _MASK, hashes)
-    for value in rest:
-        state = combine_fingerprints(state, value)
+    """The bucket of a combination."""
+    combine = combine_fingerprints if hash_key is not None else _combine_as_before
+    state = (_FIRST_KEY if hash_key is None else hash_key) & _MASK
+    for value in combination:
+        state = combine(state, fingerprint64(value) if as_text else value)
     return state % num_buckets if num_buckets > 0 else state % (2**63 - 1)
 
 
@@ -83,3 +89,8 @@ def sparse_cross(indices, values, shapes, dense_inputs, *, hashed_output, num_bu
 @kernel("SparseFeatureCrossV2")
 def sparse_feature_cross_v2(indices, values, shapes, dense, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, hash_key, internal_type, out_type)
+
+
+@kernel("SparseFeatureCross")
+def sparse_feature_cross(indices, values, shapes, dense, *, hashed_output, num_buckets, internal_type, out_type):
+    return _cross(indices, values, shapes, dense, hashed_output, num_buckets, None, internal_type, out_type)

@@ -246,3 +246,22 @@ def test_sizes_and_words_of_sets():
         tf.sets.set_union([[1.0]], [[2.0]])
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of order"):
         run(tf.sets.set_size(tf.SparseTensor([[1, 0], [0, 0]], np.array([1, 2]), [2, 2])))
+
+
+def test_crosses_as_they_were_first_hashed():
+    def cross(*columns):
+        sparse_columns = [tf.SparseTensor([[0, 0]], c, [1, 1]) for c in columns]
+        made = tf.raw_ops.SparseFeatureCross(
+            indices=[c.indices for c in sparse_columns],
+            values=[c.values for c in sparse_columns],
+            shapes=[c.dense_shape for c in sparse_columns],
+            dense=[],
+            hashed_output=True,
+            num_buckets=0,
+            out_type=tf.int64,
+            internal_type=tf.int64,
+        )
+        return run(made.output_values).tolist()
+
+    assert cross(np.array([5])) == [2178321846385415419] and cross(["a"], ["b"]) == [1612230766947939355]
+    assert cross(["a"], np.array([7])) == [8479621863018342117]
