@@ -125,16 +125,18 @@ class _Learned:
     def __init__(self, size: int):
         self.size = size
         self._weights = np.ones(size, np.int64)
+        self._bounds = self._weights.cumsum()
 
     def draw(self, words: Words) -> int:
-        return int(np.searchsorted(self._weights.cumsum(), words.below(int(self._weights.sum())), side="right"))
+        return int(self._bounds.searchsorted(words.below(int(self._bounds[-1])), side="right"))
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         inside = (classes >= 0) & (classes < self.size)
-        return np.where(inside, self._weights[np.where(inside, classes, 0)] / self._weights.sum(), 0.0)
+        return np.where(inside, self._weights[np.where(inside, classes, 0)] / self._bounds[-1], 0.0)
 
     def learn(self, classes: np.ndarray) -> None:
         np.add.at(self._weights, classes[(classes >= 0) & (classes < self.size)], 1)
+        self._bounds = self._weights.cumsum()
 
 
 def _check_true(true_classes, num_true: int) -> None:
