@@ -46,6 +46,7 @@ from everflow.train.global_step import (
 )
 
 # --- checkpoints: Saver, reading, writing and listing them
+from everflow.train.checkpoint_initialization import init_from_checkpoint
 from everflow.train.checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import (
     checkpoint_exists,

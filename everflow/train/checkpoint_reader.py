@@ -48,7 +48,7 @@ def NewCheckpointReader(filepattern):  # noqa: N802  TensorFlow's own name
     return CheckpointReader(filepattern)
 
 
-def _path_of(ckpt_dir_or_file):
+def checkpoint_path(ckpt_dir_or_file):
     """A checkpoint from its own name or that of its folder."""
     if file_io.is_directory(ckpt_dir_or_file):
         return latest_checkpoint(ckpt_dir_or_file)
@@ -57,7 +57,7 @@ def _path_of(ckpt_dir_or_file):
 
 def load_checkpoint(ckpt_dir_or_file):
     """A reader of a checkpoint, or of the newest one in a folder."""
-    path = _path_of(ckpt_dir_or_file)
+    path = checkpoint_path(ckpt_dir_or_file)
     if path is None:
         raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {ckpt_dir_or_file}")
     return NewCheckpointReader(path)
