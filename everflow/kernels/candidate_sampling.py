@@ -27,29 +27,30 @@ class Words:
     def __init__(self, place: Philox):
         self._place, self._start, self._left = place, 0, []
 
-    def word(self) -> int:
-        if not self._left:
+    def _make(self, count: int) -> None:
+        """Have at least `count` words ready, the next one last."""
+        while len(self._left) < count:
             words = self._place.words(_BLOCKS_AT_ONCE, self._start)
             self._start += _BLOCKS_AT_ONCE
-            self._left = words.ravel()[::-1].tolist()
+            self._left = words.ravel()[::-1].tolist() + self._left
+
+    def word(self) -> int:
+        if not self._left:
+            self._make(1)
         return self._left.pop()
 
-    def long_word(self) -> int:
-        low = self.word()
-        return low | self.word() << 32
+    def pairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """The next `2 * count` words as two vectors: the first and the second of each pair."""
+        self._make(2 * count)
+        taken = np.array(self._left[-2 * count :][::-1], np.uint64)
+        del self._left[-2 * count :]
+        return taken[::2], taken[1::2]
 
     def below(self, limit: int) -> int:
         """An integer in [0, limit) from one word; values that would favour small ones are drawn again."""
-        return self._unbiased(self.word, 32, limit)
-
-    def below_long(self, limit: int) -> int:
-        return self._unbiased(self.long_word, 64, limit)
-
-    @staticmethod
-    def _unbiased(draw, bits: int, limit: int) -> int:
-        accepted = (1 << bits) - (1 << bits) % limit
+        accepted = (1 << 32) - (1 << 32) % limit
         while True:
-            value = draw()
+            value = self.word()
             if value < accepted:
                 return value % limit
 
@@ -66,8 +67,12 @@ class _Uniform:
     def __init__(self, size: int):
         self.size = size
 
-    def draw(self, words: Words) -> int:
-        return words.below_long(self.size)
+    def draws(self, words: Words, count: int) -> list[int]:
+        low, high = words.pairs(count)
+        values = low | high << np.uint64(32)
+        # Values that would favour small classes are passed over.
+        largest = (1 << 64) - (1 << 64) % self.size - 1
+        return (values[values <= np.uint64(largest)] % np.uint64(self.size)).tolist()
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         return np.full(classes.shape, 1.0 / self.size)
@@ -80,8 +85,10 @@ class _LogUniform:
         self.size = size
         self._log_range = math.log1p(size)
 
-    def draw(self, words: Words) -> int:
-        return (int(math.exp(words.double() * self._log_range)) - 1) % self.size
+    def draws(self, words: Words, count: int) -> list[int]:
+        high, low = words.pairs(count)
+        fractions = ((high & np.uint64(0xFFFFF)) << np.uint64(32) | low) * 2.0**-52
+        return ((np.exp(fractions * self._log_range).astype(np.int64) - 1) % self.size).tolist()
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         return np.log((classes + 2.0) / (classes + 1.0)) / self._log_range
@@ -108,11 +115,14 @@ class _Fixed:
                 low.append(high.pop())
         return cells
 
-    def draw(self, words: Words) -> int:
-        fraction = words.fraction()
-        cell = words.below(self.size)
-        height, other = self._cells[cell]
-        return cell if fraction < height else other
+    def draws(self, words: Words, count: int) -> list[int]:
+        drawn = []
+        for _ in range(count):
+            fraction = words.fraction()
+            cell = words.below(self.size)
+            height, other = self._cells[cell]
+            drawn.append(cell if fraction < height else other)
+        return drawn
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         inside = (classes >= 0) & (classes < self.size)
@@ -127,8 +137,9 @@ class _Learned:
         self._weights = np.ones(size, np.int64)
         self._bounds = self._weights.cumsum()
 
-    def draw(self, words: Words) -> int:
-        return int(self._bounds.searchsorted(words.below(int(self._bounds[-1])), side="right"))
+    def draws(self, words: Words, count: int) -> list[int]:
+        total = int(self._bounds[-1])
+        return self._bounds.searchsorted([words.below(total) for _ in range(count)], side="right").tolist()
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         inside = (classes >= 0) & (classes < self.size)
@@ -166,11 +177,12 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
     seen: set[int] = set()
     tries = 0
     while len(chosen) < num_sampled:
-        tries += 1
-        candidate = sampler.draw(words)
-        if not unique or candidate not in seen:
-            seen.add(candidate)
-            chosen.append(candidate)
+        drawn = sampler.draws(words, num_sampled - len(chosen))
+        tries += len(drawn)
+        for candidate in drawn:
+            if not unique or candidate not in seen:
+                seen.add(candidate)
+                chosen.append(candidate)
     true = true_classes.numpy()
     sampled = np.array(chosen, np.int64)
     results = (
