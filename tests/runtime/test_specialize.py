@@ -52,3 +52,77 @@ def test_feeds_of_another_shape_for_an_intermediate():
     with tf.Session() as sess:
         for rows in (2, 2, 5, 5):
             assert sess.run(y, {middle: np.ones((rows, 3))})[0, 0] == rows
+
+
+def same_with_and_without_rewrites(build, feeds):
+    """Runs of what `build()` gives, (placeholder, fetches), are the same in a plain session."""
+    from everflow.protos.rewriter_config_pb2 import RewriterConfig
+
+    plain = tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(disable_meta_optimizer=True)))
+    x, fetches = build()
+    results = []
+    for config in (None, plain):
+        with tf.Session(config=config) as sess:
+            results.append([sess.run(fetches, {x: feed}) for feed in feeds])
+    for one, other in zip(*results, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    return results[0]
+
+
+FEEDS = [np.linspace(0, 1, 6).reshape(2, 3)] * 4 + [np.linspace(0, 1, 9).reshape(3, 3)] * 3
+
+
+def test_random_ops_in_a_loop_run_each_time():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 3])
+        body = lambda i, v: (i + 1, v + tf.random_uniform(tf.shape(v), seed=3))  # noqa: E731
+        return x, [tf.while_loop(lambda i, v: i < 4, body, [0, x])[1]]
+
+    results = same_with_and_without_rewrites(build, FEEDS)
+    assert not np.allclose(results[1][0], results[2][0])
+    assert results[0][0].mean() > 1.0
+
+
+def test_loop_variables_that_grow():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 3])
+        grown = tf.while_loop(
+            lambda i, v: i < 3,
+            lambda i, v: (i + 1, tf.concat([v, v[:1] * tf.cast(tf.shape(v)[0], tf.float32)], 0)),
+            [0, x],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 3])],
+        )[1]
+        return x, [grown, tf.shape(grown), tf.gradients(tf.reduce_sum(grown * grown), x)[0]]
+
+    assert same_with_and_without_rewrites(build, FEEDS)[-1][1].tolist() == [6, 3]
+
+
+def test_gradients_of_loops_with_arrays_and_branches():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 3])
+        steps = tf.TensorArray(tf.float32, 3).unstack(tf.stack([x, x * 2.0, x * 3.0]))
+
+        def body(i, v, out):
+            step = steps.read(i)
+            v = tf.cond(tf.equal(i % 2, 0), lambda: v * step + tf.reduce_mean(step), lambda: tf.tanh(v) - step[:, :1])
+            return i + 1, v, out.write(i, v)
+
+        _, v, out = tf.while_loop(lambda i, *_: i < 3, body, [0, tf.ones_like(x), tf.TensorArray(tf.float32, 3)])
+        total = tf.reduce_sum(out.stack() * 0.5) + tf.reduce_mean(v)
+        return x, [total, tf.gradients(total, x)[0]]
+
+    same_with_and_without_rewrites(build, FEEDS)
+
+
+def test_known_shapes_reach_into_loops():
+    x = tf.placeholder(tf.float32, [None, 3])
+    body = lambda i, v: (i + 1, tf.tanh(v + x[:1]))  # noqa: E731
+    loss = tf.reduce_sum(tf.while_loop(lambda i, v: i < 3, body, [0, x])[1])
+    gradient = tf.gradients(loss, x)[0]
+    with tf.Session() as sess:
+        for _ in range(3):
+            sess.run(gradient, {x: FEEDS[0]})
+        (special,) = sess._executor.prepare([gradient], [x]).plan._plans.values()
+    types = {n.type for n in special.program.nodes}
+    assert not types & {"Shape", "BroadcastGradientArgs"}

@@ -73,30 +73,52 @@ def variable_of(node: Node, position: int = 0):
     return source
 
 
-def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, list[Node]]) -> set[Node]:
-    """The reads of resource variables that must be copied, since a write comes before the last use of what they gave.
+# Views here, but copies in TensorFlow: what they gave of a ref variable stays as it was when the variable is written afterwards.
+_COPIES_OF_REFS = frozenset("BroadcastTo ConjugateTranspose DiagPart MatrixDiagPart Slice Split SplitV StridedSlice Transpose Unpack".split())
 
-    `writers`: variable node → the nodes that write it.
+
+def _keeps_what_it_read(node: Node) -> bool:
+    if node.type == "StridedSlice":
+        # Whole rows from the front dimension share the variable's memory in TensorFlow too.
+        strides = node.constant_input(3)
+        return strides is None or strides.tolist() != [1] or bool(node.attrs["shrink_axis_mask"] or node.attrs["new_axis_mask"])
+    return node.type in _COPIES_OF_REFS
+
+
+def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, list[Node]]) -> set[Node]:
+    """The reads of variables that must be copied, since a write comes before the last use of what they gave.
+
+    Reads are those of resource variables, and of ref variables the ops that copy in TensorFlow. `writers`: variable node → the nodes
+    that write it.
     """
-    if not any(n.type == "ReadVariableOp" for n in order):
+    if not writers:
         return set()
-    place = {node: i for i, node in enumerate(order)}
     shared = roots(program)
-    last_use: dict[tuple[Node, int], int] = {}
-    for node in order:
-        for edge in node.inputs:
-            for root in shared.get(edge, ()):
-                if root[0].type == "ReadVariableOp":
-                    last_use[root] = max(last_use.get(root, -1), place[node])
-    for fetch in program.fetches:
-        if isinstance(fetch, tuple):
-            for root in shared[fetch]:
-                last_use[root] = len(order)
-    result = set()
+    reads: dict[Node, set[Node]] = {}
     for node in order:
         if node.type == "ReadVariableOp":
-            last = last_use.get((node, 0), -1)
-            for writer in writers.get(variable_of(node), ()):
-                if writer.frame or node.frame or place[node] < place[writer] < last:
-                    result.add(node)
+            reads[node] = {variable_of(node)}
+        elif node.type in _COPIES_OF_REFS:
+            variables = {root[0] for edge in node.inputs for root in shared.get(edge, ()) if is_ref(*root) and root[0] in writers}
+            if variables and _keeps_what_it_read(node):
+                reads[node] = variables
+    if not reads:
+        return set()
+    place = {node: i for i, node in enumerate(order)}
+    last_use: dict[Node, int] = {}
+    for node in order:
+        for edge in node.inputs:
+            for source, _ in shared.get(edge, ()):
+                if source in reads and source is not node:
+                    last_use[source] = max(last_use.get(source, -1), place[node])
+    for fetch in program.fetches:
+        if isinstance(fetch, tuple):
+            for source, _ in shared[fetch]:
+                last_use[source] = len(order)
+    result = set()
+    for node, variables in reads.items():
+        last = last_use.get(node, -1)
+        for variable in variables:
+            if any(w.frame or node.frame or place[node] < place[w] < last for w in writers.get(variable, ())):
+                result.add(node)
     return result

@@ -27,6 +27,9 @@ from everflow.runtime.plan.structure import DEAD, MERGE, NEXT, Loop, edge_guard
 
 _serial = itertools.count()
 
+# Reads that give a list of parts.
+_LISTS = frozenset(["Split", "SplitV", "Unpack"])
+
 
 class Emitted:
     """A plan as a Python function: `function(step, *feeds)` returns a list with one value for each fetch."""
@@ -319,7 +322,8 @@ class _Emitter:
         if self.device_of(node) != "cpu":
             expression = f"{self.mover(node)}({expression})"
         if node in self.copies:
-            expression += ".clone()"
+            copy = "copy()" if node.output_dtypes[0].name == "string" else "clone()"
+            expression = f"[part.{copy} for part in {expression}]" if node.type in _LISTS else f"{expression}.{copy}"
         self.add(depth, f"{targets} = {expression}" if targets else expression, node)
 
     def arguments(self, node: Node) -> list[str]:

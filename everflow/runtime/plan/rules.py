@@ -13,7 +13,7 @@ from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, 
 from everflow.runtime.plan.fusion import joint_updates, moving_averages, product_with_bias, sum_of_products, sums_by_pairs
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
-from everflow.runtime.plan.structure import CONTROL_FLOW
+from everflow.runtime.plan.structure import CONTROL_FLOW, structure
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -261,18 +261,27 @@ def _keeps_values(node: Node) -> bool:
 
 
 def needless_waiting(program: Program, session) -> int:
-    """Waiting for a node without side effects is waiting for what that node waits for; nobody need compute it.
-
-    Branches are decided by control inputs, so programs with control flow are left alone.
-    """
-    if any(n.type in CONTROL_FLOW for n in program.nodes):
-        return 0
+    """Waiting for a node without side effects is waiting for what that node waits for; nobody need compute it."""
     passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and is_pure(n))]
+    if any(n.type in CONTROL_FLOW for n in program.nodes):
+        # Control inputs also tell in which loop and on which side of a branch a node is: something there must be left to wait for.
+        found = structure(program)
+        passed = [n for n in passed if n.type not in RENAMES and n.type != "ControlTrigger" and _is_placed_by_source(n, found)]
     among = set(passed)
     count = sum(c in among for node in program.nodes for c in node.controls)
     if count:
         program.replace({}, dict.fromkeys(passed))
     return count
+
+
+def _is_placed_by_source(node: Node, found) -> bool:
+    """Whether one of a node's sources is in the same loop, the same part of it, and on the same side of every branch."""
+
+    def place(n):
+        return n.frame, n.guard, bool(n.frame) and n in found.loops[n.frame].body
+
+    sources = [n for n, _ in node.inputs] + node.controls
+    return any(s.type not in CONTROL_FLOW and s.type not in _CONSTANT and place(s) == place(node) for s in sources)
 
 
 def plain_copies(program: Program, session) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, errors
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.program import Node, Program, input_counts, is_ref
 from everflow.runtime.plan.structure import MERGE, NEXT, Loop, Structure
@@ -139,6 +139,10 @@ def _order(items: list, depth: int, found: Structure, accesses):
             waiting[follower] -= 1
             if not waiting[follower]:
                 heapq.heappush(ready, place[follower])
+    if len(order) < len(items):
+        stuck = next(item for item in items if waiting[item])
+        node = _nodes(stuck)[0]
+        raise errors.InternalError(node.op.node_def, node.op, f"Planning left {node.name!r} waiting for itself; please report this graph")
     return order, delayed
 
 

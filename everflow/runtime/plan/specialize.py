@@ -10,7 +10,7 @@ from everflow.runtime.plan.binding import RENAMES
 from everflow.runtime.plan.knowledge import Knowledge, is_known
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
 from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
-from everflow.runtime.plan.structure import structure
+from everflow.runtime.plan.structure import ENTER, SWITCH, structure
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
@@ -49,7 +49,9 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
             edges[node, output] = (made, 0)
     if edges:
         program.insert_before(added)
-        program.replace(edges, {} if found.loops or any(n.guard for n in program.nodes) else dict.fromkeys(added))
+        # Who waited for a computed node waits for the loop it is in; in branches it stays, for it tells the side.
+        waits = {n: pivots[n.frame][n in found.loops[n.frame].body] if n.frame else None for n in added if not n.guard}
+        program.replace(edges, waits)
         _drop_unread_stacks(program)
         program.keep_needed()
     return len(added)
@@ -57,8 +59,13 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
 
 def _pivots(loop) -> tuple[Node | None, Node | None]:
     """Nodes that tell where in a loop a value belongs: one of the condition, one of the body; neither waits for anything computed there."""
-    body = next((n for n in loop.nodes if n in loop.body and n.type in RENAMES and n.frame == loop.path and not n.controls), None)
+    body = next((n for n in loop.nodes if n in loop.body and n.frame == loop.path and n.guard == loop.guard and _comes_first(n)), None)
     return (loop.variables[0] if loop.variables else None), body
+
+
+def _comes_first(node: Node) -> bool:
+    """Whether a node of a loop's body takes nothing but loop variables and what comes from outside."""
+    return not node.controls and all(n.type in SWITCH or n.type in ENTER or n.type in (FEED, VALUE, "Const") for n, _ in node.inputs)
 
 
 def _controls(node: Node, pivots: dict, found) -> list[Node] | None:
@@ -91,7 +98,7 @@ def _drop_unread_stacks(program: Program) -> None:
     popped = {stack(n) for n in program.nodes if n.type == "StackPopV2" and n in needed}
     pushes = [n for n in program.nodes if n.type == "StackPushV2" and stack(n) not in popped]
     if pushes:
-        program.replace({(n, 0): n.inputs[1] for n in pushes}, {n: None for n in pushes})
+        program.replace({(n, 0): n.inputs[1] for n in pushes}, dict.fromkeys(pushes))
 
 
 def _needed(program: Program) -> set[Node]:
