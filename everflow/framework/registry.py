@@ -79,11 +79,16 @@ def load_all() -> None:
     global _loaded
     if _loaded:
         return
+    # Set first: the modules that are being imported look up rules themselves.
     _loaded = True
     package = importlib.import_module("everflow.ops")
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.name not in _WITHOUT_RULES:
-            importlib.import_module(f"everflow.ops.{module.name}")
+    try:
+        for module in pkgutil.iter_modules(package.__path__):
+            if module.name not in _WITHOUT_RULES:
+                importlib.import_module(f"everflow.ops.{module.name}")
+    except BaseException:
+        _loaded = False
+        raise
 
 
 def find_shape_rule(op_type: str) -> Callable | None:

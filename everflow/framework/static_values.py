@@ -260,6 +260,12 @@ def _floor_divide(op, x, y):
     return np.floor_divide(x, y)
 
 
+def _truncated_divide(x, y):
+    if np.any(y == 0):
+        raise ZeroDivisionError
+    return (np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))).astype(x.dtype)
+
+
 def _floor_mod(op, x, y):
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
@@ -358,7 +364,7 @@ EVALUATORS: dict[str, Callable] = {
     **{n: _reduce(f) for n, f in {"Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any}.items()},
     "FloorDiv": _floor_divide,
     "FloorMod": _floor_mod,
-    "Div": lambda op, x, y: _floor_divide(op, x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),
+    "Div": lambda op, x, y: _truncated_divide(x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),
     "Cast": lambda op, x: x.astype(op.attrs["DstT"].as_numpy_dtype),
     "Range": lambda op, start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype),
     "Concat": lambda op, axis, *values: np.concatenate(values, axis=int(axis)),

@@ -144,7 +144,12 @@ def _build_array(values, dtype):
     try:
         if numpy_dtype is not None and dtype.is_quantized:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
-        return np.array(values, dtype=numpy_dtype)
+        array = np.array(values, dtype=numpy_dtype)
+        if array.dtype.kind in "USO" and numpy_dtype is None:
+            raise TypeError(
+                f"Failed to convert object of type {type(values)} to Tensor. Contents: {values!r}. Consider casting elements to a supported type."
+            )
+        return array
     except OverflowError:
         # A number too big for the type wraps, as C does it.
         try:
@@ -209,7 +214,7 @@ def _to_bytes(value):
         return value.encode("utf-8")
     if isinstance(value, bytearray):
         return bytes(value)
-    raise TypeError(f"Expected binary or unicode string, got {value!r}")
+    raise TypeError(f"Failed to convert object of type {type(value)} to a string tensor: {value!r}. Consider casting elements to a supported type.")
 
 
 def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):

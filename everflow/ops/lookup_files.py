@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import add_to_collection, control_dependencies, name_scope
+from everflow.framework.scopes import add_to_collection, control_dependencies, device, name_scope
 from everflow.ops.lookup import (
     FastHashSpec,
     IdTableWithHashBuckets,
@@ -60,7 +60,7 @@ class TextFileInitializer(TableInitializerBase):
     @staticmethod
     def _asset(filename):
         """The file's name as a tensor that a SavedModel knows to take the file along for."""
-        with control_dependencies(None):
+        with control_dependencies(None), device("CPU"):
             path = filename if isinstance(filename, Tensor) else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
         add_to_collection(GraphKeys.ASSET_FILEPATHS, path)
         return path

@@ -241,7 +241,6 @@ def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlo
     with name_scope(name, "Assert", [condition, data]):
         tensors = convert_n_to_tensor(data)
         if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            condition = convert_to_tensor(condition, name="condition")
             return raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert")
         # Data of other types is looked at only where the assertion fails.
         condition = convert_to_tensor(condition, name="Condition")
