@@ -75,7 +75,7 @@ def structure(program: Program) -> Structure:
     for items in [top] + [loop.items for loop in loops.values()]:
         items[:] = dict.fromkeys(items)
     for loop in loops.values():
-        loop.body = {found.owner(n, len(loop.path)) for n in loop.nodes if n in _body_nodes(loop)}
+        loop.body = {found.owner(n, len(loop.path)) for n in _body_nodes(loop)}
     return found
 
 
