@@ -135,7 +135,7 @@ def take(params, indices, axis):
 
 def _take(params, indices, axis):
     if indices.ndim == 0:
-        return params.select(axis, indices.item())
+        return params.select(axis, indices.item()).clone()  # plans count on fresh memory here
     if indices.ndim == 1:
         return params.index_select(axis, indices)
     picked = params.index_select(axis, indices.reshape(-1))
@@ -196,7 +196,7 @@ def gather_nd(params, indices):
         raise invalid(f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}")
     if depth == 0:
         dims = tuple(indices.shape[:-1]) + tuple(params.shape)
-        return np.broadcast_to(params, dims) if is_text(params) else params.expand(dims)
+        return np.broadcast_to(params, dims) if is_text(params) else params.expand(dims).clone()
     if math.prod(indices.shape[:-1]) and not math.prod(params.shape):
         raise invalid("Requested more than 0 entries, but params is empty.")
     keys = _nd_keys(indices, tuple(params.shape), depth, "param shape")
@@ -330,7 +330,8 @@ def select(condition, t, e):
                 f"Input 0: {bracketed(condition.shape)} != input 1: {bracketed(t.shape)}"
             )
         if condition.ndim == 0:
-            return t if condition.item() else e
+            chosen = t if condition.item() else e
+            return chosen if is_text(chosen) else chosen.clone()
         condition = condition.reshape(-1, *[1] * (t.ndim - 1))  # a vector picks rows
     return np.where(condition.numpy(), t, e) if is_text(t) else torch.where(condition, t, e)
 
