@@ -143,6 +143,7 @@ from everflow.ops.variable_scope import (
     variable_op_scope,
     variable_scope,
 )
+from everflow.ops.module import Module
 from everflow.ops.variables import (
     Variable,
     VariableAggregation,

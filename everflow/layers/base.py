@@ -16,6 +16,7 @@ from everflow.framework.scopes import add_to_collection, get_collection_ref, get
 from everflow.framework.shapes import TensorShape
 from everflow.layers.input_spec import assert_input_compatibility
 from everflow.ops import variable_scope as scopes
+from everflow.ops.module import Module
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables
 
@@ -49,7 +50,7 @@ def _shape_of(tensor):
     return tensor.shape if isinstance(tensor.shape, TensorShape) else TensorShape(tensor.shape)
 
 
-class Layer:
+class Layer(Module):
     """Base class of layers: subclasses make variables in `build(input_shape)` and compute in `call(inputs)`.
 
     >>> class Scale(tf.layers.Layer):

@@ -13,9 +13,10 @@ from everflow.framework.shapes import dimension_value
 from everflow.ops import array, check, linalg, math
 from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.registry import apply
+from everflow.ops.module import Module
 
 
-class LinearOperator:
+class LinearOperator(Module):
     """A batch of matrices that act on tensors, of shape [..., rows, columns].
 
     A kind defines `_shape`, `_shape_tensor` and `_matmul`; the rest has defaults through the dense matrix.
@@ -68,10 +69,6 @@ class LinearOperator:
     @property
     def dtype(self):
         return self._dtype
-
-    @property
-    def name(self):
-        return self._name
 
     @property
     def graph_parents(self):
@@ -186,8 +183,9 @@ class LinearOperator:
     def _max_condition_number_to_be_non_singular(self):
         with name_scope("max_nonsingular_condition_number"):
             epsilon = np.finfo(self.dtype.as_numpy_dtype).eps
-            size = math.cast(self.domain_dimension_tensor(), self.dtype.real_dtype)
-            return math.cast(1.0 / (epsilon * size), self.dtype.real_dtype)
+            rows = math.cast(self.range_dimension_tensor(), self.dtype.real_dtype)
+            columns = math.cast(self.domain_dimension_tensor(), self.dtype.real_dtype)
+            return 1.0 / (math.reduce_max([100.0, rows, columns]) * epsilon)
 
     def assert_positive_definite(self, name="assert_positive_definite"):
         """An op that fails where a matrix is not positive definite."""

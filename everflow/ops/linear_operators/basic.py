@@ -22,7 +22,7 @@ class LinearOperatorDiag(LinearOperator):
         self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorDiag"
     ):
         with name_scope(name, values=[diag]):
-            self._diag = convert_to_tensor(diag, name="diag")
+            self._diag = broadcast.keep_variable(diag, "diag")
             if self._diag.shape.rank is not None and self._diag.shape.rank < 1:
                 raise ValueError(f"Argument diag must have at least 1 dimension.  Found: {self._diag}")
             if not self._diag.dtype.is_complex:
@@ -105,8 +105,8 @@ class LinearOperatorFullMatrix(LinearOperator):
         name="LinearOperatorFullMatrix",
     ):
         with name_scope(name, values=[matrix]):
-            self._matrix = convert_to_tensor(matrix, name="matrix")
-            _check_matrix(self._matrix, "matrix")
+            self._matrix = broadcast.keep_variable(matrix, "matrix")
+            _check_matrix(convert_to_tensor(self._matrix, name="matrix"), "matrix")
             super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     def _shape(self):
@@ -123,7 +123,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 def _check_matrix(matrix, name):
-    if matrix.dtype not in _ALLOWED:
+    if matrix.dtype.base_dtype not in _ALLOWED:
         raise TypeError(f"Argument {name} must have dtype in {list(_ALLOWED)}.  Found: {matrix.dtype}")
     if matrix.shape.rank is not None and matrix.shape.rank < 2:
         raise ValueError(f"Argument {name} must have at least 2 dimensions.  Found: {matrix}")
@@ -144,7 +144,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
         with name_scope(name, values=[tril]):
-            self._tril = convert_to_tensor(tril, name="tril")
+            self._tril = broadcast.keep_variable(tril, "tril")
             _check_matrix(self._tril, "tril")
             super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
 
@@ -192,7 +192,7 @@ class LinearOperatorHouseholder(LinearOperator):
         name="LinearOperatorHouseholder",
     ):
         with name_scope(name, values=[reflection_axis]):
-            self._reflection_axis = convert_to_tensor(reflection_axis, name="reflection_axis")
+            self._reflection_axis = broadcast.keep_variable(reflection_axis, "reflection_axis")
             rank = self._reflection_axis.shape.rank
             if rank is not None and rank < 1:
                 raise ValueError(f"Argument reflection_axis must have at least 1 dimension.  Found: {self._reflection_axis}")
@@ -231,7 +231,8 @@ class LinearOperatorHouseholder(LinearOperator):
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         # It is symmetric: the adjoint is the operator.
         x = linalg.adjoint(x) if adjoint_arg else x
-        unit = self._unit()[..., None]
+        axis = convert_to_tensor(self._reflection_axis)
+        unit = (axis / norm(axis, axis=-1, keepdims=True))[..., None]
         along = math.matmul(unit, x, adjoint_a=True)
         return x - 2 * unit * along
 

@@ -9,6 +9,12 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, check, linalg, math
 from everflow.ops.check_shapes import assert_integer
 from everflow.ops.grouping import no_op
+from everflow.ops.variables import Variable
+
+
+def keep_variable(value, name):
+    """A variable as it is, to be read when the operator is used; anything else as a tensor."""
+    return value if isinstance(value, Variable) else convert_to_tensor(value, name=name)
 
 
 def broadcast_matrix_batch_dims(matrices, name=None):

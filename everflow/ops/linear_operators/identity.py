@@ -183,7 +183,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
     ):
         self._assert_proper_shapes = assert_proper_shapes
         with name_scope(name, values=[multiplier, num_rows]):
-            self._multiplier = convert_to_tensor(multiplier, name="multiplier")
+            self._multiplier = broadcast.keep_variable(multiplier, "multiplier")
             if not self._multiplier.dtype.is_complex:
                 if is_self_adjoint is False:
                     raise ValueError("A real diagonal operator is always self adjoint.")

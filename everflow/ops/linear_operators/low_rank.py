@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import dimension_value
 from everflow.ops import array, linalg, math
@@ -33,9 +32,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             is_diag_update_positive = None  # a complex number has no sign
         self._is_diag_update_positive = True if diag_update is None else is_diag_update_positive
         with name_scope(name, values=[*base_operator.graph_parents, u, diag_update, v]):
-            self._u = convert_to_tensor(u, name="u")
-            self._v = self._u if v is None else convert_to_tensor(v, name="v")
-            self._diag_update = None if diag_update is None else convert_to_tensor(diag_update, name="diag_update")
+            self._u = broadcast.keep_variable(u, "u")
+            self._v = self._u if v is None else broadcast.keep_variable(v, "v")
+            self._diag_update = None if diag_update is None else broadcast.keep_variable(diag_update, "diag_update")
             self._base_operator = base_operator
             # What follows for the sum where the update is u d uᴴ with positive d.
             same_sides = v is None or v is u
