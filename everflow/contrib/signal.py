@@ -1,0 +1,15 @@
+"""`tf.contrib.signal`: the functions that became `tf.signal`, under their first address."""
+
+from __future__ import annotations
+
+from everflow.ops.signal import (
+    frame,
+    hamming_window,
+    hann_window,
+    inverse_stft,
+    inverse_stft_window_fn,
+    linear_to_mel_weight_matrix,
+    mfccs_from_log_mel_spectrograms,
+    overlap_and_add,
+    stft,
+)
