@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from everflow.kernels.registry import kernel, lookup
+from everflow.kernels.registry import kernel, lookup, specialize
 
 _FAR_AWAY = torch.tensor(1e9)
 
@@ -14,6 +14,19 @@ _FAR_AWAY = torch.tensor(1e9)
 @kernel("_MatMulBias")
 def matmul_bias(a, b, bias, *, transpose_a, transpose_b):
     return torch.addmm(bias, a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+
+_BIASED = {
+    (False, False): lambda a, b, bias: torch.addmm(bias, a, b),
+    (False, True): lambda a, b, bias: torch.addmm(bias, a, b.t()),
+    (True, False): lambda a, b, bias: torch.addmm(bias, a.t(), b),
+    (True, True): lambda a, b, bias: torch.addmm(bias, a.t(), b.t()),
+}
+
+
+@specialize("_MatMulBias")
+def _matmul_bias_of(node):
+    return _BIASED[node.attribute("transpose_a"), node.attribute("transpose_b")]
 
 
 @kernel("_SumOfMatMuls")

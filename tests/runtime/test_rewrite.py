@@ -259,7 +259,7 @@ def test_updates_of_many_variables_are_one(op_type, resource):
 
 
 def test_updates_that_wait_for_each_other_stay_apart():
-    x, init, variables, steps = updates("ApplyGradientDescent", 2, False)
+    x, init, variables, steps = updates("ApplyAdam", 2, False)
     steps[1]._add_control_input(steps[0])
     assert "joint updates" not in plans([steps[1]], [x])[0]
 

@@ -212,12 +212,13 @@ def _is_scalar(edge) -> bool:
 
 # --- one update of many variables -------------------------------------------------------------
 
-# Op type: (type of the joint node, inputs that are variables, inputs that are the same for all, position of the gradient).
+# Op type: (type of the joint node, inputs that are variables, inputs that are the same for all, position of the gradient,
+# from how many on it pays).
 _UPDATES = {
-    "ApplyAdam": ("_ApplyAdams", 3, 6, 9),
-    "ResourceApplyAdam": ("_ApplyAdams", 3, 6, 9),
-    "ApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2),
-    "ResourceApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2),
+    "ApplyAdam": ("_ApplyAdams", 3, 6, 9, 2),
+    "ResourceApplyAdam": ("_ApplyAdams", 3, 6, 9, 2),
+    "ApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2, 4),
+    "ResourceApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2, 4),
 }
 
 
@@ -227,7 +228,7 @@ def _update_definition(op_type: str, variables: int, shared: int) -> OpDef:
     return OpDef(op_type, (*held, *same, ArgDef("gradients", number_attr="N")), (), (AttrDef("N", "int"),), is_stateful=True)
 
 
-for _joint, _variables, _shared, _ in _UPDATES.values():
+for _joint, _variables, _shared, *_ in _UPDATES.values():
     _DEFINITIONS[_joint] = _update_definition(_joint, _variables, _shared)
 
 
@@ -240,7 +241,7 @@ def joint_updates(program: Program, session) -> int:
     taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
     groups: dict = {}
     for node in candidates:
-        _, variables, shared, gradient = _UPDATES[node.type]
+        _, variables, shared, gradient, _ = _UPDATES[node.type]
         same_for_all = tuple(node.inputs[variables : variables + shared])
         if node not in taken and node.input_dtypes[gradient] is dtypes.float32 and not node.attrs.get("use_nesterov"):
             groups.setdefault((node.type, same_for_all, node.device, node.guard, node.frame), []).append(node)
@@ -249,9 +250,9 @@ def joint_updates(program: Program, session) -> int:
     added: dict[Node, list[Node]] = {}
     for (op_type, same_for_all, *_), members in groups.items():
         free = [n for n in members if not above[n].intersection(members)]
-        if len(free) < 2:
+        joint, variables, _, gradient, fewest = _UPDATES[op_type]
+        if len(free) < fewest:
             continue
-        joint, variables, _, gradient = _UPDATES[op_type]
         inputs = [n.inputs[i] for i in range(variables) for n in free]
         inputs += [*same_for_all, *[n.inputs[gradient] for n in free]]
         made = _fused(program, free[-1], joint, inputs, free, N=len(free))
