@@ -98,7 +98,7 @@ _MANY_PARTS = 16
 def _concat_grad(op, grad, parts, axis):
     if len(parts) == 1:
         return [grad]
-    if axis.op.type == "Const" and _output_context(axis.op) is not _output_context(grad.op):
+    if _is_constant(axis) and _output_context(axis.op) is not _output_context(grad.op):
         axis = constant(constant_value(axis), dtype=axis.dtype)  # a copy in the loop or branch that the gradient is in
     where = math.floormod(axis, array.rank(parts[0]), name="mod")
     if isinstance(grad, IndexedSlices):
@@ -109,6 +109,11 @@ def _concat_grad(op, grad, parts, axis):
         return array.split(grad, lengths, where)
     offsets = raw.ConcatOffset(concat_dim=where, shape=sizes)
     return [array.slice_(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
+
+
+def _is_constant(tensor):
+    op = getattr(tensor, "op", None)  # tensors of eager execution have none
+    return op is not None and op.type == "Const"
 
 
 def _output_context(op):
@@ -122,7 +127,7 @@ def _shapes_of(tensors):
     sizes = []
     for t in tensors:
         sizes.append(array.shape(t))
-        if sizes[-1].op.type != "Const":
+        if not _is_constant(sizes[-1]):
             return raw.ShapeN(input=list(tensors))
     return sizes
 

@@ -39,8 +39,10 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 
 def _set_partly_known_shape(result, paddings):
     """Sizes along dimensions whose paddings are known, where others are not."""
+    if result.shape.is_fully_defined():
+        return
     source, pairs = result.op.inputs[0].shape, _known_paddings(paddings)
-    if source.rank is None or result.shape.is_fully_defined() or pairs is None:
+    if source.rank is None or pairs is None:
         return
     sizes = []
     for pair, size in zip(pairs, source.as_list(), strict=False):
