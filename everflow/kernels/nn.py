@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -13,6 +15,9 @@ from everflow.kernels.registry import kernel, specialize
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+# Unsorted top entries have the order of TensorFlow's heap, which programs should not but do rely on; for many rows that takes too long.
+_HEAP_ROWS = 256
+_HEAP_STEP = 1024
 # ATen has few functions for the unsigned types; these hold the same values (of uint64, the lower half).
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 
@@ -169,6 +174,20 @@ def bias_add_grad(grad, *, data_format):
     return grad.reshape(-1, grad.shape[-1]).sum(0, dtype=grad.dtype)
 
 
+def _heap_order(row: np.ndarray, k: int) -> list[int]:
+    """The places of the k largest entries in the order in which they lie in a heap that has seen the whole row."""
+    heap = [(value, -place) for place, value in enumerate(row[: k + 1].tolist())]
+    heapq.heapify(heap)
+    heapq.heappop(heap)
+    for start in range(k + 1, len(row), _HEAP_STEP):
+        step = row[start : start + _HEAP_STEP]
+        for place in np.flatnonzero(step > heap[0][0]).tolist():  # an equal one that comes later never enters
+            entry = (float(step[place]), -(start + place))
+            if entry > heap[0]:
+                heapq.heapreplace(heap, entry)
+    return [-place for _, place in heap]
+
+
 def _sorted_top(x, k: int):
     """The k largest of each row, equal ones in the order of their indices."""
     if k == 0:
@@ -192,9 +211,12 @@ def _top_k(x, k: int, ordered: bool):
         raise InvalidArgumentError(None, None, f"Need k >= 0, got {k}")
     if x.shape[-1] < k:
         raise InvalidArgumentError(None, None, f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
-    values, indices = _sorted_top(x.to(_SIGNED.get(x.dtype, x.dtype)), k)
-    if not ordered and 1 < k < x.shape[-1]:  # the order in which TensorFlow's heap of a few entries gives them
-        values, indices = values.flip(-1), indices.flip(-1)
+    wide = x.to(_SIGNED.get(x.dtype, x.dtype))
+    rows = wide.reshape(-1, x.shape[-1])
+    if not ordered and 1 < k < x.shape[-1] and 0 < rows.shape[0] <= _HEAP_ROWS:
+        indices = torch.tensor([_heap_order(row, k) for row in rows.double().numpy()]).view(*x.shape[:-1], k)
+        return x.gather(-1, indices), indices.to(torch.int32)
+    values, indices = _sorted_top(wide, k)
     return values.to(x.dtype), indices.to(torch.int32)
 
 

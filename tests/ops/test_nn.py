@@ -210,3 +210,9 @@ def test_a_convolution_and_its_bias_are_one_kernel_with_the_same_values(add):
         together = session.run(biased)
         apart, bias = session.run([convolved, b])
         np.testing.assert_allclose(together, apart + bias, atol=1e-5)
+
+
+def test_unsorted_top_k_has_the_order_of_tensorflows_heap():
+    row = [5.0, 1.0, 5.0, 4.0, 9.0, 2.0, 7.0, 8.0, 6.0, 3.0]
+    values, indices = evaluate(lambda: tf.nn.top_k(row, 4, sorted=False))
+    assert indices.tolist() == [8, 7, 6, 4] and values.tolist() == [6.0, 8.0, 7.0, 9.0]
