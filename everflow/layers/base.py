@@ -333,12 +333,12 @@ class Layer(Module):
         return variable
 
     def _regularize(self, name, variable, regularizer):
-        def loss():
+        def loss(part):
             with name_scope(name + "/Regularizer"):
-                return regularizer(variable)
+                return regularizer(part)
 
-        for _ in list(variable) if isinstance(variable, PartitionedVariable) else [variable]:
-            self.add_loss(loss)
+        for part in list(variable) if isinstance(variable, PartitionedVariable) else [variable]:
+            self.add_loss(functools.partial(loss, part))
 
     def add_variable(self, *args, **kwargs):
         """Deprecated name of `add_weight`."""

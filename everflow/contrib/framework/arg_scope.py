@@ -1,0 +1,82 @@
+"""arg_scope: default arguments for functions that opted in, for the length of a `with` block."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+
+_stack: list[dict] = [{}]
+_defaults_of: dict[str, tuple] = {}
+
+
+def _key(function):
+    """What a function is filed under: the decorated one that a decorator keeps below, or its module and name."""
+    return function._key_op if hasattr(function, "_key_op") else (function.__module__, function.__name__)
+
+
+arg_scope_func_key = _key
+
+
+def current_arg_scope():
+    """{function's key: {argument: value}} as it holds here."""
+    return _stack[-1]
+
+
+@contextlib.contextmanager
+def arg_scope(list_ops_or_scope, **kwargs):
+    """Give functions made with `add_arg_scope` other defaults inside the block; yields the scope, which can be entered again.
+
+    >>> with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.elu) as scope:
+    ...     net = layers.conv2d(images, 8, 3)
+    """
+    if isinstance(list_ops_or_scope, dict):
+        if kwargs:
+            raise ValueError("When attempting to re-use a scope by suppling adictionary, kwargs must be empty.")
+        scope = list_ops_or_scope.copy()
+    else:
+        if not isinstance(list_ops_or_scope, (list, tuple)):
+            raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
+        scope = current_arg_scope().copy()
+        for function in list_ops_or_scope:
+            key = _key(function)
+            if not has_arg_scope(function):
+                raise ValueError("%s is not decorated with @add_arg_scope", key)
+            scope[key] = {**scope.get(key, {}), **kwargs}
+    _stack.append(scope)
+    try:
+        yield scope
+    finally:
+        _stack.pop()
+
+
+def add_arg_scope(func):
+    """Decorator: `arg_scope` can give this function's arguments.
+
+    >>> @add_arg_scope
+    ... def layer(x, units=10): ...
+    """
+
+    @functools.wraps(func)
+    def with_scope(*args, **kwargs):
+        scoped = current_arg_scope().get(key)
+        return func(*args, **({**scoped, **kwargs} if scoped else kwargs))
+
+    key = str(func)
+    code, defaults = func.__code__, func.__defaults__
+    # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.
+    _defaults_of[key] = code.co_varnames[-len(defaults) : code.co_argcount] if defaults else ()
+    with_scope._key_op = key
+    with_scope.__doc__ = func.__doc__
+    return with_scope
+
+
+def has_arg_scope(func):
+    """Whether a function was made with `add_arg_scope`."""
+    return _key(func) in _defaults_of
+
+
+def arg_scoped_arguments(func):
+    """The names of the arguments that `arg_scope` can give."""
+    if not has_arg_scope(func):
+        raise AssertionError
+    return _defaults_of[_key(func)]

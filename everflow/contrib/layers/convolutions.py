@@ -1,0 +1,257 @@
+"""Convolutions: plain, transposed, separable and in plane."""
+
+from __future__ import annotations
+
+from everflow import nn
+from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.variables import model_variable
+from everflow.contrib.layers.dense import NAMES, ZEROS, collected_variables, finished
+from everflow.contrib.layers.initializers import XAVIER
+from everflow.contrib.layers.model_variables import model_variable_getter
+from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, two_element_tuple
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import dimension_value
+from everflow.layers import convolutional as base
+from everflow.ops import array
+from everflow.ops.variable_scope import variable_scope
+
+_LAYERS = {3: base.Conv1D, 4: base.Conv2D, 5: base.Conv3D}
+_FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
+
+
+def _layer_format(data_format):
+    """TensorFlow's name of a data format as layers call it."""
+    return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
+
+
+@add_arg_scope
+def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=nn.relu,
+                normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
+                biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
+                trainable=True, scope=None, conv_dims=None):  # fmt: skip
+    """A convolution over as many dimensions as the inputs have, then normalizer or biases, then the activation.
+
+    >>> net = layers.conv2d(images, 32, [3, 3], normalizer_fn=layers.batch_norm)
+    """
+    if data_format not in _FORMATS:
+        raise ValueError(f"Invalid data_format: {data_format!r}")
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.get_shape().ndims
+        if conv_dims is not None and conv_dims + 2 != rank:
+            raise ValueError(f"Convolution expects input with rank {conv_dims + 2}, got {rank}")
+        if rank not in _LAYERS:
+            raise ValueError("Convolution not supported for input with rank", rank)
+        layer = _LAYERS[rank](
+            filters=num_outputs,
+            kernel_size=kernel_size,
+            strides=stride,
+            padding=padding,
+            data_format=_layer_format(data_format),
+            dilation_rate=rate,
+            activation=None,
+            use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer,
+            bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer,
+            bias_regularizer=biases_regularizer,
+            activity_regularizer=None,
+            trainable=trainable,
+            name=sc.name,
+            dtype=inputs.dtype.base_dtype,
+            _scope=sc,
+            _reuse=reuse,
+        )
+        outputs = layer.apply(inputs)
+        collected_variables(layer, variables_collections)
+        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+
+
+def _over(spatial, name):
+    """`convolution` for so many dimensions."""
+
+    def convolve(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=nn.relu,
+                 normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
+                 biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
+                 trainable=True, scope=None):  # fmt: skip
+        return convolution(
+            inputs, num_outputs, kernel_size, stride, padding, data_format, rate, activation_fn, normalizer_fn, normalizer_params,
+            weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, reuse, variables_collections,
+            outputs_collections, trainable, scope, conv_dims=spatial,
+        )  # fmt: skip
+
+    convolve.__name__ = convolve.__qualname__ = name
+    convolve.__doc__ = f"`convolution` over {spatial} dimension{'s' if spatial > 1 else ''}."
+    return add_arg_scope(convolve)
+
+
+convolution1d = conv1d = _over(1, "convolution1d")
+convolution2d = conv2d = _over(2, "convolution2d")
+convolution3d = conv3d = _over(3, "convolution3d")
+
+
+@add_arg_scope
+def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activation_fn=nn.relu, normalizer_fn=None,
+                           normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
+                           biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None,
+                           outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+    """The same small kernel over each channel by itself: image gradients, for example."""
+    with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse) as sc:
+        dtype = inputs.dtype.base_dtype
+        height, width = two_element_tuple(kernel_size)
+        stride_height, stride_width = two_element_tuple(stride)
+        channels = dimension_value(inputs.get_shape()[3])
+        weights = model_variable(
+            "weights",
+            shape=[height, width, 1, 1],
+            dtype=dtype,
+            initializer=weights_initializer,
+            regularizer=weights_regularizer,
+            collections=get_variable_collections(variables_collections, "weights"),
+            trainable=trainable,
+        )
+        depthwise = array.tile(weights, [1, 1, channels, 1])
+        outputs = nn.depthwise_conv2d(inputs, depthwise, [1, stride_height, stride_width, 1], padding)
+        if not normalizer_fn and biases_initializer is not None:
+            biases = model_variable(
+                "biases",
+                shape=[channels],
+                dtype=dtype,
+                initializer=biases_initializer,
+                regularizer=biases_regularizer,
+                collections=get_variable_collections(variables_collections, "biases"),
+                trainable=trainable,
+            )
+            outputs = nn.bias_add(outputs, biases)
+        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+
+
+conv2d_in_plane = convolution2d_in_plane
+
+
+def _transposed(name, layer_class, default_scope, default_format):
+    """A transposed convolution."""
+
+    def convolve(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=default_format, activation_fn=nn.relu,
+                 normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
+                 biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
+                 trainable=True, scope=None):  # fmt: skip
+        first = default_format[0] + "C" + default_format[1:-1]
+        if data_format not in (first, default_format):
+            raise ValueError(f"data_format has to be either {first} or {default_format}.")
+        with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+            inputs = convert_to_tensor(inputs)
+            layer = layer_class(
+                filters=num_outputs,
+                kernel_size=kernel_size,
+                strides=stride,
+                padding=padding,
+                data_format=_layer_format(data_format),
+                activation=None,
+                use_bias=not normalizer_fn and bool(biases_initializer),
+                kernel_initializer=weights_initializer,
+                bias_initializer=biases_initializer,
+                kernel_regularizer=weights_regularizer,
+                bias_regularizer=biases_regularizer,
+                activity_regularizer=None,
+                trainable=trainable,
+                name=sc.name,
+                dtype=inputs.dtype.base_dtype,
+                _scope=sc,
+                _reuse=reuse,
+            )
+            outputs = layer.apply(inputs)
+            collected_variables(layer, variables_collections)
+            return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+
+    convolve.__name__ = convolve.__qualname__ = name
+    convolve.__doc__ = "The transpose of a convolution, which makes images larger: with stride 2, twice as large."
+    return add_arg_scope(convolve)
+
+
+convolution2d_transpose = conv2d_transpose = _transposed("convolution2d_transpose", base.Conv2DTranspose, "Conv2d_transpose", "NHWC")
+convolution3d_transpose = conv3d_transpose = _transposed("convolution3d_transpose", base.Conv3DTranspose, "Conv3d_transpose", "NDHWC")
+
+
+@add_arg_scope
+def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC", rate=1,
+                            activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER,
+                            pointwise_initializer=None, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
+                            reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+    """A convolution of each channel, then one across channels; only the first where `num_outputs` is None."""
+    if data_format not in ("NCHW", "NHWC"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+    names = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
+    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)) as sc:
+        inputs = convert_to_tensor(inputs)
+        if num_outputs is not None:
+            layer = base.SeparableConv2D(
+                filters=num_outputs,
+                kernel_size=kernel_size,
+                strides=stride,
+                padding=padding,
+                data_format=_layer_format(data_format),
+                dilation_rate=two_element_tuple(rate),
+                activation=None,
+                depth_multiplier=depth_multiplier,
+                use_bias=not normalizer_fn and bool(biases_initializer),
+                depthwise_initializer=weights_initializer,
+                pointwise_initializer=weights_initializer if pointwise_initializer is None else pointwise_initializer,
+                bias_initializer=biases_initializer,
+                depthwise_regularizer=weights_regularizer,
+                pointwise_regularizer=weights_regularizer,
+                bias_regularizer=biases_regularizer,
+                activity_regularizer=None,
+                trainable=trainable,
+                name=sc.name,
+                dtype=inputs.dtype.base_dtype,
+                _scope=sc,
+                _reuse=reuse,
+            )
+            outputs = layer.apply(inputs)
+            add_variable_to_collections(layer.depthwise_kernel, variables_collections, "weights")
+            add_variable_to_collections(layer.pointwise_kernel, variables_collections, "weights")
+            if layer.bias is not None:
+                add_variable_to_collections(layer.bias, variables_collections, "biases")
+        else:
+            outputs = _depthwise(
+                inputs, kernel_size, depth_multiplier, stride, padding, data_format, rate, normalizer_fn, weights_initializer,
+                weights_regularizer, biases_initializer, biases_regularizer, variables_collections, trainable,
+            )  # fmt: skip
+        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+
+
+separable_conv2d = separable_convolution2d
+
+
+def _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, data_format, rate, normalizer_fn, weights_initializer,
+               weights_regularizer, biases_initializer, biases_regularizer, variables_collections, trainable):  # fmt: skip
+    dtype = inputs.dtype.base_dtype
+    height, width = two_element_tuple(kernel_size)
+    stride_height, stride_width = two_element_tuple(stride)
+    first = data_format.startswith("NC")
+    channels = dimension_value(inputs.get_shape()[1 if first else 3])
+    weights = model_variable(
+        "depthwise_weights",
+        shape=[height, width, channels, depth_multiplier],
+        dtype=dtype,
+        initializer=weights_initializer,
+        regularizer=weights_regularizer,
+        trainable=trainable,
+        collections=get_variable_collections(variables_collections, "weights"),
+    )
+    strides = [1, 1, stride_height, stride_width] if first else [1, stride_height, stride_width, 1]
+    outputs = nn.depthwise_conv2d(inputs, weights, strides, padding, rate=two_element_tuple(rate), data_format=data_format)
+    outputs_count = depth_multiplier * channels
+    if not normalizer_fn and biases_initializer is not None:
+        biases = model_variable(
+            "biases",
+            shape=[outputs_count],
+            dtype=dtype,
+            initializer=biases_initializer,
+            regularizer=biases_regularizer,
+            trainable=trainable,
+            collections=get_variable_collections(variables_collections, "biases"),
+        )
+        outputs = nn.bias_add(outputs, biases, data_format=data_format)
+    return outputs

@@ -1,0 +1,149 @@
+"""Fully connected layers and biases."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+
+from everflow import nn
+from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.variables import model_variable
+from everflow.contrib.layers.initializers import XAVIER
+from everflow.contrib.layers.model_variables import model_variable_getter
+from everflow.contrib.layers.outputs import add_variable_to_collections, channel_dimension, collect_named_outputs, get_variable_collections
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collections
+from everflow.framework.shapes import dimension_value
+from everflow.layers.core import Dense
+from everflow.ops import array, initializers, math
+from everflow.ops.variable_scope import get_variable, variable_scope
+
+NAMES = {"kernel": "weights", "bias": "biases"}
+ZEROS = initializers.zeros_initializer()
+
+
+def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, scope):
+    """What follows the linear part of a layer: normalization, activation, collection."""
+    if normalizer_fn is not None:
+        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+    if activation_fn is not None:
+        outputs = activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope.name, outputs)
+
+
+def collected_variables(layer, variables_collections):
+    """Put a layer's kernel and bias into the collections asked for."""
+    add_variable_to_collections(layer.kernel, variables_collections, "weights")
+    if layer.use_bias:
+        add_variable_to_collections(layer.bias, variables_collections, "biases")
+
+
+@add_arg_scope
+def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
+                    weights_initializer=XAVIER, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
+                    reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+    """`activation_fn(inputs @ weights + biases)`; a normalizer takes the place of the biases.
+
+    >>> hidden = layers.fully_connected(x, 100)
+    >>> logits = layers.fully_connected(hidden, 10, activation_fn=None)
+    """
+    if not isinstance(num_outputs, numbers.Integral):
+        raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+        inputs = convert_to_tensor(inputs)
+        layer = Dense(
+            units=num_outputs,
+            activation=None,
+            use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer,
+            bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer,
+            bias_regularizer=biases_regularizer,
+            activity_regularizer=None,
+            trainable=trainable,
+            name=sc.name,
+            dtype=inputs.dtype.base_dtype,
+            _scope=sc,
+            _reuse=reuse,
+        )
+        outputs = layer.apply(inputs)
+        collected_variables(layer, variables_collections)
+        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+
+
+linear = functools.partial(fully_connected, activation_fn=None)
+relu = functools.partial(fully_connected, activation_fn=nn.relu)
+relu6 = functools.partial(fully_connected, activation_fn=nn.relu6)
+elu = functools.partial(fully_connected, activation_fn=nn.elu)
+
+
+@add_arg_scope
+def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, reuse=None, variables_collections=None,
+             outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
+    """`inputs` plus a bias for each channel."""
+    if data_format not in ("NCHW", "NHWC"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+    with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.get_shape().ndims
+        if rank is None:
+            raise ValueError("Dims of shape must be known but is None")
+        if rank != 4 and data_format == "NCHW":
+            raise ValueError("Data format NCHW only supports 4D Tensor")
+        channels = channel_dimension(inputs.get_shape(), data_format)
+        if channels is None:
+            raise ValueError("`C` dimension must be known but is None")
+        biases = model_variable(
+            "biases",
+            shape=[channels],
+            dtype=inputs.dtype.base_dtype,
+            initializer=initializer,
+            regularizer=regularizer,
+            collections=get_variable_collections(variables_collections, "biases"),
+            trainable=trainable,
+        )
+        outputs = nn.bias_add(inputs, biases, data_format=data_format)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+@add_arg_scope
+def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=XAVIER, bias_init=ZEROS, name=None,
+                           weight_collections=("weights",), bias_collections=("biases",), output_collections=("activations",),
+                           trainable=True, weight_regularizer=None, bias_regularizer=None):  # fmt: skip
+    """The first form of `fully_connected`, whose variables are "weights" and "bias"."""
+    with variable_scope(name, "fully_connected", [x]):
+        x = convert_to_tensor(x)
+        dims = x.get_shape().dims
+        if dims is None:
+            raise ValueError("dims of x must be known but is None")
+        if len(dims) < 2:
+            raise ValueError(f"rank of x must be at least 2 not: {len(dims)}")
+        inputs = dimension_value(dims[-1])
+        if inputs is None:
+            raise ValueError("last dimension of x must be known but is None")
+        dtype = x.dtype.base_dtype
+
+        def made(label, shape, init, collections, regularizer):
+            keys = list(dict.fromkeys([*(collections or []), GraphKeys.GLOBAL_VARIABLES]))
+            return get_variable(
+                label, shape=shape, dtype=dtype, initializer=init, collections=keys, regularizer=regularizer, trainable=trainable
+            )
+
+        weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)
+        flat = x if len(dims) <= 2 else array.reshape(x, [-1, inputs])
+        y = math.matmul(flat, weights)
+        if bias_init is not None:
+            y = nn.bias_add(y, made("bias", [num_output_units], bias_init, bias_collections, bias_regularizer))
+        if len(dims) > 2:
+            y = array.reshape(y, array.stack([*array.unstack(array.shape(x))[:-1], num_output_units]))
+            y.set_shape([*x.shape.as_list()[:-1], num_output_units])
+        result = y if activation_fn is None else activation_fn(y)
+        add_to_collections(list(output_collections), result)
+        return result
+
+
+legacy_linear = functools.partial(legacy_fully_connected, activation_fn=None)
+legacy_relu = functools.partial(legacy_fully_connected, activation_fn=nn.relu)

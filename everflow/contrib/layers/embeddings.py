@@ -1,0 +1,114 @@
+"""Ids to vectors: sequences of embeddings, bags of words, and lookups that bear missing and invalid ids."""
+
+from __future__ import annotations
+
+from everflow import nn
+from everflow.contrib.framework.variables import model_variable
+from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, math, sparse
+from everflow.ops.variable_scope import variable_scope
+
+
+def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializer=None, regularizer=None, trainable=True, scope=None,
+                   reuse=None):  # fmt: skip
+    """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
+    if not (reuse or (vocab_size and embed_dim)):
+        raise ValueError(
+            f"Must specify vocab size and embedding dimension when not reusing. Got vocab_size={vocab_size} and embed_dim={embed_dim}"
+        )
+    with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
+        shape = [vocab_size, embed_dim]
+        if reuse and vocab_size is None or embed_dim is None:
+            shape = None
+        embeddings = model_variable("embeddings", shape=shape, initializer=initializer, regularizer=regularizer, trainable=trainable)
+        return embedding_lookup_unique(embeddings, ids) if unique else nn.embedding_lookup(embeddings, ids)
+
+
+def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None, regularizer=None, trainable=True, scope=None,
+                reuse=None):  # fmt: skip
+    """The mean of the embeddings of each row's ids; 0 is padding."""
+    with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
+        embeddings = model_variable(
+            "embeddings", shape=[vocab_size, embed_dim], initializer=initializer, regularizer=regularizer, trainable=trainable
+        )
+        if not sparse_lookup:
+            if isinstance(ids, SparseTensor):
+                raise TypeError("ids are expected to be dense Tensor, got: %s", ids)
+            return math.reduce_mean(nn.embedding_lookup(embeddings, ids), axis=1)
+        sparse_ids = ids if isinstance(ids, SparseTensor) else dense_to_sparse_tensor(ids)
+        return safe_embedding_lookup_sparse([embeddings], sparse_ids, combiner="mean", default_id=0)
+
+
+def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
+    """As `tf.nn.embedding_lookup`, looking up each id only once."""
+    with name_scope(name, "EmbeddingLookupUnique", [params, ids]):
+        ids = convert_to_tensor(ids)
+        shape = array.shape(ids)
+        flat = array.reshape(ids, math.reduce_prod(shape, keepdims=True))
+        unique_ids, positions = array.unique(flat)
+        unique_vectors = nn.embedding_lookup(params, unique_ids, partition_strategy)
+        vectors = array.gather(unique_vectors, positions)
+        result = array.reshape(vectors, array.concat([shape, array.shape(unique_vectors)[1:]], 0))
+        result.set_shape(ids.get_shape().concatenate(unique_vectors.get_shape()[1:]))
+        return result
+
+
+def _without(ids, weights, keep):
+    return sparse.sparse_retain(ids, keep), None if weights is None else sparse.sparse_retain(weights, keep)
+
+
+def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner=None, default_id=None, name=None,
+                                 partition_strategy="div", max_norm=None):  # fmt: skip
+    """Combined embeddings of each row's ids; negative ids and weights that are not positive are left out.
+
+    A row without ids gets the vector of `default_id`, or zeros.
+    """
+    combiner = combiner or "mean"
+    if hasattr(embedding_weights, "_variable_list"):
+        embedding_weights = list(embedding_weights)
+    if embedding_weights is not None and not isinstance(embedding_weights, list):
+        embedding_weights = [embedding_weights]
+    if not embedding_weights:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    with name_scope(name, "embedding_lookup", embedding_weights + [sparse_ids, sparse_weights]) as scope:
+        # Ids of any rank are seen as rows of the last dimension.
+        original_shape = sparse_ids.dense_shape
+        rank = sparse_ids.dense_shape.get_shape()[0].value
+        if rank is None:
+            rank = array.size(original_shape)
+        rows = math.reduce_prod(array.slice_(original_shape, [0], [rank - 1]))
+        sparse_ids = sparse.sparse_reshape(sparse_ids, [rows, array.gather(original_shape, rank - 1)])
+        if sparse_weights is not None:
+            sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
+        valid = math.greater_equal(sparse_ids.values, 0)
+        if sparse_weights is not None:
+            valid = math.logical_and(valid, array.ones_like(sparse_weights.values, dtype=dtypes.bool))
+        sparse_ids, sparse_weights = _without(sparse_ids, sparse_weights, valid)
+        if combiner != "sum" and sparse_weights is not None:
+            sparse_ids, sparse_weights = _without(sparse_ids, sparse_weights, math.greater(sparse_weights.values, 0))
+        sparse_ids, is_empty = sparse.sparse_fill_empty_rows(sparse_ids, default_id or 0)
+        if sparse_weights is not None:
+            sparse_weights, _ = sparse.sparse_fill_empty_rows(sparse_weights, 1.0)
+        result = nn.embedding_lookup_sparse(
+            embedding_weights,
+            sparse_ids,
+            sparse_weights,
+            combiner=combiner,
+            partition_strategy=partition_strategy,
+            name=None if default_id is None else scope,
+            max_norm=max_norm,
+        )
+        if default_id is None:
+            empty = array.tile(array.reshape(is_empty, [-1, 1]), array.stack([1, array.shape(result)[1]]))
+            result = array.where(empty, array.zeros_like(result), result, name=scope)
+        leading = array.slice_(math.cast(original_shape, dtypes.int32), [0], [rank - 1])
+        final = array.reshape(result, array.concat([leading, array.slice_(array.shape(result), [1], [-1])], 0))
+        # The reshape hides how many numbers a vector has.
+        if isinstance(rank, int):
+            final.set_shape(TensorShape([None] * (rank - 1)).concatenate(result.get_shape()[1:]))
+        return final

@@ -1,0 +1,179 @@
+"""Normalization that needs no batch: over layers, instances, groups of channels, or one dimension."""
+
+from __future__ import annotations
+
+from everflow import nn
+from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.variables import model_variable
+from everflow.contrib.layers.outputs import collect_named_outputs, get_variable_collections
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, initializers, math
+from everflow.ops.variable_scope import variable_scope
+
+
+def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):
+    """beta, which starts at zero, or gamma, which starts at one."""
+    default = initializers.zeros_initializer() if name == "beta" else initializers.ones_initializer()
+    return model_variable(
+        name,
+        shape=shape,
+        dtype=dtype,
+        initializer=(initial_values or {}).get(name, default),
+        collections=get_variable_collections(variables_collections, name),
+        trainable=trainable,
+    )
+
+
+@add_arg_scope
+def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, variables_collections=None, outputs_collections=None,
+               trainable=True, begin_norm_axis=1, begin_params_axis=-1, scope=None):  # fmt: skip
+    """Each example at zero mean and unit variance over the dimensions from `begin_norm_axis` on; Ba et al. (2016).
+
+    >>> y = layers.layer_norm(x, begin_norm_axis=-1)   # as transformers use it
+    """
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
+        inputs = convert_to_tensor(inputs)
+        shape = inputs.shape
+        rank = shape.ndims
+        if rank is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        dtype = inputs.dtype.base_dtype
+        if begin_norm_axis < 0:
+            begin_norm_axis = rank + begin_norm_axis
+        if begin_params_axis >= rank or begin_norm_axis >= rank:
+            raise ValueError(
+                f"begin_params_axis ({begin_params_axis}) and begin_norm_axis ({begin_norm_axis}) must be < rank(inputs) ({rank})"
+            )
+        params_shape = shape[begin_params_axis:]
+        if not params_shape.is_fully_defined():
+            raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
+        beta = _parameter("beta", params_shape, dtype, None, variables_collections, trainable) if center else None
+        gamma = _parameter("gamma", params_shape, dtype, None, variables_collections, trainable) if scale else None
+        mean, variance = nn.moments(inputs, list(range(begin_norm_axis, rank)), keep_dims=True)
+        # Half precision would round the small number away.
+        epsilon = 1e-12 if dtype != dtypes.float16 else 1e-3
+        outputs = nn.batch_normalization(inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=epsilon)
+        outputs.set_shape(shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+@add_arg_scope
+def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, reuse=None,
+                  variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
+    """Each channel of each example at zero mean and unit variance; Ulyanov et al. (2016)."""
+    inputs = convert_to_tensor(inputs)
+    shape = inputs.shape
+    rank = shape.ndims
+    if rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    if data_format not in ("NCHW", "NHWC"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+    with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
+        first = data_format == "NCHW"
+        axis = 1 if first else rank - 1
+        channels = shape[axis].value
+        if channels is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {TensorShape([None])}.")
+        dtype = inputs.dtype.base_dtype
+
+        def parameter(name):
+            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable)
+            return array.reshape(made, [1, channels] + [1] * (rank - 2)) if first else made
+
+        beta = parameter("beta") if center else None
+        gamma = parameter("gamma") if scale else None
+        mean, variance = nn.moments(inputs, [i for i in range(1, rank) if i != axis], keep_dims=True)
+        outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
+        outputs.set_shape(shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+@add_arg_scope
+def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6, activation_fn=None,
+               param_initializers=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+               mean_close_to_zero=False):  # fmt: skip
+    """Groups of channels of each example at zero mean and unit variance; Wu and He (2018)."""
+    inputs = convert_to_tensor(inputs)
+    if inputs.shape.ndims is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    rank = inputs.shape.ndims
+    if channels_axis > rank - 1:
+        raise ValueError("Axis is out of bounds.")
+    dynamic = array.shape(inputs)
+    sizes = [dynamic[i] if d.value is None else d.value for i, d in enumerate(inputs.shape.dims)]
+    axis = channels_axis + rank if channels_axis < 0 else channels_axis
+    channels = inputs.shape[axis].value
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {axis}.")
+    reduced = [a + rank if a < 0 else a for a in reduction_axes]
+    for a in reduced:
+        if a > rank:
+            raise ValueError("Axis is out of bounds.")
+        if inputs.shape[a].value is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
+        if a == axis:
+            raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
+    if groups > channels:
+        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
+    if channels % groups != 0:
+        raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
+    inside = channels // groups
+    # The channels become two dimensions, groups and what is in each; dimensions after them move on by one.
+    moments_axes = [axis + 1, *(a if a < axis else a + 1 for a in reduced)]
+    original_shape = sizes
+    grouped_shape = [*sizes[:axis], groups, inside, *sizes[axis + 1 :]]
+    static = inputs.shape
+    params_shape = [1] * (rank + 1)
+    params_shape[axis], params_shape[axis + 1] = groups, inside
+    inputs = array.reshape(inputs, grouped_shape)
+    with variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as sc:
+        dtype = inputs.dtype.base_dtype
+
+        def parameter(name):
+            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable)
+            return array.reshape(made, params_shape)
+
+        beta = parameter("beta") if center else None
+        gamma = parameter("gamma") if scale else None
+        if mean_close_to_zero:
+            # One pass, exact enough where the mean is small.
+            counts, mean_sum, variance_sum, _ = nn.sufficient_statistics(inputs, moments_axes, keep_dims=True)
+            mean, variance = nn.normalize_moments(counts, mean_sum, variance_sum, shift=None)
+        else:
+            mean, variance = nn.moments(inputs, moments_axes, keep_dims=True)
+        gain = math.rsqrt(variance + epsilon)
+        offset = -mean * gain
+        if gamma is not None:
+            gain, offset = gain * gamma, offset * gamma
+        if beta is not None:
+            offset = offset + beta
+        outputs = array.reshape(inputs * gain + offset, original_shape)
+        outputs.set_shape(static)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+@add_arg_scope
+def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
+    """Inputs divided by their length along one dimension."""
+    with variable_scope(scope, "UnitNorm", [inputs]):
+        if not inputs.get_shape():
+            raise ValueError("The input rank must be known.")
+        rank = len(inputs.get_shape().as_list())
+        if dim < 0 or dim >= rank:
+            raise ValueError("dim must be positive but smaller than the input rank.")
+        lengths = math.sqrt(epsilon + math.reduce_sum(math.square(inputs), dim, keepdims=True))
+        multiples = []
+        if dim > 0:
+            multiples.append(array.ones([dim], dtypes.int32))
+        multiples.append(array.strided_slice(array.shape(inputs), [dim], [dim + 1]))
+        if dim < rank - 1:
+            multiples.append(array.ones([rank - 1 - dim], dtypes.int32))
+        return math.div(inputs, array.tile(lengths, array.concat(multiples, 0)))

@@ -1,0 +1,148 @@
+"""Outputs of layers by name: collections of them, their aliases, and shapes with a known rank or size."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import add_to_collection, add_to_collections, get_collection
+from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.ops.control_flow import smart_cond, smart_constant_value
+from everflow.ops.variables import Variable
+
+NamedOutputs = collections.namedtuple("NamedOutputs", ["name", "outputs"])
+
+
+def collect_named_outputs(collections, alias, outputs):
+    """Put a tensor into collections under an alias; returns it."""
+    if collections:
+        append_tensor_alias(outputs, alias)
+        add_to_collections(collections, outputs)
+    return outputs
+
+
+def append_tensor_alias(tensor, alias):
+    """Give a tensor a further name; returns it."""
+    alias = alias[:-1] if alias.endswith("/") else alias
+    tensor.aliases = [*getattr(tensor, "aliases", []), alias]
+    return tensor
+
+
+def gather_tensors_aliases(tensors):
+    """All aliases of tensors, in order."""
+    return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
+
+
+def get_tensor_aliases(tensor):
+    """The aliases of a tensor; where it has none, its own name."""
+    found = getattr(tensor, "aliases", None)
+    if found:
+        return found
+    name = tensor.op.name
+    return [name[:-2] if name.endswith(":0") else name]
+
+
+def convert_collection_to_dict(collection, clear_collection=False):
+    """{alias: tensor} of a collection, in order."""
+    from everflow.framework.scopes import get_collection_ref
+
+    found = collections.OrderedDict((alias, tensor) for tensor in get_collection(collection) for alias in get_tensor_aliases(tensor))
+    if clear_collection:
+        get_collection_ref(collection).clear()
+    return found
+
+
+def constant_value(value_or_tensor_or_var, dtype=None):
+    """The value of something known while building, else None."""
+    from everflow.framework.static_values import constant_value as known
+
+    if value_or_tensor_or_var is None:
+        raise ValueError("value_or_tensor_or_var cannot be None")
+    if isinstance(value_or_tensor_or_var, (Tensor, Variable)):
+        if dtype and value_or_tensor_or_var.dtype != dtype:
+            raise ValueError(f"It has the wrong type {value_or_tensor_or_var.dtype} instead of {dtype}")
+        return None if isinstance(value_or_tensor_or_var, Variable) else known(value_or_tensor_or_var)
+    return value_or_tensor_or_var
+
+
+def static_cond(pred, fn1, fn2):
+    """What one of two functions returns, for a predicate known while building."""
+    if not callable(fn1):
+        raise TypeError("fn1 must be callable.")
+    if not callable(fn2):
+        raise TypeError("fn2 must be callable.")
+    return fn1() if pred else fn2()
+
+
+def last_dimension(shape, min_rank=1):
+    """The last size of a shape; ValueError where it is unknown."""
+    return dimension_value(_dims(shape, min_rank)[-1])
+
+
+def _dims(shape, min_rank):
+    dims = shape.dims
+    if dims is None:
+        raise ValueError("dims of shape must be known but is None")
+    if len(dims) < min_rank:
+        raise ValueError(f"rank of shape must be at least {min_rank} not: {len(dims)}")
+    return _Known(dims)
+
+
+class _Known:
+    """Sizes of which the one asked for must be known."""
+
+    def __init__(self, dims):
+        self._dims = dims
+
+    def __getitem__(self, index):
+        if self._dims[index].value is None:
+            raise ValueError(
+                f"dimension {index} shape must be known but is None" if index >= 0 else "last dimension shape must be known but is None"
+            )
+        return self._dims[index]
+
+
+def channel_dimension(shape, data_format, min_rank=1):
+    """The number of channels of a shape; ValueError where it is unknown."""
+    return dimension_value(_dims(shape, min_rank)[1 if data_format == "NCHW" else -1])
+
+
+def two_element_tuple(int_or_tuple):
+    """A size as a pair: of one number, or as given."""
+    if isinstance(int_or_tuple, (list, tuple)):
+        if len(int_or_tuple) != 2:
+            raise ValueError(f"Must be a list with 2 elements: {int_or_tuple}")
+        return int(int_or_tuple[0]), int(int_or_tuple[1])
+    if isinstance(int_or_tuple, int):
+        return int_or_tuple, int_or_tuple
+    if isinstance(int_or_tuple, TensorShape) and len(int_or_tuple) == 2:
+        return int_or_tuple[0].value, int_or_tuple[1].value
+    raise ValueError("Must be an int, a list with 2 elements or a TensorShape of length 2")
+
+
+def n_positive_integers(n, value):
+    """`value`, one number or several, as `n` numbers above zero."""
+    message = f"value must be an iterable of length {n} or 1, or a single integer"
+    if n < 1:
+        raise ValueError(f"n {n} must be >= 1")
+    values = value if isinstance(value, (list, tuple)) else list(value) if isinstance(value, TensorShape) else [value]
+    values = [getattr(v, "value", v) for v in values]
+    if len(values) not in (1, n) or not all(isinstance(v, int) and v > 0 for v in values):
+        raise ValueError(message)
+    return tuple(values) * (n // len(values) if len(values) == 1 else 1)
+
+
+def add_variable_to_collections(variable, collections_set, collections_name):
+    """Put a variable (or its parts) into collections: a list, or a dict by the kind of variable."""
+    found = collections_set.get(collections_name) if isinstance(collections_set, dict) else collections_set
+    for collection in list(found) if found is not None else []:
+        if collection == GraphKeys.GLOBAL_VARIABLES:
+            continue  # it is there already
+        for part in variable if hasattr(variable, "as_tensor") and hasattr(variable, "_variable_list") else [variable]:
+            add_to_collection(collection, part)
+
+
+def get_variable_collections(variables_collections, name):
+    """The collections of a kind of variable, from a list or a dict."""
+    return variables_collections.get(name) if isinstance(variables_collections, dict) else variables_collections

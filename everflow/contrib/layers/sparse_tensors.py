@@ -1,0 +1,48 @@
+"""Dense tensors of ids as sparse ones, without a value that stands for nothing."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, math
+
+
+def _nothing(dtype):
+    return "" if dtype == dtypes.string else dtype.as_numpy_dtype()
+
+
+def _ignored(dtype, ignore_value):
+    return math.cast(_nothing(dtype) if ignore_value is None else ignore_value, dtype, name="ignore_value")
+
+
+def dense_to_sparse_tensor(dense_tensor, ignore_value=None):
+    """The elements that differ from `ignore_value` (zero, or an empty string), as a SparseTensor."""
+    with name_scope("DenseToSparseTensor"):
+        dense_tensor = convert_to_tensor(dense_tensor)
+        ignored = _ignored(dense_tensor.dtype, ignore_value) if dense_tensor.dtype != dtypes.string else (ignore_value or "")
+        indices = array.where(math.not_equal(dense_tensor, ignored), name="indices")
+        return SparseTensor(
+            indices=indices,
+            values=array.gather_nd(dense_tensor, indices, name="values"),
+            dense_shape=array.shape(dense_tensor, out_type=dtypes.int64, name="dense_shape"),
+        )
+
+
+def indicators_to_sparse_ids(indicators, ignore_value=None, dtype=dtypes.int64):
+    """Rows of indicators as rows of the positions where they are on."""
+    with name_scope("IndicatorsToSparseIds"):
+        indicators = convert_to_tensor(indicators, name="indicators")
+        missing = convert_to_tensor(
+            ignore_value if ignore_value is not None else _nothing(indicators.dtype), dtype=indicators.dtype, name="missing"
+        )
+        # Where something is on, by row; its place in the row is the id, its rank there the place in the result.
+        on = math.not_equal(indicators, missing, name="is_present")
+        places = array.where(on)
+        rows, ids = places[:, :-1], math.cast(places[:, -1], dtype)
+        before = math.cumsum(math.cast(on, dtypes.int64), axis=-1, exclusive=True)
+        order = array.gather_nd(before, places)
+        longest = math.reduce_max(math.reduce_sum(math.cast(on, dtypes.int64), axis=-1))
+        shape = array.concat([array.shape(indicators, out_type=dtypes.int64)[:-1], array.reshape(longest, [1])], 0)
+        return SparseTensor(array.concat([rows, array.expand_dims(order, -1)], 1), ids, shape)
