@@ -20,6 +20,7 @@ from everflow.framework.scopes import (
     register_proto_function,
 )
 from everflow.ops.grouping import group
+from everflow.ops.tracking import Trackable
 from everflow.ops.variable_options import (
     SaveSliceInfo,
     VariableAggregation,
@@ -128,7 +129,7 @@ def _left_to_the_kind(self):
     raise NotImplementedError
 
 
-class Variable(metaclass=_VariableType):
+class Variable(Trackable, metaclass=_VariableType):
     """State that lives in a session from one run to the next.
 
     >>> v = tf.Variable(1.0, name="v")
@@ -294,6 +295,9 @@ class Variable(metaclass=_VariableType):
     def experimental_ref(self):
         """A hashable stand-in for the variable."""
         return _VariableRef(self)
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self}
 
     # --- slices ------------------------------------------------------------------------------
 

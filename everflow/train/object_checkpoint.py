@@ -1,0 +1,210 @@
+"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names in the graph."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.formats.checkpoint import open_checkpoint
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.errors import DataLossError, NotFoundError
+from everflow.framework.scopes import device, get_default_graph, get_default_session, init_scope
+from everflow.ops.constants import constant
+from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables import Variable
+from everflow.platform import file_io
+from everflow.protos.saver_pb2 import SaverDef
+from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
+from everflow.runtime.session import Session
+from everflow.train.checkpoint_state import update_checkpoint_state
+from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus
+from everflow.train.saver_graph import SaverGraph, by_device
+from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, is_trackable
+
+
+def session_or_default(session):
+    """The session given, the default one, or a new one for the default graph."""
+    return session or get_default_session() or Session()
+
+
+class _Text(SaveableObject):
+    """A string that is fed when saving."""
+
+    def __init__(self, tensor, name):
+        super().__init__(tensor, [SaveSpec(tensor, "", name)], name)
+
+
+class _SaveOps:
+    """The nodes that save one state of the tree; made again only when the tree has changed."""
+
+    def __init__(self, tree):
+        self.proto = tree.proto()
+        with device("/cpu:0"):
+            # Fed with the tree: it is no part of the graph.
+            self.graph_text = constant("", dtype=dtypes.string)
+        saveables, self.states = [], []
+        for _, _, key, saveable, _ in tree.saveables():
+            if isinstance(saveable, PythonState):
+                with device("/cpu:0"):
+                    text = constant("", dtype=dtypes.string)
+                self.states.append((saveable, text))
+                saveable = _Text(text, key)
+            saveables.append(saveable)
+        saveables.append(_Text(self.graph_text, OBJECT_GRAPH_KEY))
+        with device("/cpu:0"):
+            self.prefix = constant("", dtype=dtypes.string)
+        self.saved = SaverGraph(SaverDef.V2).save_objects(self.prefix, saveables)
+
+    def run(self, session, path):
+        feeds = {self.graph_text: self.proto.SerializeToString(), self.prefix: path}
+        feeds.update({text: state.serialize() for state, text in self.states})
+        return session.run(self.saved, feeds).decode()
+
+
+class RestoreOps:
+    """The nodes that restore, one set for each graph: by key, so that restoring twice adds none."""
+
+    def __init__(self):
+        with device("/cpu:0"):
+            self.prefix = constant("model", dtype=dtypes.string)
+        self._made: dict[tuple[str, int], object] = {}
+
+    def ops_for(self, wanted, slot_ids):
+        """Ops for [(object's id, key, object, saveable)]; slots are read one by one, the rest together where they are."""
+        missing = [w for w in wanted if (w[1], id(w[2])) not in self._made]
+        for entry in missing:
+            if entry[0] in slot_ids:
+                self._restore([entry])
+        rest = sorted((w for w in missing if w[0] not in slot_ids), key=lambda w: w[1])
+        by_saveable = {id(w[3]): w for w in rest}
+        for _, saveables in by_device([w[3] for w in rest]):
+            self._restore([by_saveable[id(s)] for s in saveables])
+        return [self._made[key, id(thing)] for _, key, thing, _ in wanted]
+
+    def _restore(self, entries):
+        specs = [(spec, key if len(saveable.specs) == 1 else spec.name) for _, key, _, saveable in entries for spec in saveable.specs]
+        with device("/cpu:0"):
+            tensors = raw.RestoreV2(
+                self.prefix, [name for _, name in specs], [s.slice_spec for s, _ in specs], dtypes=[s.dtype.base_dtype for s, _ in specs]
+            )
+        position = 0
+        for _, key, thing, saveable in entries:
+            mine = tensors[position : position + len(saveable.specs)]
+            position += len(mine)
+            with device(saveable.device):
+                self._made[key, id(thing)] = saveable.restore(mine, restored_shapes=None)
+
+
+def read_object_graph(reader, path) -> TrackableObjectGraph:
+    """The tree of objects that a checkpoint was written from."""
+    try:
+        return TrackableObjectGraph.FromString(reader.read(OBJECT_GRAPH_KEY).item())
+    except Exception as e:  # protobuf's DecodeError has moved between versions
+        if isinstance(e, DataLossError):
+            raise
+        raise DataLossError(None, None, f"{path}: the tree of objects in {OBJECT_GRAPH_KEY} can't be read") from e
+
+
+class Checkpoint(AutoTrackable):
+    """A group of objects that are saved and restored together; keyword arguments are the names of the branches.
+
+    >>> checkpoint = tf.train.Checkpoint(optimizer=optimizer, model=model)
+    >>> path = checkpoint.save("/tmp/training/ckpt", session=sess)
+    >>> checkpoint.restore(path).assert_consumed().run_restore_ops(sess)
+    """
+
+    def __init__(self, **kwargs):
+        for name, value in sorted(kwargs.items()):
+            if not is_trackable(value):
+                raise ValueError(
+                    f"`Checkpoint` was expecting a trackable object (a variable, an optimizer, a layer, another Checkpoint ...), got {value}. "
+                    "Lists and dicts can be set as attributes of the Checkpoint."
+                )
+            setattr(self, name, value)
+        self._nodes = _Nodes()
+
+    def _checkpoint_children(self):
+        return [("save_counter" if name == "_save_counter" else name, value) for name, value in super()._checkpoint_children()]
+
+    @property
+    def save_counter(self):
+        """A variable that counts calls of `save`; the number at the end of each path."""
+        if not hasattr(self, "_save_counter"):
+            with init_scope(), device("/cpu:0"):
+                self._save_counter = Variable(0, name="save_counter", dtype=dtypes.int64, trainable=False, use_resource=True)
+        return self._save_counter
+
+    def write(self, file_prefix, session=None):
+        """Save to exactly this path, without counting; returns it."""
+        session = session_or_default(session)
+        tree = ObjectTree(self)
+        folder = os.path.dirname(file_prefix)
+        if folder:
+            file_io.recursive_create_dir(folder)
+        with session.graph.as_default():
+            return self._nodes.save_ops(tree).run(session, file_prefix)
+
+    def save(self, file_prefix, session=None):
+        """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
+        session = session_or_default(session)
+        counter = self.save_counter
+        with session.graph.as_default():
+            if self._nodes.count_up is None:
+                with device("/cpu:0"):
+                    self._nodes.count_up = counter.assign_add(1)
+            number = int(session.run(self._nodes.count_up))
+        path = self.write(f"{file_prefix}-{number}", session=session)
+        update_checkpoint_state(
+            os.path.dirname(file_prefix) or ".", path, all_model_checkpoint_paths=[path], save_relative_paths=True
+        )
+        return path
+
+    def restore(self, save_path):
+        """Prepare restoring: the status returned runs it, and says whether everything found its place.
+
+        Objects that come later are looked up as well, whenever the status is asked.
+        """
+        if save_path is None:
+            status = InitializationOnlyStatus(self)
+            self.save_counter  # noqa: B018  made now, so that initializing includes it
+            return status
+        reader = open_checkpoint(save_path)
+        if not reader.has(OBJECT_GRAPH_KEY):
+            return NameBasedSaverStatus(self, save_path)
+        status = CheckpointLoadStatus(self, save_path, read_object_graph(reader, save_path), reader, self._nodes.restore_ops())
+        status.restore_python_state()
+        status.restore_ops()
+        self.save_counter  # noqa: B018
+        status.restore_ops()
+        return status
+
+
+class _Nodes:
+    """What a Checkpoint has added to the graph."""
+
+    def __init__(self):
+        self.count_up = None
+        self._save = None
+        self._restore = {}
+
+    def save_ops(self, tree):
+        if self._save is None or self._save.proto != tree.proto():
+            self._save = _SaveOps(tree)
+        return self._save
+
+    def restore_ops(self):
+        graph = get_default_graph()
+        if graph not in self._restore:
+            self._restore[graph] = RestoreOps()
+        return self._restore[graph]
+
+
+def names_in_object_checkpoint(save_path):
+    """{name in the graph: key} of an object-based checkpoint; None for one by names."""
+    reader = open_checkpoint(save_path)
+    if not reader.has(OBJECT_GRAPH_KEY):
+        return None
+    return {a.full_name: a.checkpoint_key for node in read_object_graph(reader, save_path).nodes for a in node.attributes if a.full_name}
+
+
+__all__ = ["Checkpoint", "NotFoundError", "RestoreOps", "names_in_object_checkpoint", "read_object_graph", "session_or_default"]
