@@ -125,7 +125,7 @@ def repeat_with_axis(data, repeats, axis, name=None):
         raise TypeError(f"axis must be an int; got {type(axis).__name__}")
     with name_scope(name, "Repeat", [data, repeats]):
         data = convert_to_tensor(data, name="data")
-        repeats = _int_tensor(repeats, "repeats")
+        repeats = int_tensor(repeats, "repeats")
         repeats.shape.with_rank_at_most(1)
         data = _with_nonzero_rank(data)
         data_shape = shape(data)
@@ -149,7 +149,8 @@ def repeat_with_axis(data, repeats, axis, name=None):
         return result
 
 
-def _int_tensor(value, name):
+def int_tensor(value, name):
+    """An integer tensor cast to int32; the cast is made even where it has that type, as in TensorFlow's graphs."""
     tensor = convert_to_tensor(value, name=name, preferred_dtype=dtypes.int32)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")

@@ -31,6 +31,7 @@ def _unary(function_name, op_type, meaning, sparse=False):
         if sparse and isinstance(x, SparseTensor):
             return on_sparse_values(build, op_type, x, name)
         if isinstance(x, CompositeTensor):  # ragged rows stay as they are
+            get_default_graph().unique_name(name or op_type)
             return x.with_flat_values(build(x.flat_values, name=name))
         return getattr(raw, op_type)(x, name=name)
 
@@ -114,6 +115,7 @@ def cast(x, dtype, name=None):
     if is_tensor(x) and target == x.dtype:
         return x
     if isinstance(x, CompositeTensor):
+        get_default_graph().unique_name(name or "Cast")
         return x.with_flat_values(cast(x.flat_values, target, name=name))
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array_sequences import positive_axis
+from everflow.ops.check import assert_equal
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 
@@ -28,9 +29,9 @@ def map_flat_values(op, *args, **kwargs):
     kwargs = {k: flat(v) for k, v in kwargs.items()}
     if not ragged:
         return op(*args, **kwargs)
-    checks = _same_rows(ragged)
-    result = op(*args, **kwargs)
-    return ragged[0].with_flat_values(with_dependencies(checks, result) if checks else result)
+    with control_dependencies(_same_rows(ragged)):
+        result = op(*args, **kwargs)
+    return ragged[0].with_flat_values(result)
 
 
 def _same_rows(ragged):
@@ -41,8 +42,7 @@ def _same_rows(ragged):
             raise ValueError("Inputs must have identical ragged splits")
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
             if a is not b:
-                holds = math.reduce_all(math.equal(a, math.cast(b, a.dtype)))
-                checks.append(raw.Assert(condition=holds, data=["Inputs must have identical ragged splits"]))
+                checks.append(assert_equal(a, math.cast(b, a.dtype), message="Inputs must have identical ragged splits"))
     return checks
 
 
@@ -196,7 +196,8 @@ def _joined_rows(parts):
     joined = _joined_rows(values) if isinstance(values[0], RaggedTensor) else array.concat(values, 0)
     splits = [parts[0].row_splits]
     for p in parts[1:]:
-        splits.append(p.row_splits[1:] + splits[-1][-1])
+        before = splits[-1][-1]
+        splits.append(p.row_splits[1:] + before)
     return RaggedTensor(joined, array.concat(splits, 0), internal=True)
 
 
@@ -208,7 +209,7 @@ def expand_dims(input, axis, name=None):  # noqa: A002
             return array.expand_dims(rt, axis)
         axis = positive_axis(axis, None if rt.shape.rank is None else rt.shape.rank + 1)
         if axis == 0:
-            return RaggedTensor(rt, array.stack([array.zeros([], rt.row_splits.dtype), rt.nrows()]), internal=True)
+            return RaggedTensor(rt, array.stack([0, rt.nrows()]), internal=True)
         if axis == 1:
             return RaggedTensor(rt, math.range(rt.nrows() + 1), internal=True)
         return rt.with_values(expand_dims(rt.values, axis - 1))

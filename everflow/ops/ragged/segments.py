@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array_sequences import repeat_with_axis
+from everflow.ops.array_sequences import int_tensor, repeat_with_axis
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
@@ -20,7 +20,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
             raise ValueError("Invalid row_splits: []")
         lengths = splits[1:] - splits[:-1]
         out_type = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
-        rows = math.cast(array.shape(splits, out_type=splits.dtype)[0] - 1, out_type)
+        rows = math.cast(array.shape(splits, out_type=splits.dtype)[-1] - 1, out_type)
         return repeat_with_axis(math.range(rows), lengths, axis=0)
 
 
@@ -31,13 +31,10 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
         out_type = out_type if hasattr(segment_ids, "op") else dtypes.int64
     out_type = dtypes.as_dtype(out_type)
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
-        segment_ids = convert_to_tensor(segment_ids, name="segment_ids", preferred_dtype=dtypes.int64)
+        segment_ids = int_tensor(segment_ids, "segment_ids")
         segment_ids.shape.assert_has_rank(1)
-        if not segment_ids.dtype.is_integer:
-            raise TypeError(f"segment_ids must be an integer tensor; dtype={segment_ids.dtype}")
-        segment_ids = math.cast(segment_ids, dtypes.int32)
         if num_segments is not None:
-            num_segments = math.cast(convert_to_tensor(num_segments, name="num_segments"), dtypes.int32)
+            num_segments = int_tensor(num_segments, "num_segments")
             num_segments.shape.assert_has_rank(0)
         lengths = math.bincount(segment_ids, minlength=num_segments, maxlength=num_segments, dtype=out_type)
-        return array.concat([array.zeros([1], out_type), math.cumsum(lengths)], axis=0)
+        return array.concat([[0], math.cumsum(lengths)], axis=0)

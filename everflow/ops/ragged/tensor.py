@@ -248,9 +248,10 @@ class RaggedTensor(CompositeTensor):
                     return self.nrows(out_type)
                 if axis == 1:
                     return math.cast(math.maximum(math.reduce_max(self.row_lengths()), 0), out_type)
-            inner = array.shape(self.flat_values, out_type=self._row_splits.dtype)[1:]
-            widths = [math.maximum(math.reduce_max(level.row_lengths()), 0) for level in self._levels()]
-            sizes = array.concat([array.stack([self.nrows(), *widths]), inner], axis=0)
+            rows = array.shape(self._row_splits, out_type=self._row_splits.dtype)
+            inner = array.shape(self.flat_values, out_type=self._row_splits.dtype)
+            widths = [math.maximum(math.reduce_max(s[1:] - s[:-1]), 0) for s in self.nested_row_splits]
+            sizes = array.concat([array.stack([rows[0] - 1, *widths]), inner[1:]], axis=0)
             sizes = math.cast(sizes, out_type)
             return sizes if axis is None else array.gather(sizes, axis)
 
