@@ -29,19 +29,33 @@ def _corners(boxes):
     return np.concatenate([low, high, np.prod(high - low, axis=1, keepdims=True)], axis=1)
 
 
-def _overlap_of_boxes(boxes):
-    """`overlap(i, others)`: intersection over union of box i with the others."""
-    corners = _corners(boxes)
+def _overlaps(one, others):
+    """Intersection over union [ones, others] of boxes that `_corners` gave."""
+    one = one[:, None]
+    sides = np.minimum(one[..., 2:4], others[:, 2:4]) - np.maximum(one[..., :2], others[:, :2])
+    np.maximum(sides, 0, out=sides)
+    shared = sides[..., 0] * sides[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = shared / (one[..., 4] + others[:, 4] - shared)
+    return np.where((others[:, 4] <= 0) | (one[..., 4] <= 0), 0, ratio)
 
-    def overlap(i, others):
-        one, rest = corners[i], corners[others]
-        sides = np.minimum(one[2:4], rest[:, 2:4]) - np.maximum(one[:2], rest[:, :2])
-        shared = np.prod(np.maximum(sides, 0), axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = shared / (one[4] + rest[:, 4] - shared)
-        return np.where((rest[:, 4] <= 0) | (one[4] <= 0), 0, ratio)
 
-    return overlap
+def _greedy(corners, order, limit, too_much):
+    """Indices of the boxes, taken in an order, that overlap no kept box before them too much. By blocks, to spare calls."""
+    kept: list[int] = []
+    for start in range(0, len(order), 128):
+        block = order[start : start + 128]
+        if kept:
+            block = block[~too_much(_overlaps(corners[block], corners[kept])).any(1)]
+        apart = ~too_much(_overlaps(corners[block], corners[block]))
+        alive = np.ones(len(block), bool)
+        for j, i in enumerate(block.tolist()):
+            if len(kept) == limit:
+                return kept
+            if alive[j]:
+                kept.append(i)
+                alive &= apart[j]
+    return kept
 
 
 class _Queue:
@@ -141,9 +155,15 @@ def _select(boxes, scores, max_output_size, iou_threshold, score_threshold=-math
     if scores.shape != boxes.shape[:1]:
         raise _invalid("scores has incompatible shape" if scores.dim() == 1 else "scores must be 1-D" + _show(scores.shape))
     _check_threshold(iou_threshold)
-    overlap = _overlap_of_boxes(boxes.float().numpy())
-    limit = _limit(max_output_size, len(boxes))
-    return _suppress(overlap, scores.float().numpy(), limit, np.float32(iou_threshold), score_threshold, sigma)
+    corners, scores = _corners(boxes.float().numpy()), scores.float().numpy()
+    limit, threshold = _limit(max_output_size, len(boxes)), np.float32(iou_threshold)
+    order = np.argsort(-scores)
+    best_first = scores[order]
+    # Ties go by the queue's order, and empty boxes come again: all else is a walk from the best score down.
+    if sigma == 0 and (np.diff(best_first) < 0).all() and (corners[:, 4] > 0).all():
+        kept = _greedy(corners, order[best_first > score_threshold], limit, lambda overlap: overlap >= threshold)
+        return kept, scores[kept].tolist()
+    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], scores, limit, threshold, score_threshold, sigma)
 
 
 def _indices(kept, size=None):
@@ -202,17 +222,6 @@ def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap
     return _indices(kept)
 
 
-def _suppress_once(overlap, scores, limit, threshold, score_threshold):
-    """The plain algorithm: each box is looked at once, best first."""
-    kept = []
-    for i in np.argsort(-scores, kind="stable").tolist():
-        if len(kept) == limit or not scores[i] > score_threshold:
-            break
-        if not kept or not (overlap(i, kept) > threshold).any():
-            kept.append(i)
-    return kept
-
-
 @kernel("CombinedNonMaxSuppression")
 def combined_non_max_suppression(
     boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, score_threshold, *, pad_per_class, clip_boxes
@@ -245,9 +254,11 @@ def combined_non_max_suppression(
         found = []
         for c in range(kinds):
             of_class = all_boxes[b, :, c if boxes.shape[2] > 1 else 0]
-            overlap = _overlap_of_boxes(of_class)
             class_scores = all_scores[b, :, c]
-            found += [(class_scores[i], of_class[i], c) for i in _suppress_once(overlap, class_scores, per_class, threshold, lowest)]
+            order = np.argsort(-class_scores, kind="stable")
+            order = order[class_scores[order] > lowest]
+            kept = _greedy(_corners(of_class), order, per_class, lambda overlap: overlap > threshold)
+            found += [(class_scores[i], of_class[i], c) for i in kept]
         found.sort(key=lambda entry: -entry[0])
         for n, (score, box, c) in enumerate(found[:size]):
             out_boxes[b, n], out_scores[b, n], out_classes[b, n] = box, score, c

@@ -32,12 +32,20 @@ def _check_adjustment(images, amount, name):
         raise _invalid(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
 
 
-@kernel("RGBToHSV")
-def rgb_to_hsv(images):
-    _check_colors(images)
-    red, green, blue = images.unbind(-1)
-    value, least = images.amax(-1), images.amin(-1)
-    spread = value - least
+def _planes(images):
+    """Red, green and blue, each contiguous: much faster than strides of three."""
+    return images.movedim(-1, 0).contiguous().unbind(0)
+
+
+def _extremes(red, green, blue):
+    """Each pixel's largest and smallest channel, and how far they are apart."""
+    high = torch.maximum(torch.maximum(red, green), blue)
+    low = torch.minimum(torch.minimum(red, green), blue)
+    return high, low, high - low
+
+
+def _to_hsv(red, green, blue):
+    value, _, spread = _extremes(red, green, blue)
     saturation = torch.where(value > 0, spread / value, 0)
     norm = 1 / (6 * spread)
     # Where two channels are the largest, red goes before green before blue.
@@ -47,17 +55,28 @@ def rgb_to_hsv(images):
         torch.where(green == value, (blue - red) * norm + 2 / 6, (red - green) * norm + 4 / 6),
     )
     hue = torch.where(spread > 0, hue, 0)
-    hue = torch.where(hue < 0, hue + 1, hue)
-    return torch.stack([hue, saturation, value], dim=-1).to(images.dtype)
+    return torch.where(hue < 0, hue + 1, hue), saturation, value
+
+
+def _ramps(sixths):
+    """How much of red, green and blue a hue has, by its angle in sixths of the circle."""
+    return [part.clamp_(0, 1) for part in ((sixths - 3).abs_().sub_(1), 2 - (sixths - 2).abs_(), 2 - (sixths - 4).abs_())]
+
+
+def _to_rgb(hue, saturation, value):
+    return torch.stack([(1 - saturation + saturation * ramp) * value for ramp in _ramps(hue * 6)], dim=-1)
+
+
+@kernel("RGBToHSV")
+def rgb_to_hsv(images):
+    _check_colors(images)
+    return torch.stack(_to_hsv(*_planes(images)), dim=-1).to(images.dtype)
 
 
 @kernel("HSVToRGB")
 def hsv_to_rgb(images):
     _check_colors(images)
-    hue, saturation, value = images.unbind(-1)
-    sixths = hue * 6
-    parts = [(sixths - 3).abs() - 1, 2 - (sixths - 2).abs(), 2 - (sixths - 4).abs()]
-    return torch.stack([(1 - saturation + saturation * p.clamp(0, 1)) * value for p in parts], dim=-1)
+    return _to_rgb(*_planes(images))
 
 
 @kernel("AdjustContrastv2")
@@ -80,10 +99,8 @@ def adjust_contrast_v1(images, contrast_factor, min_value, max_value):
 def adjust_hue(images, delta):
     """Turn the hue, leaving each pixel's largest and smallest channel as they are."""
     _check_adjustment(images, delta, "delta")
-    x = images.float()
-    red, green, blue = x.unbind(-1)
-    high, low = x.amax(-1), x.amin(-1)
-    spread = high - low
+    red, green, blue = _planes(images.float())
+    high, low, spread = _extremes(red, green, blue)
     hue = torch.where(
         red == high,
         (green - blue) / spread,
@@ -91,13 +108,11 @@ def adjust_hue(images, delta):
     )
     hue = torch.where(spread > 0, hue, 0)
     hue = torch.remainder(hue + delta * 6, 6)
-    parts = [(hue - 3).abs() - 1, 2 - (hue - 2).abs(), 2 - (hue - 4).abs()]
-    return torch.stack([low + spread * p.clamp(0, 1) for p in parts], dim=-1).to(images.dtype)
+    return torch.stack([low + spread * ramp for ramp in _ramps(hue)], dim=-1).to(images.dtype)
 
 
 @kernel("AdjustSaturation")
 def adjust_saturation(images, scale):
     _check_adjustment(images, scale, "scale")
-    hue, saturation, value = rgb_to_hsv(images.float()).unbind(-1)
-    changed = (saturation * scale).clamp(0, 1)
-    return hsv_to_rgb(torch.stack([hue, changed, value], dim=-1)).to(images.dtype)
+    hue, saturation, value = _to_hsv(*_planes(images.float()))
+    return _to_rgb(hue, (saturation * scale).clamp(0, 1), value).to(images.dtype)
