@@ -79,8 +79,8 @@ def _batch_gather_grad(params_shape, values, indices, batch_dims, rows):
 def _flat_batch_indices(params_shape, indices, batch_dims):
     """Indices into the flattened batch and gathered axes."""
     dtype = indices.dtype.base_dtype
-    stride = array.ones((), dtype)
     sizes = math.cast(params_shape, dtype)
+    stride = array.ones((), dtype)
     flat = indices
     for dim in builtins.range(batch_dims, 0, -1):
         length = sizes[dim - 1]
