@@ -131,7 +131,7 @@ python.ops            parsing_ops                        : . io ops.parsing*
 python.ops            partitioned_variables              : . ops.partitioned_variables
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random*
-python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables .
+python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables gen_ops .
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
 python.ops            script_ops                         : . ops.script* ops.py_func*
 python.ops            session_ops                        : . ops.session*
@@ -140,12 +140,12 @@ python.ops            sparse_ops                         : sparse . ops.sparse*
 python.ops            special_math_ops                   : math . ops.math* ops.einsum
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
-python.ops            state_ops                          : . ops.state ops.variables
+python.ops            state_ops                          : . ops.state ops.variables gen_ops
 python.ops            string_ops                         : strings . ops.strings*
 python.ops            summary_ops summary_ops_v2 summary_op_util : summary ops.summary*
 python.ops            template                           : . ops.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
-python.ops            variables                          : . ops.variables
+python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
 python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables
 python.ops            weights_broadcast_ops              : losses losses.* ops.weights_broadcast
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \

@@ -31,6 +31,11 @@ from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
 
 
+def is_resource_variable(variable) -> bool:
+    """Whether it is a variable of the resource kind."""
+    return isinstance(variable, Variable) and hasattr(variable, "handle")
+
+
 class BaseResourceVariable(Variable):
     """What a resource variable and the result of assigning to one share: reads and writes through a handle."""
 

@@ -499,3 +499,5 @@ def variable_creator_scope(variable_creator):
 
 
 default_variable_creator = variables.default_variable_creator
+variable = variables.Variable  # the name by which optimizers of programs make theirs
+_get_unique_variable_scope = _unique_scope_name

@@ -19,9 +19,9 @@ from everflow.framework.scopes import (
 )
 from everflow.ops import array, gradients, grouping, state, variables
 from everflow.ops.math import cast, unsorted_segment_sum
+from everflow.ops.resource_variables import is_resource_variable
 from everflow.ops.tracking import Trackable, TrackableReference
 from everflow.train import slot_creator
-from everflow.train.slot_creator import is_resource_variable
 
 
 class _Target:

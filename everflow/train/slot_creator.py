@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from everflow.framework.scopes import colocate_with
 from everflow.ops import array, initializers
+from everflow.ops.resource_variables import is_resource_variable
 from everflow.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from everflow.ops.variables import SaveSliceInfo, Variable
-
-
-def is_resource_variable(variable) -> bool:
-    """Whether it is a variable of the resource kind."""
-    return isinstance(variable, Variable) and hasattr(variable, "handle")
 
 
 def _create(primary, value, name, colocate_with_primary, validate_shape, shape=None, dtype=None):
