@@ -117,3 +117,11 @@ def test_classes_of_ones_own():
             fetches.register_session_run_conversion_functions(Squared, None)
     finally:
         fetches._conversions[:] = kept
+
+
+def test_waiting_for_a_fed_placeholder_is_waiting_for_its_feed():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [])
+        with tf.control_dependencies([x]):
+            y = tf.constant(2.0)
+        assert sess.run(y, {x: 1.0}) == 2.0

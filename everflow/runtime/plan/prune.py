@@ -12,6 +12,8 @@ from everflow.runtime.plan.structure import MERGE, NEXT
 def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Program:
     """The Program of `fetches` (Tensors and Operations) given `feeds` (Tensors); operations in `done` need not be waited for."""
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
+    # Waiting for a placeholder is waiting for its feed.
+    done = done | {t.op for t in feeds if t.op.type in ("Placeholder", "PlaceholderV2")}
     needed: dict = {}  # Operation → Node
     stack = [_op_of(f) for f in fetches if f not in fed]
     while stack:

@@ -1,0 +1,86 @@
+"""Counts of true and false positives and negatives of bool predictions, and what is made of them."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies
+from everflow.metrics.variables import aligned, collected, metric_variable
+from everflow.ops import array, check_shapes, math, state
+from everflow.ops.variable_scope import variable_scope
+
+
+def _count(values, weights=None, metrics_collections=None, updates_collections=None):
+    """How often a bool is true, weighted."""
+    check_shapes.assert_type(values, dtypes.bool)
+    count = metric_variable([], dtypes.float32, name="count")
+    values = math.cast(values, dtypes.float32)
+    if weights is not None:
+        with control_dependencies((_assert_rank_fits(weights, values),)):
+            weights = math.cast(weights, dtypes.float32)
+            values = math.multiply(values, weights)
+    value = array.identity(count)
+    update_op = state.assign_add(count, math.reduce_sum(values))
+    return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def _assert_rank_fits(weights, values):
+    return check_shapes.assert_rank_in(weights, (0, array.rank(values)))
+
+
+# metric: (what labels are, what predictions are)
+_KINDS = {
+    "true_positives": (True, True),
+    "true_negatives": (False, False),
+    "false_positives": (False, True),
+    "false_negatives": (True, False),
+}
+
+
+def _metric(kind, doc):
+    label, prediction = _KINDS[kind]
+
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with variable_scope(name, kind, (predictions, labels, weights)):
+            predictions, labels, weights = aligned(
+                predictions=math.cast(predictions, dtype=dtypes.bool), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
+            )
+            hits = math.logical_and(math.equal(labels, label), math.equal(predictions, prediction))
+            return _count(hits, weights, metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = kind
+    metric.__doc__ = doc
+    return metric
+
+
+true_positives = _metric("true_positives", "How often labels and predictions are both true, weighted.")
+true_negatives = _metric("true_negatives", "How often labels and predictions are both false, weighted.")
+false_positives = _metric("false_positives", "How often a prediction is true and its label false, weighted.")
+false_negatives = _metric("false_negatives", "How often a prediction is false and its label true, weighted.")
+
+
+def _ratio(hits, misses, name):
+    return array.where(math.greater(hits + misses, 0), math.div(hits, hits + misses), 0, name)
+
+
+def _share(kind, other, doc):
+    """A metric of the form true positives / (true positives + something)."""
+    name_of_kind = kind
+
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with variable_scope(name, name_of_kind, (predictions, labels, weights)):
+            predictions, labels, weights = aligned(
+                predictions=math.cast(predictions, dtype=dtypes.bool), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
+            )
+            hits, hits_update = true_positives(labels, predictions, weights)
+            misses, misses_update = other(labels, predictions, weights)
+            value = _ratio(hits, misses, "value")
+            update_op = _ratio(hits_update, misses_update, "update_op")
+            return collected(value, update_op, metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = kind
+    metric.__doc__ = doc
+    return metric
+
+
+precision = _share("precision", false_positives, "The share of positive predictions that are right.")
+recall = _share("recall", false_negatives, "The share of positive labels that are found.")

@@ -1,0 +1,180 @@
+"""Means over batches: of values, errors, hits, and of classes."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies
+from everflow.metrics.variables import aligned, collected, metric_variable
+from everflow.ops import array, math, state
+from everflow.ops.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
+from everflow.ops.variable_scope import variable_scope
+from everflow.ops.weights import broadcast_weights
+
+
+def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The weighted mean of values.
+
+    >>> value, update_op = tf.metrics.mean(losses)
+    """
+    with variable_scope(name, "mean", (values, weights)):
+        values = math.cast(values, dtypes.float32)
+        total = metric_variable([], dtypes.float32, name="total")
+        count = metric_variable([], dtypes.float32, name="count")
+        if weights is None:
+            number = math.cast(array.size(values), dtypes.float32)
+        else:
+            values, _, weights = aligned(values, None, weights)
+            weights = broadcast_weights(math.cast(weights, dtypes.float32), values)
+            values = math.multiply(values, weights)
+            number = math.reduce_sum(weights)
+        update_total = state.assign_add(total, math.reduce_sum(values))
+        with control_dependencies([values]):
+            update_count = state.assign_add(count, number)
+        value = math.div_no_nan(total, math.maximum(count, 0), name="value")
+        update_op = math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The weighted mean of tensors, element by element."""
+    with variable_scope(name, "mean", (values, weights)):
+        values = math.cast(values, dtypes.float32)
+        total = metric_variable(values.shape, dtypes.float32, name="total_tensor")
+        count = metric_variable(values.shape, dtypes.float32, name="count_tensor")
+        number = array.ones_like(values)
+        if weights is not None:
+            values, _, weights = aligned(values, None, weights)
+            weights = broadcast_weights(math.cast(weights, dtypes.float32), values)
+            values = math.multiply(values, weights)
+            number = math.multiply(number, weights)
+        update_total = state.assign_add(total, values)
+        with control_dependencies([values]):
+            update_count = state.assign_add(count, number)
+        value = math.div_no_nan(total, math.maximum(count, 0), name="value")
+        update_op = math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """How often predictions equal labels.
+
+    >>> accuracy, update_op = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+    """
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    if labels.dtype != predictions.dtype:
+        predictions = math.cast(predictions, labels.dtype)
+    hits = math.cast(math.equal(predictions, labels), dtypes.float32)
+    return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
+
+
+def mean_absolute_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean of |predictions - labels|."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    errors = math.abs(predictions - labels)
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
+
+
+def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean of one minus the product of labels and predictions along a dimension."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    products = math.multiply(predictions, labels)
+    products = math.reduce_sum(products, axis=[dim], keepdims=True)
+    distance, update_op = mean(products, weights, None, None, name or "mean_cosine_distance")
+    distance = math.subtract(1.0, distance)
+    update_op = math.subtract(1.0, update_op)
+    return collected(distance, update_op, metrics_collections, updates_collections)
+
+
+def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean of |labels - predictions| / normalizer; zero where the normalizer is."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
+    predictions.shape.assert_is_compatible_with(normalizer.shape)
+    errors = array.where(math.equal(normalizer, 0.0), array.zeros_like(labels), math.div(math.abs(labels - predictions), normalizer))
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
+
+
+def mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean of the squared error."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    errors = math.squared_difference(labels, predictions)
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
+
+
+def root_mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The root of the mean of the squared error."""
+    predictions, labels, weights = aligned(predictions, labels, weights)
+    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
+    root = math.sqrt(value)
+    update_op = math.sqrt(update)
+    return collected(root, update_op, metrics_collections, updates_collections)
+
+
+def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The share of values below a threshold."""
+    below = math.cast(math.less(values, threshold), dtypes.float32)
+    return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
+
+
+def _confusion_update(labels, predictions, num_classes, weights):
+    """(the variable that holds the confusion matrix of all batches, the op that adds this one)."""
+    total = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
+    predictions = math.cast(predictions, dtypes.int64)
+    labels = math.cast(labels, dtypes.int64)
+    num_classes = math.cast(num_classes, dtypes.int64)
+    # The matrix is of vectors.
+    if predictions.shape.rank is None or predictions.shape.rank > 1:
+        predictions = array.reshape(predictions, [-1])
+    if labels.shape.rank is None or labels.shape.rank > 1:
+        labels = array.reshape(labels, [-1])
+    if weights is not None and (weights.shape.rank is None or weights.shape.rank > 1):
+        weights = array.reshape(weights, [-1])
+    current = confusion_matrix(labels, predictions, num_classes, weights=weights, dtype=dtypes.float64)
+    return total, state.assign_add(total, current)
+
+
+def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean over classes of intersection over union; classes that never came up don't count."""
+    with variable_scope(name, "mean_iou", (predictions, labels, weights)):
+        predictions, labels, weights = aligned(predictions, labels, weights)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        total, update_op = _confusion_update(labels, predictions, num_classes, weights)
+        over_rows = math.cast(math.reduce_sum(total, 0), dtypes.float32)
+        over_columns = math.cast(math.reduce_sum(total, 1), dtypes.float32)
+        diagonal = math.cast(array.diag_part(total), dtypes.float32)
+        union = over_rows + over_columns - diagonal
+        valid = math.reduce_sum(math.cast(math.not_equal(union, 0), dtype=dtypes.float32))
+        union = array.where(math.greater(union, 0), union, array.ones_like(union))
+        ratios = math.div(diagonal, union)
+        value = array.where(math.greater(valid, 0), math.reduce_sum(ratios, name="mean_iou") / valid, 0)
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The mean over classes of how often each was predicted right; a class that never came up counts as zero."""
+    with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
+        labels = math.cast(labels, dtypes.int64)
+        if labels.shape.rank is None or labels.shape.rank > 1:
+            labels = array.reshape(labels, [-1])
+        if predictions.shape.rank is None or predictions.shape.rank > 1:
+            predictions = array.reshape(predictions, [-1])
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        total = metric_variable([num_classes], dtypes.float32, name="total")
+        count = metric_variable([num_classes], dtypes.float32, name="count")
+        ones = array.ones([array.size(labels)], dtypes.float32)
+        if labels.dtype != predictions.dtype:
+            predictions = math.cast(predictions, labels.dtype)
+        hits = math.cast(math.equal(predictions, labels), dtypes.float32)
+        if weights is not None:
+            if weights.shape.rank is None or weights.shape.rank > 1:
+                weights = array.reshape(weights, [-1])
+            weights = math.cast(weights, dtypes.float32)
+            hits *= weights
+            ones *= weights
+        update_total = state.scatter_add(total, labels, ones)
+        update_count = state.scatter_add(count, labels, hits)
+        per_class = math.div_no_nan(count, math.maximum(total, 0), name=None)
+        value = math.reduce_mean(per_class, name="mean_accuracy")
+        update_op = math.div_no_nan(update_count, math.maximum(update_total, 0), name="update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)

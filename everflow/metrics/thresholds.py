@@ -1,0 +1,204 @@
+"""Metrics of probabilities at many thresholds at once: areas under curves, precision and recall, sensitivity and specificity."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies
+from everflow.metrics.variables import aligned, collected, metric_variable, safe_div
+from everflow.ops import array, check, math, state
+from everflow.ops.constants import constant
+from everflow.ops.variable_scope import variable_scope
+from everflow.ops.weights import broadcast_weights
+from everflow.platform import logging
+
+_NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
+_TINY = 1e-7
+
+
+def _counts(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp")):
+    """({kind: variable}, {kind: update op}): how many of each kind there are at each threshold."""
+    for kind in includes:
+        if kind not in _NAMES:
+            raise ValueError(f"Invalid key: {kind}.")
+    with control_dependencies(
+        [
+            check.assert_greater_equal(predictions, math.cast(0.0, dtype=predictions.dtype), message="predictions must be in [0, 1]"),
+            check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message="predictions must be in [0, 1]"),
+        ]
+    ):
+        predictions, labels, weights = aligned(
+            predictions=math.cast(predictions, dtypes.float32), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
+        )
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    number = len(thresholds)
+    column = array.reshape(predictions, [-1, 1])
+    row = array.reshape(math.cast(labels, dtype=dtypes.bool), [1, -1])
+    count = column.shape[0].value
+    if count is None:
+        count = array.shape(column)[0]
+    tiled_thresholds = array.tile(array.expand_dims(constant(thresholds), [1]), array.stack([1, count]))
+    positive = math.greater(array.tile(array.transpose(column), [number, 1]), tiled_thresholds)
+    negative = math.logical_not(positive) if "fn" in includes or "tn" in includes else None
+    label_positive = array.tile(row, [number, 1])
+    label_negative = math.logical_not(label_positive) if "fp" in includes or "tn" in includes else None
+    tiled_weights = None
+    if weights is not None:
+        weights = broadcast_weights(math.cast(weights, dtypes.float32), predictions)
+        tiled_weights = array.tile(array.reshape(weights, [1, -1]), [number, 1])
+        tiled_thresholds.shape.assert_is_compatible_with(tiled_weights.shape)
+    pairs = {
+        "tp": (label_positive, positive),
+        "fn": (label_positive, negative),
+        "tn": (label_negative, negative),
+        "fp": (label_negative, positive),
+    }
+    values, updates = {}, {}
+    for kind, (label, prediction) in pairs.items():
+        if kind not in includes:
+            continue
+        variable = metric_variable([number], dtypes.float32, name=_NAMES[kind])
+        hits = math.cast(math.logical_and(label, prediction), dtypes.float32)
+        if tiled_weights is not None:
+            hits *= tiled_weights
+        updates[kind] = state.assign_add(variable, math.reduce_sum(hits, 1))
+        values[kind] = variable
+    return values, updates
+
+
+def _spread(number):
+    """So many thresholds from just below zero to just above one."""
+    inner = [(i + 1) * 1.0 / (number - 1) for i in range(number - 2)]
+    return [0.0 - _TINY, *inner, 1.0 + _TINY]
+
+
+def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, curve="ROC", name=None,
+        summation_method="trapezoidal", thresholds=None):  # fmt: skip
+    """The area under the ROC or precision-recall curve, approximated at many thresholds."""
+    with variable_scope(name, "auc", (labels, predictions, weights)):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        if thresholds is not None:
+            thresholds = [0.0 - _TINY, *sorted(thresholds), 1.0 + _TINY]
+            num_thresholds = len(thresholds)
+        else:
+            thresholds = _spread(num_thresholds)
+        values, updates = _counts(labels, predictions, thresholds, weights)
+        last = num_thresholds - 1
+        epsilon = 1.0e-6
+
+        def interpolated(tp, fp, fn):
+            """The exact area under the precision-recall curve between its points."""
+            dtp = tp[:last] - tp[1:]
+            p = tp + fp
+            slope = safe_div(dtp, p[:last] - p[1:], name="prec_slope")
+            intercept = tp[1:] - math.multiply(slope, p[1:])
+            ratio = array.where(
+                math.logical_and(p[:last] > 0, p[1:] > 0),
+                safe_div(p[:last], p[1:], name="recall_relative_ratio"),
+                array.ones_like(p[1:]),
+            )
+            return math.reduce_sum(
+                safe_div(slope * (dtp + intercept * math.log(ratio)), tp[1:] + fn[1:], name="pr_auc_increment"),
+                name="interpolate_pr_auc",
+            )
+
+        def area(tp, fn, tn, fp, name):
+            if curve == "PR":
+                if summation_method == "trapezoidal":
+                    logging.warning(
+                        'Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "careful_interpolation" instead.'
+                    )
+                elif summation_method == "careful_interpolation":
+                    return interpolated(tp, fp, fn)
+            rec = math.div(tp + epsilon, tp + fn + epsilon)
+            if curve == "ROC":
+                x, y = math.div(fp, fp + tn + epsilon), rec
+            else:
+                x, y = rec, math.div(tp + epsilon, tp + fp + epsilon)
+            if summation_method in ("trapezoidal", "careful_interpolation"):
+                return math.reduce_sum(math.multiply(x[:last] - x[1:], (y[:last] + y[1:]) / 2.0), name=name)
+            if summation_method == "minoring":
+                return math.reduce_sum(math.multiply(x[:last] - x[1:], math.minimum(y[:last], y[1:])), name=name)
+            if summation_method == "majoring":
+                return math.reduce_sum(math.multiply(x[:last] - x[1:], math.maximum(y[:last], y[1:])), name=name)
+            raise ValueError(f"Invalid summation_method: {summation_method}")
+
+        value = area(values["tp"], values["fn"], values["tn"], values["fp"], "value")
+        update_op = area(updates["tp"], updates["fn"], updates["tn"], updates["fp"], "update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
+                               updates_collections=None, name=None):  # fmt: skip
+    """The share of positives found at the threshold whose specificity is nearest to the one given."""
+    if specificity < 0 or specificity > 1:
+        raise ValueError("`specificity` must be in the range [0, 1].")
+    with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
+        values, updates = _counts(labels, predictions, _spread(num_thresholds), weights)
+
+        def compute(tp, tn, fp, fn, name):
+            specificities = math.div(tn, tn + fp + _TINY)
+            index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
+            return math.div(tp[index], tp[index] + fn[index] + _TINY, name)
+
+        value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
+        update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
+                               updates_collections=None, name=None):  # fmt: skip
+    """The share of negatives told at the last threshold whose sensitivity is nearest to the one given."""
+    if sensitivity < 0 or sensitivity > 1:
+        raise ValueError("`sensitivity` must be in the range [0, 1].")
+    with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
+        values, updates = _counts(labels, predictions, _spread(num_thresholds), weights)
+
+        def compute(tp, tn, fp, fn, name):
+            sensitivities = math.div(tp, tp + fn + _TINY)
+            # The last of equals: the running count of minima is largest from there on.
+            nearest = math.reduce_min(math.abs(sensitivities - sensitivity))
+            at = math.cast(math.equal(math.abs(sensitivities - sensitivity), nearest), dtypes.int64)
+            index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
+            return math.div(tn[index], tn[index] + fp[index] + _TINY, name)
+
+        value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
+        update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
+        return collected(value, update_op, metrics_collections, updates_collections)
+
+
+def _share_at_thresholds(word, other, doc):
+    scope = f"{word}_at_thresholds"
+
+    def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with variable_scope(name, scope, (predictions, labels, weights)):
+            values, updates = _counts(labels, predictions, thresholds, weights, includes=("tp", other))
+            value = math.div(values["tp"], _TINY + values["tp"] + values[other], name=f"{word}_value")
+            update_op = math.div(updates["tp"], _TINY + updates["tp"] + updates[other], name=f"{word}_update_op")
+            return collected(value, update_op, metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = scope
+    metric.__doc__ = doc
+    return metric
+
+
+precision_at_thresholds = _share_at_thresholds("precision", "fp", "The share of positive predictions that are right, at each threshold.")
+recall_at_thresholds = _share_at_thresholds("recall", "fn", "The share of positive labels that are found, at each threshold.")
+
+
+def _count_at_thresholds(kind, doc):
+    def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
+            values, updates = _counts(labels, predictions, thresholds, weights, includes=(kind,))
+            value = values[kind].value() if not hasattr(values[kind], "handle") else values[kind].read_value()
+            return collected(value, updates[kind], metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
+    metric.__doc__ = doc
+    return metric
+
+
+true_positives_at_thresholds = _count_at_thresholds("tp", "How often label and prediction are both true, at each threshold.")
+true_negatives_at_thresholds = _count_at_thresholds("tn", "How often label and prediction are both false, at each threshold.")
+false_positives_at_thresholds = _count_at_thresholds("fp", "How often a prediction is true and its label false, at each threshold.")
+false_negatives_at_thresholds = _count_at_thresholds("fn", "How often a prediction is false and its label true, at each threshold.")

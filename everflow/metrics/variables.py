@@ -1,0 +1,76 @@
+"""What all metrics share: their variables, collections, and inputs brought to one rank."""
+
+from __future__ import annotations
+
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collections
+from everflow.ops import array, math
+from everflow.ops.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.control_flow import cond
+from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+
+
+def metric_variable(shape, dtype, validate_shape=True, name=None):
+    """A local variable of zeros that joins METRIC_VARIABLES."""
+    return Variable(
+        lambda: array.zeros(shape, dtype),
+        trainable=False,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        validate_shape=validate_shape,
+        synchronization=VariableSynchronization.ON_READ,
+        aggregation=VariableAggregation.SUM,
+        name=name,
+    )
+
+
+def collected(value, update_op, metrics_collections, updates_collections):
+    """(value, update op), put into collections where they are named."""
+    if metrics_collections:
+        add_to_collections(metrics_collections, value)
+    if updates_collections:
+        add_to_collections(updates_collections, update_op)
+    return value, update_op
+
+
+def safe_div(numerator, denominator, name):
+    """numerator / denominator, zero where the denominator is not positive."""
+    quotient = math.truediv(numerator, denominator)
+    zero = array.zeros_like(quotient, dtype=denominator.dtype)
+    return array.where(math.greater(denominator, 0), quotient, zero, name=name)
+
+
+def aligned(predictions, labels, weights):
+    """(predictions, labels, weights) without the one dimension of size 1 that one of them has more."""
+    predictions = convert_to_tensor(predictions)
+    if labels is not None:
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+    if weights is None:
+        return predictions, labels, None
+    weights = convert_to_tensor(weights)
+    weights_rank, predictions_rank = weights.shape.rank, predictions.shape.rank
+    if weights_rank == 0:
+        return predictions, labels, weights
+    if predictions_rank is not None and weights_rank is not None:
+        if weights_rank - predictions_rank == 1:
+            weights = array.squeeze(weights, [-1])
+        elif predictions_rank - weights_rank == 1:
+            weights = array.expand_dims(weights, [-1])
+        return predictions, labels, weights
+    weights_rank_tensor = array.rank(weights)
+    difference = weights_rank_tensor - array.rank(predictions)
+
+    def adjusted():
+        return cond(
+            math.equal(difference, -1),
+            lambda: array.expand_dims(weights, [-1]),
+            lambda: (
+                cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), lambda: weights)
+                if weights.shape.rank is None or weights.shape[-1].is_compatible_with(1)
+                else weights
+            ),
+        )
+
+    weights = cond(math.equal(weights_rank_tensor, 0), lambda: weights, adjusted)
+    return predictions, labels, weights
