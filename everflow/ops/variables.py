@@ -20,7 +20,6 @@ from everflow.framework.scopes import (
     register_proto_function,
 )
 from everflow.ops.grouping import group
-from everflow.ops.tracking import Trackable
 from everflow.ops.variable_options import (
     SaveSliceInfo,
     VariableAggregation,
@@ -129,7 +128,7 @@ def _left_to_the_kind(self):
     raise NotImplementedError
 
 
-class Variable(Trackable, metaclass=_VariableType):
+class Variable(metaclass=_VariableType):
     """State that lives in a session from one run to the next.
 
     >>> v = tf.Variable(1.0, name="v")
@@ -295,9 +294,6 @@ class Variable(Trackable, metaclass=_VariableType):
     def experimental_ref(self):
         """A hashable stand-in for the variable."""
         return _VariableRef(self)
-
-    def _gather_saveables_for_checkpoint(self):
-        return {"VARIABLE_VALUE": self}
 
     # --- slices ------------------------------------------------------------------------------
 

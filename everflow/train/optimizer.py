@@ -20,7 +20,6 @@ from everflow.framework.scopes import (
 from everflow.ops import array, gradients, grouping, state, variables
 from everflow.ops.math import cast, unsorted_segment_sum
 from everflow.ops.resource_variables import is_resource_variable
-from everflow.ops.tracking import Trackable, TrackableReference
 from everflow.train import slot_creator
 
 
@@ -66,7 +65,7 @@ def _deduplicate_indexed_slices(values, indices):
     return unsorted_segment_sum(values, positions, array.shape(unique_indices)[0]), unique_indices
 
 
-class Optimizer(Trackable):
+class Optimizer:
     """Base class of optimizers.
 
     A subclass says in `_create_slots`, `_prepare`, `_apply_dense`, `_apply_sparse`, `_resource_apply_dense`,
@@ -257,13 +256,6 @@ class Optimizer(Trackable):
 
     def _non_slot_variables(self):
         return self._non_slot_dict.values()
-
-    @property
-    def _checkpoint_dependencies(self):
-        """Its own variables in the default graph; slots are found by the variables they belong to."""
-        graph = get_default_graph()
-        own = [TrackableReference(name, v) for (name, where), v in self._non_slot_dict.items() if where is graph]
-        return super()._checkpoint_dependencies + sorted(own, key=lambda item: item.name)
 
     # --- what subclasses define --------------------------------------------------------------
 
