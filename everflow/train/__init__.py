@@ -47,6 +47,7 @@ from everflow.train.global_step import (
 
 # --- checkpoints: Saver, reading, writing and listing them
 from everflow.train.checkpoint_initialization import init_from_checkpoint
+from everflow.train.checkpoint_manager import CheckpointManager, checkpoints_iterator
 from everflow.train.checkpoint_reader import NewCheckpointReader, list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import (
     checkpoint_exists,
@@ -59,7 +60,6 @@ from everflow.train.checkpoint_state import (
 )
 from everflow.formats.graph_files import write_graph
 from everflow.train.meta_graph import export_meta_graph, import_meta_graph
-from everflow.train.checkpoint_manager import CheckpointManager
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import VocabInfo, warm_start

@@ -1,4 +1,4 @@
-"""`tf.train.CheckpointManager`: keeps the newest checkpoints of a folder and deletes the others."""
+"""`tf.train.CheckpointManager` keeps the newest few checkpoints of a folder; `checkpoints_iterator` waits for new ones."""
 
 from __future__ import annotations
 
@@ -7,82 +7,128 @@ import os
 import time
 
 from everflow.framework.scopes import get_default_session
-from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state, remove_checkpoint, write_state
+from everflow.platform import file_io, logging
+from everflow.train.checkpoint_state import get_checkpoint_mtimes, get_checkpoint_state, latest_checkpoint, remove_checkpoint, write_state
+from everflow.train.restore_status import session_for
 
 
 class CheckpointManager:
-    """Saves a Checkpoint under numbered names in a folder.
+    """Saves a `tf.train.Checkpoint` into a folder as ckpt-1, ckpt-2, … and deletes old ones.
 
-    >>> manager = tf.train.CheckpointManager(checkpoint, "training", max_to_keep=3)
+    >>> manager = tf.train.CheckpointManager(checkpoint, "/tmp/training", max_to_keep=3)
+    >>> checkpoint.restore(manager.latest_checkpoint)
     """
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt"):
         if max_to_keep is not None and max_to_keep <= 0:
-            raise ValueError(f"Expected a positive integer or `None` for `max_to_max_to_keep`, got {max_to_keep}.")
+            raise ValueError(f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}.")
         self._checkpoint = checkpoint
-        self._directory = directory
         self._max_to_keep = max_to_keep
-        self._keep_every = keep_checkpoint_every_n_hours
+        self._seconds = None if keep_checkpoint_every_n_hours is None else 3600.0 * keep_checkpoint_every_n_hours
+        self._directory = directory
         self._prefix = os.path.join(directory, checkpoint_name)
-        self._latest = None
+        self._held: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._count_up = None
-        self._kept = collections.OrderedDict()
-        self._last_preserved = time.time()
+        file_io.recursive_create_dir(directory)
         self._take_over(get_checkpoint_state(directory))
 
     def _take_over(self, state):
-        """Go on with the checkpoints that a former run left."""
+        """Go on from what an earlier process left in the folder."""
+        self._latest = None if state is None else state.model_checkpoint_path
+        now = time.time()
+        self._last_preserved = now if state is None or not state.last_preserved_timestamp else state.last_preserved_timestamp
         if state is None:
             return
-        now = time.time()
-        stamps = list(state.all_model_checkpoint_timestamps) or [now] * len(state.all_model_checkpoint_paths)
-        for path, stamp in zip(state.all_model_checkpoint_paths, stamps, strict=False):
-            if checkpoint_exists(path):
-                self._kept[path] = stamp
-        self._last_preserved = state.last_preserved_timestamp or now
-        self._latest = state.model_checkpoint_path
+        times = list(state.all_model_checkpoint_timestamps)
+        if len(times) != len(state.all_model_checkpoint_paths):
+            times = [now] * len(state.all_model_checkpoint_paths)
+        self._held.update(zip(state.all_model_checkpoint_paths, times))
 
-    directory = property(lambda self: self._directory, doc="The folder.")
-    checkpoints = property(lambda self: list(self._kept), doc="The checkpoints there are, oldest first.")
-    latest_checkpoint = property(lambda self: self._latest, doc="The newest checkpoint, or None.")
+    @property
+    def latest_checkpoint(self):
+        """The path of the newest checkpoint, or None."""
+        return self._latest
+
+    @property
+    def checkpoints(self):
+        """The paths of the checkpoints kept, oldest first."""
+        return list(self._held)
 
     def save(self, checkpoint_number=None):
-        """Save, in the default session, and delete what is too old; returns the path."""
-        session = get_default_session()
+        """Write the next checkpoint, delete what is too old, and return the new one's path."""
         counter = self._checkpoint.save_counter
-        if checkpoint_number is None:
-            if not session.run(counter.is_initialized()):
-                session.run(counter.initializer)
+        session = session_for(get_default_session())
+        with session.graph.as_default():
             if self._count_up is None:
-                self._count_up = counter.assign_add(1)
-            checkpoint_number = session.run(self._count_up)
-        path = self._checkpoint.write(f"{self._prefix}-{int(checkpoint_number)}", session=session)
-        self._kept.pop(path, None)
-        self._kept[path] = time.time()
+                self._count_up = counter.assign_add(1, read_value=False)
+        session.run(self._count_up)
+        number = int(session.run(counter)) if checkpoint_number is None else int(checkpoint_number)
+        path = self._checkpoint.write(f"{self._prefix}-{number}", session=session)
+        self._held.pop(path, None)
+        self._held[path] = time.time()
         self._latest = path
+        expired = self._expired(path)
+        # First what is valid, then the deleting: whoever reads in between finds what the state file names.
         self._write_state()
-        if self._sweep():
-            self._write_state()
+        for old in expired:
+            remove_checkpoint(old)
         return path
+
+    def _expired(self, newest):
+        """Drop and return the checkpoints beyond the number to keep; one in so many hours is kept for good."""
+        expired = []
+        while self._max_to_keep is not None and len(self._held) > self._max_to_keep:
+            path, when = next(iter(self._held.items()))
+            if path == newest:
+                break
+            del self._held[path]
+            if self._seconds is not None and when - self._seconds >= self._last_preserved:
+                self._last_preserved = when
+            else:
+                expired.append(path)
+        return expired
 
     def _write_state(self):
         write_state(
             self._directory,
             self._latest,
-            self.checkpoints,
+            list(self._held),
             save_relative_paths=True,
-            all_model_checkpoint_timestamps=list(self._kept.values()),
+            all_model_checkpoint_timestamps=list(self._held.values()),
             last_preserved_timestamp=self._last_preserved,
         )
 
-    def _sweep(self):
-        """Delete or let go the oldest beyond the number to keep; whether there were any."""
-        swept = False
-        while self._max_to_keep is not None and len(self._kept) > self._max_to_keep:
-            path, stamp = self._kept.popitem(last=False)
-            swept = True
-            if self._keep_every is not None and stamp - self._keep_every * 3600 >= self._last_preserved:
-                self._last_preserved = stamp
-            else:
-                remove_checkpoint(path)
-        return swept
+
+def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
+    """Yield the path of each new checkpoint in a folder as it comes.
+
+    After `timeout` seconds without one it ends, unless `timeout_fn()` gives something false. `min_interval_secs` go by between two.
+    """
+    seen = None
+    while True:
+        path = _wait_for_new(checkpoint_dir, seen, timeout)
+        if path is None:
+            if not timeout_fn:
+                logging.info("Timed-out waiting for a checkpoint.")
+                return
+            if timeout_fn():
+                return
+            continue
+        began = time.time()
+        seen = path
+        yield path
+        time.sleep(max(0.0, began + min_interval_secs - time.time()))
+
+
+def _wait_for_new(folder, seen, timeout, seconds_between=1):
+    logging.info("Waiting for new checkpoint at %s", folder)
+    end = None if timeout is None else time.time() + timeout
+    while True:
+        path = latest_checkpoint(folder)
+        if path is not None and path != seen:
+            times = get_checkpoint_mtimes([path])
+            logging.info("Found new checkpoint at %s%s", path, f", written {time.ctime(times[0])}" if times else "")
+            return path
+        if end is not None and time.time() + seconds_between > end:
+            return None
+        time.sleep(seconds_between)

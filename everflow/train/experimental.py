@@ -1,4 +1,4 @@
-"""tf.train.experimental: loss scales for half precision."""
+"""tf.train.experimental: loss scales for half precision; Python state in checkpoints."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
@@ -12,3 +12,4 @@ from everflow.train.loss_scale import (
     disable_mixed_precision_graph_rewrite,
     enable_mixed_precision_graph_rewrite,
 )
+from everflow.train.tracking import PythonState

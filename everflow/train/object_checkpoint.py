@@ -7,24 +7,16 @@ import os
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.errors import DataLossError, NotFoundError
-from everflow.framework.scopes import device, get_default_graph, get_default_session, init_scope
+from everflow.framework.scopes import device, get_default_graph, init_scope
 from everflow.ops.constants import constant
 from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables import Variable
 from everflow.platform import file_io
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
-from everflow.runtime.session import Session
-from everflow.train.checkpoint_state import update_checkpoint_state
-from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus
+from everflow.train.checkpoint_state import write_state
+from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus, session_for
 from everflow.train.saver_graph import SaverGraph, by_device
-from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, is_trackable
-
-
-def session_or_default(session):
-    """The session given, the default one, or a new one for the default graph."""
-    return session or get_default_session() or Session()
+from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, is_trackable, read_object_graph
 
 
 class _Text(SaveableObject):
@@ -95,16 +87,6 @@ class RestoreOps:
                 self._made[key, id(thing)] = saveable.restore(mine, restored_shapes=None)
 
 
-def read_object_graph(reader, path) -> TrackableObjectGraph:
-    """The tree of objects that a checkpoint was written from."""
-    try:
-        return TrackableObjectGraph.FromString(reader.read(OBJECT_GRAPH_KEY).item())
-    except Exception as e:  # protobuf's DecodeError has moved between versions
-        if isinstance(e, DataLossError):
-            raise
-        raise DataLossError(None, None, f"{path}: the tree of objects in {OBJECT_GRAPH_KEY} can't be read") from e
-
-
 class Checkpoint(AutoTrackable):
     """A group of objects that are saved and restored together; keyword arguments are the names of the branches.
 
@@ -136,7 +118,7 @@ class Checkpoint(AutoTrackable):
 
     def write(self, file_prefix, session=None):
         """Save to exactly this path, without counting; returns it."""
-        session = session_or_default(session)
+        session = session_for(session)
         tree = ObjectTree(self)
         folder = os.path.dirname(file_prefix)
         if folder:
@@ -146,7 +128,7 @@ class Checkpoint(AutoTrackable):
 
     def save(self, file_prefix, session=None):
         """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
-        session = session_or_default(session)
+        session = session_for(session)
         counter = self.save_counter
         with session.graph.as_default():
             if self._nodes.count_up is None:
@@ -154,9 +136,7 @@ class Checkpoint(AutoTrackable):
                     self._nodes.count_up = counter.assign_add(1)
             number = int(session.run(self._nodes.count_up))
         path = self.write(f"{file_prefix}-{number}", session=session)
-        update_checkpoint_state(
-            os.path.dirname(file_prefix) or ".", path, all_model_checkpoint_paths=[path], save_relative_paths=True
-        )
+        write_state(os.path.dirname(file_prefix) or ".", path, [path], save_relative_paths=True)
         return path
 
     def restore(self, save_path):
@@ -197,14 +177,3 @@ class _Nodes:
         if graph not in self._restore:
             self._restore[graph] = RestoreOps()
         return self._restore[graph]
-
-
-def names_in_object_checkpoint(save_path):
-    """{name in the graph: key} of an object-based checkpoint; None for one by names."""
-    reader = open_checkpoint(save_path)
-    if not reader.has(OBJECT_GRAPH_KEY):
-        return None
-    return {a.full_name: a.checkpoint_key for node in read_object_graph(reader, save_path).nodes for a in node.attributes if a.full_name}
-
-
-__all__ = ["Checkpoint", "NotFoundError", "RestoreOps", "names_in_object_checkpoint", "read_object_graph", "session_or_default"]

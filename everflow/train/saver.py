@@ -11,7 +11,8 @@ from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
 from everflow.train.global_step import global_step as step_in
-from everflow.train.saver_graph import SaverGraph
+from everflow.train.saver_graph import SaverGraph, named
+from everflow.train.tracking import names_in_object_checkpoint
 
 
 class Saver:
@@ -46,6 +47,8 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._filename = filename
+        # Made when a checkpoint turns out to be one by objects.
+        self._object_saver = None
         if not defer_build:
             self.build()
         if self.saver_def is not None:
@@ -219,9 +222,37 @@ class Saver:
         try:
             sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: save_path})
         except errors.NotFoundError as e:
+            if self._restore_by_object(sess, save_path, e):
+                return
             raise _explained(e, "a Variable name or other graph key that is missing from the checkpoint") from e
         except errors.InvalidArgumentError as e:
             raise _explained(e, "a mismatch between the current graph and the graph from the checkpoint") from e
+
+    def _restore_by_object(self, sess, save_path, error):
+        """Restore from a `tf.train.Checkpoint`'s file, which notes the names that variables had; False for other files."""
+        keys = names_in_object_checkpoint(save_path)
+        if keys is None:
+            return False
+        logging.warning(
+            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build the Saver. "
+            "Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
+        )
+        with sess.graph.as_default():
+            if self._object_saver is None:
+                variables = named(_all_saveable_objects() if self._var_list is None else self._var_list)
+                if set(variables) - set(keys):
+                    raise errors.NotFoundError(
+                        None,
+                        None,
+                        f"Existing variables not in the checkpoint: {', '.join(sorted(set(variables) - set(keys)))}\n\n"
+                        "Variables names when this checkpoint was written which don't exist now: "
+                        f"{', '.join(sorted(set(keys) - set(variables)))}\n\n"
+                        f"({len(set(keys) & set(variables))} variable name(s) did match)\n\n{save_path} is an object-based checkpoint, "
+                        "which this Saver reads by the names that variables had. Original error:\n\n" + error.message,
+                    )
+                self._object_saver = Saver({keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape)
+        self._object_saver.restore(sess, save_path)
+        return True
 
 
 def _explained(error, cause):

@@ -163,7 +163,7 @@ class SaverGraph:
             tensor = placeholder_with_default(tensor, shape=(), name="Const")
             saved = restored = None
             if sharded:
-                shards = _by_device(saveables)
+                shards = by_device(saveables)
                 if build_save:
                     saved = self._save_shards(tensor, shards)
                 if build_restore:
@@ -211,6 +211,26 @@ class SaverGraph:
                 with control_dependencies([merged]):
                     return array.identity(prefix)
 
+    def save_objects(self, prefix, saveables):
+        """The ops of an object-based checkpoint: a shard for each device, all of it done on CPUs."""
+        with device("/cpu:0"):
+            aside = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        shards = by_device(saveables)
+        count = constant(len(shards), name="num_shards")
+        saves, prefixes = [], []
+        for shard, (where, held) in enumerate(shards):
+            specs = [spec for saveable in held for spec in saveable.specs]
+            with device(_on_cpu(where)):
+                filename = raw.ShardedFilename(basename=aside, shard=shard, num_shards=count)
+                names, slices = [s.name for s in specs], [s.slice_spec for s in specs]
+                saves.append(raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=[s.tensor for s in specs]))
+            prefixes.append(filename)
+        with device(_on_cpu(shards[-1][0])):
+            with control_dependencies(saves):
+                merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
+            with control_dependencies([merged]):
+                return array.identity(prefix)
+
     def _restore(self, filename, saveables, name):
         specs = [spec for saveable in saveables for spec in saveable.specs]
         with device("cpu:0"):
@@ -238,7 +258,8 @@ class SaverGraph:
         return group(*restored, name="restore_all")
 
 
-def _by_device(saveables):
+def by_device(saveables):
+    """[(device, saveables)] in the order of devices' names."""
     groups: dict[str, list] = {}
     for saveable in saveables:
         names = {canonical_name(spec.device) for spec in saveable.specs}

@@ -1,0 +1,189 @@
+"""What `Checkpoint.restore` returns: objects that know how the tree of objects here matches the tree in the file."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import get_default_session
+from everflow.ops.grouping import group
+from everflow.ops.variables import Variable
+from everflow.runtime.session import Session
+from everflow.train.saver import Saver
+from everflow.train.tracking import ObjectTree, PythonState, children_of
+
+
+def session_for(session):
+    """The session given, the default one, or a new one for the default graph."""
+    return session or get_default_session() or Session()
+
+
+def _initializers(objects):
+    found = [v.initializer for v in objects if isinstance(v, Variable)]
+    found += [thing.initializer for thing in objects if not isinstance(thing, Variable) and getattr(thing, "initializer", None) is not None]
+    return found
+
+
+class CheckpointLoadStatus:
+    """Of a checkpoint with a tree of objects."""
+
+    def __init__(self, root, path, proto, reader, restore_ops):
+        self._root, self._path, self._proto, self._reader, self._restore_ops = root, path, proto, reader, restore_ops
+
+    def _match(self):
+        """{id in the file: object here}; the first way to an object decides."""
+        matched, waiting = {0: self._root}, [0]
+        while waiting:
+            node_id = waiting.pop(0)
+            here = dict(children_of(matched[node_id]))
+            for child in self._proto.nodes[node_id].children:
+                if child.local_name in here and child.node_id not in matched:
+                    matched[child.node_id] = here[child.local_name]
+                    waiting.append(child.node_id)
+        for node_id, optimizer in list(matched.items()):
+            for slot in self._proto.nodes[node_id].slot_variables:
+                variable = matched.get(slot.original_variable_node_id)
+                if isinstance(variable, Variable) and hasattr(optimizer, "get_slot"):
+                    found = optimizer.get_slot(variable, slot.slot_name)
+                    if found is not None:
+                        matched[slot.slot_variable_node_id] = found
+        return matched
+
+    def _attributes(self):
+        """[(id, key, object, saveable)] for what is both here and in the file."""
+        tree = ObjectTree(self._root)
+        here = {(id(tree.objects[i]), name): saveable for i, name, _, saveable, _ in tree.saveables()}
+        return [
+            (node_id, attribute.checkpoint_key, thing, here[id(thing), attribute.name])
+            for node_id, thing in self._match().items()
+            for attribute in self._proto.nodes[node_id].attributes
+            if (id(thing), attribute.name) in here
+        ]
+
+    def restore_ops(self):
+        """The ops that restore what is matched by now."""
+        slot_ids = {s.slot_variable_node_id for node in self._proto.nodes for s in node.slot_variables}
+        return self._restore_ops.ops_for([a for a in self._attributes() if not isinstance(a[2], PythonState)], slot_ids)
+
+    def restore_python_state(self):
+        """Give Python objects their state: it needs no session."""
+        for _, key, thing, _ in self._attributes():
+            if isinstance(thing, PythonState):
+                thing.deserialize(self._reader.read(key).item())
+
+    def assert_consumed(self):
+        """Raise AssertionError unless all that is in the file has an object here, and the other way round."""
+        matched = self._match()
+        paths = self._paths()
+        for node_id, node in enumerate(self._proto.nodes):
+            if node_id not in matched:
+                raise AssertionError(f"Unresolved object in checkpoint {paths.get(node_id, node_id)}: {node}")
+        return self.assert_existing_objects_matched()
+
+    def _paths(self):
+        paths, waiting = {0: "(root)"}, [0]
+        while waiting:
+            node_id = waiting.pop(0)
+            for child in self._proto.nodes[node_id].children:
+                if child.node_id not in paths:
+                    paths[child.node_id] = f"{paths[node_id]}.{child.local_name}"
+                    waiting.append(child.node_id)
+        return paths
+
+    def assert_existing_objects_matched(self):
+        """Raise AssertionError if something here is not in the file."""
+        matched = {id(thing) for thing in self._match().values()}
+        unused = [t for t in ObjectTree(self._root).objects if id(t) not in matched and not _is_empty_group(t)]
+        if unused:
+            raise AssertionError(
+                f"Some Python objects were not bound to checkpointed values, likely due to changes in the Python program: {unused}"
+            )
+        return self
+
+    def assert_nontrivial_match(self):
+        """Raise AssertionError if nothing but the root itself matches."""
+        if len(self._match()) <= 1:
+            raise AssertionError(f"Nothing except the root object matched a checkpointed value. The checkpoint is {self._path}.")
+        return self
+
+    def expect_partial(self):
+        """Say that parts of the file may stay unused; nothing is logged about them anyway."""
+        return self
+
+    def run_restore_ops(self, session=None):
+        """Restore, in a session."""
+        session = session_for(session)
+        with session.graph.as_default():
+            ops = self.restore_ops()
+        if ops:
+            session.run(ops, {self._restore_ops.prefix: self._path})
+
+    def initialize_or_restore(self, session=None):
+        """Initialize what the checkpoint does not have, and restore the rest."""
+        session = session_for(session)
+        restored = {id(thing) for _, _, thing, _ in self._attributes()}
+        fresh = _initializers([t for t in ObjectTree(self._root).objects if id(t) not in restored])
+        if fresh:
+            session.run(group(*fresh))
+        self.run_restore_ops(session)
+
+
+def _is_empty_group(thing):
+    return isinstance(thing, (list, dict)) and not children_of(thing)
+
+
+class InitializationOnlyStatus:
+    """Of no checkpoint at all."""
+
+    def __init__(self, root):
+        self._root = root
+
+    def _refuse(self):
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    def assert_consumed(self):
+        self._refuse()
+
+    def assert_existing_objects_matched(self):
+        self._refuse()
+
+    def assert_nontrivial_match(self):
+        self._refuse()
+
+    def expect_partial(self):
+        return self
+
+    def run_restore_ops(self, session=None):
+        raise AssertionError("No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).")
+
+    def initialize_or_restore(self, session=None):
+        """Initialize everything."""
+        session_for(session).run(_initializers(ObjectTree(self._root).objects))
+
+
+class NameBasedSaverStatus:
+    """Of a checkpoint that a `tf.train.Saver` wrote: variables are found by their names."""
+
+    def __init__(self, root, path):
+        self._root, self._path = root, path
+
+    def _variables(self):
+        return [t for t in ObjectTree(self._root).objects if isinstance(t, Variable)]
+
+    def assert_consumed(self):
+        raise AssertionError(f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}")
+
+    def assert_existing_objects_matched(self):
+        return self
+
+    def assert_nontrivial_match(self):
+        return self
+
+    def expect_partial(self):
+        return self
+
+    def run_restore_ops(self, session=None):
+        """Restore all variables of the objects; NotFoundError names one that is missing."""
+        session = session_for(session)
+        with session.graph.as_default():
+            Saver(self._variables()).restore(session, self._path)
+
+    def initialize_or_restore(self, session=None):
+        self.run_restore_ops(session)

@@ -1,0 +1,181 @@
+"""Which objects hang on which: the tree of objects that object-based checkpoints follow, and the names of its branches.
+
+An object is trackable if it is a variable, an optimizer, a layer, a module, an `AutoTrackable`, or a list or dict held by one
+of those. Any class joins by a method `_checkpoint_children()` that lists (name, object) pairs, or by
+`_gather_saveables_for_checkpoint()`, a dict of what it saves itself.
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+
+from everflow.formats.checkpoint import open_checkpoint
+from everflow.framework.errors import DataLossError
+from everflow.framework.scopes import get_default_graph
+from everflow.layers.base import Layer
+from everflow.ops.module import Module
+from everflow.ops.saveables import SaveableObject
+from everflow.ops.variables import Variable
+from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
+from everflow.train.optimizer import Optimizer
+from everflow.train.saver_graph import saveables_of
+
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VARIABLE_VALUE = "VARIABLE_VALUE"
+_SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
+
+
+class AutoTrackable:
+    """Base class of objects whose attributes are what hangs on them."""
+
+    def _checkpoint_children(self):
+        return [(name, value) for name, value in vars(self).items() if is_trackable(value) or isinstance(value, (list, dict))]
+
+
+class PythonState(abc.ABC):
+    """State of a Python object that goes into checkpoints as a string: subclasses say how in `serialize` and `deserialize`."""
+
+    @abc.abstractmethod
+    def serialize(self):
+        """The state as a string."""
+
+    @abc.abstractmethod
+    def deserialize(self, string_value):
+        """Take the state from a string."""
+
+
+def is_trackable(value):
+    """Whether a value can be a branch of the tree by itself."""
+    return isinstance(value, (Variable, Optimizer, Module, AutoTrackable, PythonState)) or (
+        not isinstance(value, type) and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
+    )
+
+
+def children_of(thing):
+    """[(name, object)] that hang on an object, in the order of their coming."""
+    if hasattr(thing, "_checkpoint_children"):
+        return thing._checkpoint_children()
+    if isinstance(thing, Layer):
+        weights = thing._trainable_weights + thing._non_trainable_weights
+        return [(v.op.name.rpartition("/")[2], v) for v in weights]
+    if isinstance(thing, Optimizer):
+        graph = get_default_graph()
+        own = [(name, v) for (name, _), v in thing._non_slot_dict.items() if v.op.graph is graph]
+        return sorted(own, key=lambda item: item[0])
+    if isinstance(thing, (list, tuple)):
+        return [(str(i), v) for i, v in enumerate(thing) if is_trackable(v) or isinstance(v, (list, dict))]
+    if isinstance(thing, dict):
+        return [(str(k), v) for k, v in thing.items() if is_trackable(v) or isinstance(v, (list, dict))]
+    if isinstance(thing, Module):
+        return [(k, v) for k, v in vars(thing).items() if is_trackable(v) or isinstance(v, (list, dict))]
+    return []
+
+
+def saveables_for(thing, key_prefix):
+    """[(attribute name, key, SaveableObject or PythonState, name in the graph)] of what an object saves itself."""
+    if isinstance(thing, Variable):
+        key = f"{key_prefix}{_ATTRIBUTES}/{VARIABLE_VALUE}"
+        (saveable,) = saveables_of({key: thing})
+        return [(VARIABLE_VALUE, key, saveable, thing.op.name)]
+    if isinstance(thing, PythonState):
+        return [("py_state", f"{key_prefix}{_ATTRIBUTES}/py_state", thing, "")]
+    found = []
+    if hasattr(thing, "_gather_saveables_for_checkpoint"):
+        for name, maker in thing._gather_saveables_for_checkpoint().items():
+            key = f"{key_prefix}{_ATTRIBUTES}/{escape(name)}"
+            saveable = maker(name=key) if callable(maker) else maker
+            if not isinstance(saveable, SaveableObject):
+                (saveable,) = saveables_of({key: saveable})
+            found.append((name, key, saveable, getattr(thing, "name", "")))
+    return found
+
+
+def escape(name):
+    """A name as one part of a key."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
+class ObjectTree:
+    """The objects reachable from a root, breadth first, with the path of each and the slots that optimizers keep."""
+
+    def __init__(self, root):
+        self.objects = [root]
+        # Slots of optimizers: (optimizer's id, variable's id, slot name, slot's id).
+        self.slots: list[tuple[int, int, str, int]] = []
+        self._ids = {id(root): 0}
+        self._paths = [""]
+        self._walk()
+        self._add_slots()
+
+    def _walk(self):
+        waiting = collections.deque(self.objects)
+        while waiting:
+            thing = waiting.popleft()
+            path = self._paths[self._ids[id(thing)]]
+            for name, child in children_of(thing):
+                if id(child) not in self._ids:
+                    self._join(child, f"{path}{escape(name)}/")
+                    waiting.append(child)
+
+    def _join(self, thing, path):
+        self._ids[id(thing)] = len(self.objects)
+        self.objects.append(thing)
+        self._paths.append(path)
+
+    def _add_slots(self):
+        plain = list(self.objects)
+        for optimizer_id, optimizer in enumerate(plain):
+            if not isinstance(optimizer, Optimizer):
+                continue
+            for slot_name in optimizer.get_slot_names():
+                for variable_id, variable in enumerate(plain):
+                    slot = optimizer.get_slot(variable, slot_name) if isinstance(variable, Variable) else None
+                    if slot is None:
+                        continue
+                    if id(slot) not in self._ids:
+                        optimizer_path = self._paths[optimizer_id].rstrip("/")
+                        self._join(slot, f"{self._paths[variable_id]}{_SLOTS}/{optimizer_path}/{escape(slot_name)}/")
+                    self.slots.append((optimizer_id, variable_id, slot_name, self._ids[id(slot)]))
+
+    def saveables(self):
+        """[(object's id, attribute name, key, saveable, name in the graph)], in the order of objects."""
+        return [(i, *entry) for i, thing in enumerate(self.objects) for entry in saveables_for(thing, self._paths[i])]
+
+    def proto(self):
+        """The tree as it is written into a checkpoint."""
+        made = TrackableObjectGraph()
+        for thing in self.objects:
+            node = made.nodes.add()
+            for name, child in children_of(thing):
+                node.children.add(node_id=self._ids[id(child)], local_name=name)
+        for optimizer_id, variable_id, slot_name, slot_id in self.slots:
+            made.nodes[optimizer_id].slot_variables.add(
+                original_variable_node_id=variable_id, slot_name=slot_name, slot_variable_node_id=slot_id
+            )
+        for i, name, key, saveable, full_name in self.saveables():
+            made.nodes[i].attributes.add(
+                name=name,
+                full_name=full_name,
+                checkpoint_key=key,
+                optional_restore=isinstance(saveable, SaveableObject) and saveable.optional_restore,
+            )
+        return made
+
+
+def read_object_graph(reader, path) -> TrackableObjectGraph:
+    """The tree of objects that a checkpoint was written from."""
+    try:
+        return TrackableObjectGraph.FromString(reader.read(OBJECT_GRAPH_KEY).item())
+    except Exception as e:  # protobuf's DecodeError has moved between versions
+        if isinstance(e, DataLossError):
+            raise
+        raise DataLossError(None, None, f"{path}: the tree of objects in {OBJECT_GRAPH_KEY} can't be read") from e
+
+
+def names_in_object_checkpoint(save_path):
+    """{name in the graph: key} of an object-based checkpoint; None for one by names."""
+    reader = open_checkpoint(save_path)
+    if not reader.has(OBJECT_GRAPH_KEY):
+        return None
+    return {a.full_name: a.checkpoint_key for node in read_object_graph(reader, save_path).nodes for a in node.attributes if a.full_name}
