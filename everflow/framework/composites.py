@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 
 from everflow.framework import dtypes
-from everflow.framework.conversion import convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope, require_session
 from everflow.framework.shapes import TensorShape
@@ -156,8 +156,7 @@ class SparseTensor:
     def __init__(self, indices, values, dense_shape):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
-            # A ref variable stays a ref, so that a sparse variable can be assigned to.
-            values = internal_convert_to_tensor(values, name="values", as_ref=True)
+            values = convert_to_tensor(values, name="values")
             dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         self._indices, self._values, self._dense_shape = indices, values, dense_shape
         indices_shape = indices.shape.with_rank(2)

@@ -339,6 +339,8 @@ def _is_small(shape):
     Sizes that are tensors are multiplied and compared all the same, and then raise a TypeError when looked at, since that leaves
     the nodes TensorFlow's graphs have.
     """
+    if hasattr(shape, "_is_tensor_like"):  # a variable, which is compared as it is
+        return bool(shape < _SMALL)
     if not isinstance(shape, (list, tuple, TensorShape, np.ndarray)):
         raise TypeError(f"{shape!r} is no list of sizes")
     return bool(functools.reduce(operator.mul, shape, *([1] if len(shape) == 0 else [])) < _SMALL)
