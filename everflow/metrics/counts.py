@@ -58,7 +58,8 @@ false_positives = _metric("false_positives", "How often a prediction is true and
 false_negatives = _metric("false_negatives", "How often a prediction is false and its label true, weighted.")
 
 
-def _ratio(hits, misses, name):
+def ratio(hits, misses, name):
+    """hits / (hits + misses), zero where there are neither."""
     return array.where(math.greater(hits + misses, 0), math.div(hits, hits + misses), 0, name)
 
 
@@ -73,8 +74,8 @@ def _share(kind, other, doc):
             )
             hits, hits_update = true_positives(labels, predictions, weights)
             misses, misses_update = other(labels, predictions, weights)
-            value = _ratio(hits, misses, "value")
-            update_op = _ratio(hits_update, misses_update, "update_op")
+            value = ratio(hits, misses, "value")
+            update_op = ratio(hits_update, misses_update, "update_op")
             return collected(value, update_op, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = kind

@@ -1,0 +1,172 @@
+"""tf.contrib.metrics: the streaming metrics under their old names, with predictions before labels."""
+
+from __future__ import annotations
+
+import inspect
+
+from everflow import metrics
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.metrics import counts
+from everflow.metrics.variables import collected, metric_variable
+from everflow.ops import array, math, state
+from everflow.ops.confusion_matrix import confusion_matrix
+from everflow.ops.sets import set_difference, set_intersection, set_size, set_union
+from everflow.ops.variable_scope import variable_scope
+from everflow.ops.weights import broadcast_weights
+
+# Old name → metric of tf.metrics that takes the same arguments, but for the order of labels and predictions.
+_RENAMED = {
+    "streaming_accuracy": metrics.accuracy,
+    "streaming_auc": metrics.auc,
+    "streaming_false_negatives": metrics.false_negatives,
+    "streaming_false_negatives_at_thresholds": metrics.false_negatives_at_thresholds,
+    "streaming_false_positives": metrics.false_positives,
+    "streaming_false_positives_at_thresholds": metrics.false_positives_at_thresholds,
+    "streaming_mean_absolute_error": metrics.mean_absolute_error,
+    "streaming_mean_cosine_distance": metrics.mean_cosine_distance,
+    "streaming_mean_iou": metrics.mean_iou,
+    "streaming_mean_relative_error": metrics.mean_relative_error,
+    "streaming_mean_squared_error": metrics.mean_squared_error,
+    "streaming_precision": metrics.precision,
+    "streaming_precision_at_thresholds": metrics.precision_at_thresholds,
+    "streaming_recall": metrics.recall,
+    "streaming_recall_at_thresholds": metrics.recall_at_thresholds,
+    "streaming_root_mean_squared_error": metrics.root_mean_squared_error,
+    "streaming_sensitivity_at_specificity": metrics.sensitivity_at_specificity,
+    "streaming_sparse_average_precision_at_k": metrics.average_precision_at_k,
+    "streaming_sparse_precision_at_k": metrics.precision_at_k,
+    "streaming_sparse_recall_at_k": metrics.recall_at_k,
+    "streaming_specificity_at_sensitivity": metrics.specificity_at_sensitivity,
+    "streaming_true_negatives": metrics.true_negatives,
+    "streaming_true_negatives_at_thresholds": metrics.true_negatives_at_thresholds,
+    "streaming_true_positives": metrics.true_positives,
+    "streaming_true_positives_at_thresholds": metrics.true_positives_at_thresholds,
+}
+
+
+def _predictions_first(name, metric):
+    """A metric with its first two parameters exchanged."""
+    labels, predictions, *rest = inspect.signature(metric).parameters.values()
+    signature = inspect.Signature([predictions, labels, *rest])
+
+    def renamed(*args, **kwargs):
+        return metric(**signature.bind(*args, **kwargs).arguments)
+
+    renamed.__signature__ = signature
+    renamed.__name__ = renamed.__qualname__ = name
+    renamed.__doc__ = metric.__doc__
+    return renamed
+
+
+for _name, _metric in _RENAMED.items():
+    globals()[_name] = _predictions_first(_name, _metric)
+
+streaming_mean = metrics.mean
+streaming_mean_tensor = metrics.mean_tensor
+streaming_percentage_less = metrics.percentage_below
+
+
+def sparse_recall_at_top_k(labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
+                           name=None):  # fmt: skip
+    """The share of the labels that are among predicted classes."""
+    return metrics.recall_at_top_k(labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
+                                        updates_collections=None, name=None):  # fmt: skip
+    """The share of predicted classes that are right."""
+    return metrics.precision_at_top_k(labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name)
+
+
+def accuracy(predictions, labels, weights=None, name=None):
+    """The share of predictions that equal labels, of this batch alone."""
+    if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
+        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
+    labels.shape.assert_is_compatible_with(predictions.shape)
+    if labels.dtype != predictions.dtype:
+        raise ValueError(
+            f"Dtypes of predictions and labels should match. Given: predictions ({predictions.dtype}) and labels ({labels.dtype})"
+        )
+    with name_scope(name, "accuracy", values=[predictions, labels]):
+        correct = math.cast(math.equal(predictions, labels), dtypes.float32)
+        if weights is not None:
+            correct = math.multiply(correct, weights)
+            weights_total = math.reduce_sum(broadcast_weights(weights, correct))
+            return math.div(math.reduce_sum(correct), weights_total)
+        return math.reduce_mean(correct)
+
+
+def count(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """How many values there were, weighted."""
+    with variable_scope(name, "count", (values, weights)):
+        total = metric_variable([], dtypes.float32, name="count")
+        if weights is None:
+            number = math.cast(array.size(values), dtypes.float32)
+        else:
+            values = math.cast(values, dtypes.float32)
+            number = math.reduce_sum(broadcast_weights(math.cast(weights, dtypes.float32), values))
+        return collected(array.identity(total), state.assign_add(total, number), metrics_collections, updates_collections)
+
+
+def aggregate_metrics(*value_update_tuples):
+    """([values], [update ops]) of several metrics."""
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
+    values, updates = zip(*value_update_tuples)
+    return list(values), list(updates)
+
+
+def aggregate_metric_map(names_to_tuples):
+    """({name: value}, {name: update op}) of metrics by name.
+
+    >>> values, updates = tf.contrib.metrics.aggregate_metric_map({"accuracy": tf.metrics.accuracy(labels, predictions)})
+    """
+    values = {name: pair[0] for name, pair in names_to_tuples.items()}
+    updates = {name: pair[1] for name, pair in names_to_tuples.items()}
+    return values, updates
+
+
+def _rate(name, wrong, right, doc):
+    """A metric of the form wrong / (wrong + right)."""
+
+    def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with variable_scope(name, scope, (predictions, labels, weights)):
+            misses, misses_update = wrong(labels, predictions, weights)
+            hits, hits_update = right(labels, predictions, weights)
+            value = counts.ratio(misses, hits, "value")
+            update_op = counts.ratio(misses_update, hits_update, "update_op")
+            return collected(value, update_op, metrics_collections, updates_collections)
+
+    scope = name
+    metric.__name__ = metric.__qualname__ = f"streaming_{name}"
+    metric.__doc__ = doc
+    return metric
+
+
+streaming_false_positive_rate = _rate(
+    "false_positive_rate", metrics.false_positives, metrics.true_negatives, "The share of negative labels that are predicted as positive."
+)
+streaming_false_negative_rate = _rate(
+    "false_negative_rate", metrics.false_negatives, metrics.true_positives, "The share of positive labels that are predicted as negative."
+)
+
+__all__ = [
+    "accuracy",
+    "aggregate_metric_map",
+    "aggregate_metrics",
+    "confusion_matrix",
+    "count",
+    "set_difference",
+    "set_intersection",
+    "set_size",
+    "set_union",
+    "sparse_recall_at_top_k",
+    "streaming_false_negative_rate",
+    "streaming_false_positive_rate",
+    "streaming_mean",
+    "streaming_mean_tensor",
+    "streaming_percentage_less",
+    "streaming_sparse_precision_at_top_k",
+    *_RENAMED,
+]
