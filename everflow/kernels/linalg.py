@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
+from everflow.kernels import linalg_signs
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -163,7 +164,25 @@ def svd(x, *, compute_uv, full_matrices):
         empty = x.new_empty((0,))
         return torch.linalg.svdvals(x).to(x.dtype), empty, empty
     u, s, vh = torch.linalg.svd(x, full_matrices=full_matrices)
-    return s.to(x.dtype), u, vh.mH
+    v = vh.mH
+    rank = s.shape[-1]
+    if _few_and_small(x, linalg_signs.LARGEST_SINGULAR):
+        signs = _signs(linalg_signs.singular_signs, x, u[..., :rank], v[..., :rank])
+        u[..., :rank] *= signs
+        v[..., :rank] *= signs
+    return s.to(x.dtype), u, v
+
+
+def _few_and_small(x, largest):
+    """Whether it is worth to find the signs of TensorFlow's vectors: those of real matrices, few and small."""
+    return not x.is_complex() and x.shape[-1] <= largest and 0 < x.numel() <= linalg_signs.MOST_ELEMENTS
+
+
+def _signs(function, *matrices):
+    """[..., 1, n] of 1 and -1 for the columns of vectors, by a function of one matrix and its vectors."""
+    flat = [m.reshape(-1, *m.shape[-2:]).numpy() for m in matrices]
+    found = np.stack([function(*each) for each in zip(*flat)])
+    return torch.from_numpy(found).to(matrices[0].dtype).view(*matrices[0].shape[:-2], 1, -1)
 
 
 def _svd_of_nan(x, compute_uv, full_matrices):
@@ -191,6 +210,8 @@ def self_adjoint_eig(x, *, compute_v):
     if not compute_v:
         return torch.linalg.eigvalsh(x).to(x.dtype), x.new_empty((0,))
     values, vectors = torch.linalg.eigh(x)
+    if _few_and_small(x, linalg_signs.LARGEST_EIGEN):
+        vectors = vectors * _signs(linalg_signs.eigen_signs, x, vectors)
     return values.to(x.dtype), vectors
 
 
