@@ -41,7 +41,7 @@ class TensorArray:
         # The tensor written first; shared, as the list below, by all objects of one array.
         self._colocate_with = [] if colocate_with_first_write_call else None
         self._element_shape = [] if element_shape is None else [TensorShape(element_shape)]
-        self._infer_shape = infer_shape if element_shape is None else True
+        self._infer_shape = infer_shape
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
                 self._handle = handle
@@ -77,14 +77,11 @@ class TensorArray:
         return self._element_shape[0] if self._element_shape else unknown_shape()
 
     def _merge_element_shape(self, shape):
-        if not self._infer_shape:
-            return
-        if not self._element_shape:
-            if shape.rank is not None:
-                self._element_shape.append(shape)
-            return
-        if not shape.is_compatible_with(self._element_shape[0]):
-            raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self._element_shape[0]} (and infer_shape=True)")
+        known = self.element_shape
+        if not shape.is_compatible_with(known):
+            raise ValueError(f"Inconsistent shapes: saw {shape} but expected {known} ")
+        if self._infer_shape and (self._element_shape or shape.rank is not None):
+            self._element_shape[:] = [known.merge_with(shape)]
 
     @contextlib.contextmanager
     def _colocated(self, value):

@@ -17,7 +17,6 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 from everflow.ops.check_shapes import assert_scalar
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions as _squeezed
-from everflow.ops.constants import constant
 from everflow.ops.control_flow import Assert
 from everflow.ops.script import py_func as _py_func
 from everflow.platform.deprecation import deprecated
@@ -105,11 +104,10 @@ def _sizes(shape):
 
 def _checked_when_run(expected, tensor):
     with name_scope(f"{tensor.op.name}/", values=[tensor]):
-        with name_scope("assert_shape", values=[tensor]):
+        with name_scope("assert_shape", values=[tensor]) as scope:
             actual = array.shape(tensor, name="actual")
             fits = _is_shape(expected, tensor, actual)
-            message = constant(f"Wrong shape for {tensor.name} [expected] [actual].")
-            check = Assert(fits, [message, expected if isinstance(expected, Tensor) else constant(expected), actual])
+            check = Assert(fits, [f"Wrong shape for {tensor.name} [expected] [actual].", expected, actual], name=scope)
         with control_dependencies([check]):
             return array.identity(tensor)
 

@@ -1,0 +1,218 @@
+"""Attention mechanisms: how much a decoder's query looks at each step of a memory."""
+
+from __future__ import annotations
+
+import math as python_math
+
+import numpy as np
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.layers.core import Dense
+from everflow.ops import array, initializers, math, nn
+from everflow.ops import variable_scope as scopes
+from everflow.ops.check import assert_positive
+from everflow.rnn.shapes import zero_state
+
+
+def hardmax(logits, name=None):
+    """A one where the largest logit is, zeros elsewhere."""
+    with name_scope(name, "Hardmax", [logits]):
+        logits = convert_to_tensor(logits, name="logits")
+        depth = logits.shape[-1].value if logits.shape[-1].value is not None else array.shape(logits)[-1]
+        return array.one_hot(math.argmax(logits, -1), depth, dtype=logits.dtype)
+
+
+def _mask_memory(memory, lengths, check_inner_dims_defined=True):
+    """The memory with zeros after each sequence's end."""
+    memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
+    if lengths is not None:
+        lengths = convert_to_tensor(lengths, name="memory_sequence_length")
+    if check_inner_dims_defined:
+        for m in nest.flatten(memory):
+            if not m.shape[2:].is_fully_defined():
+                raise ValueError(f"Expected memory {m.name} to have fully defined inner dims, but saw shape: {m.shape}")
+    if lengths is None:
+        return memory
+    first = nest.flatten(memory)[0]
+    mask = array.sequence_mask(lengths, maxlen=array.shape(first)[1], dtype=first.dtype)
+
+    def masked(m):
+        extra = array.ones(m.shape.rank - 2 if m.shape.rank is not None else array.expand_dims(array.rank(m) - 2, 0), dtype=dtypes.int32)
+        return m * array.reshape(mask, array.concat((array.shape(mask), extra), 0))
+
+    return nest.map_structure(masked, memory)
+
+
+def _mask_score(score, lengths, score_mask_value):
+    """Scores with another value after each sequence's end."""
+    if lengths is None:
+        return score
+    message = "All values in memory_sequence_length must be greater than zero."
+    with control_dependencies([assert_positive(lengths, message=message)]):
+        mask = array.sequence_mask(lengths, maxlen=array.shape(score)[1])
+    return array.where(mask, score, score_mask_value * array.ones_like(score))
+
+
+class AttentionMechanism:
+    """What `AttentionWrapper` asks: `mechanism(query, state)` gives (alignments, next state)."""
+
+    @property
+    def alignments_size(self):
+        """How many steps of memory there are."""
+        raise NotImplementedError
+
+    @property
+    def state_size(self):
+        """The size of the state."""
+        raise NotImplementedError
+
+
+class _MemoryAttention(AttentionMechanism):
+    """A mechanism with a memory: masked after the sequences' ends, and projected to keys."""
+
+    def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None, score_mask_value=None,
+                 custom_key_value_fn=None, name=None):  # fmt: skip
+        self._query_layer = query_layer
+        self._memory_layer = memory_layer
+        if not callable(probability_fn):
+            raise TypeError(f"probability_fn must be callable, saw type: {type(probability_fn).__name__}")
+        dtype = nest.flatten(memory)[0].dtype if memory_layer is None else dtypes.as_dtype(memory_layer.dtype)
+        if score_mask_value is None:
+            score_mask_value = dtypes.as_dtype(dtype).as_numpy_dtype(-np.inf)
+        self._probability_fn = lambda score, previous: probability_fn(
+            _mask_score(score, memory_sequence_length, score_mask_value), previous
+        )
+        with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
+            self._values = _mask_memory(memory, memory_sequence_length)
+            self._keys = memory_layer(self._values) if memory_layer is not None else self._values
+            if custom_key_value_fn is not None:
+                self._keys, self._values = custom_key_value_fn(self._keys, self._values)
+            self._batch_size = self._keys.shape[0].value or array.shape(self._keys)[0]
+            self._alignments_size = self._keys.shape[1].value or array.shape(self._keys)[1]
+
+    memory_layer = property(lambda self: self._memory_layer)
+    query_layer = property(lambda self: self._query_layer)
+    values = property(lambda self: self._values)
+    keys = property(lambda self: self._keys)
+    batch_size = property(lambda self: self._batch_size)
+    alignments_size = property(lambda self: self._alignments_size)
+    state_size = property(lambda self: self._alignments_size)
+
+    def initial_alignments(self, batch_size, dtype):
+        """The alignments before the first step: zeros."""
+        return zero_state(self._alignments_size, batch_size, dtype)
+
+    def initial_state(self, batch_size, dtype):
+        """The state before the first step."""
+        return self.initial_alignments(batch_size, dtype)
+
+
+def _without_previous(probability_fn):
+    """A probability function of the score alone as one of (score, previous alignments)."""
+    probability_fn = nn.softmax if probability_fn is None else probability_fn
+    return lambda score, _: probability_fn(score)
+
+
+def luong_score(query, keys, scale):
+    """Dot products of a query with all keys, times a learned number where `scale` is set."""
+    depth, key_units = query.shape[-1], keys.shape[-1]
+    if depth.value != key_units.value:
+        raise ValueError(
+            f"Incompatible or unknown inner dimensions between query and keys.  Query ({query}) has units: {depth}.  "
+            f"Keys ({keys}) have units: {key_units}.  Perhaps you need to set num_units to the keys' dimension ({key_units})?"
+        )
+    factor = None
+    if scale:
+        factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=())
+    score = array.squeeze(math.matmul(array.expand_dims(query, 1), keys, transpose_b=True), [1])
+    return score if factor is None else factor * score
+
+
+def bahdanau_score(processed_query, keys, units, normalize):
+    """A learned vector's dot product with tanh(keys + query), for all keys."""
+    dtype = processed_query.dtype
+    v = scopes.get_variable("attention_v", [units], dtype=dtype)
+    g = b = None
+    if normalize:
+        g = scopes.get_variable(
+            "attention_g", dtype=dtype, initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)), shape=()
+        )
+        b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
+    query = array.expand_dims(processed_query, 1)
+    if not normalize:
+        return math.reduce_sum(v * math.tanh(keys + query), [2])
+    v = g * v * math.rsqrt(math.reduce_sum(math.square(v)))
+    return math.reduce_sum(v * math.tanh(keys + query + b), [2])
+
+
+def memory_layer(units, dtype):
+    """The projection of a memory to keys."""
+    return Dense(units, name="memory_layer", use_bias=False, dtype=dtype or dtypes.float32)
+
+
+def query_layer(units, dtype):
+    """The projection of a query to the keys' depth."""
+    return Dense(units, name="query_layer", use_bias=False, dtype=dtype or dtypes.float32)
+
+
+class LuongAttention(_MemoryAttention):
+    """Multiplicative attention: dot products of the query with a projected memory.
+
+    >>> attention = tf.contrib.seq2seq.LuongAttention(units, memory, memory_sequence_length=lengths)
+    """
+
+    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
+                 custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
+        super().__init__(
+            query_layer=None,
+            memory_layer=memory_layer(num_units, dtype),
+            memory=memory,
+            probability_fn=_without_previous(probability_fn),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            custom_key_value_fn=custom_key_value_fn,
+            name=name,
+        )
+        self._num_units = num_units
+        self._scale = scale
+        self._name = name
+
+    def __call__(self, query, state):
+        """(alignments, next state) of a query [batch, units]."""
+        with scopes.variable_scope(None, "luong_attention", [query]):
+            score = luong_score(query, self._keys, self._scale)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments
+
+
+class BahdanauAttention(_MemoryAttention):
+    """Additive attention: a small network on the query and each step of a projected memory.
+
+    >>> attention = tf.contrib.seq2seq.BahdanauAttention(units, memory, memory_sequence_length=lengths, normalize=True)
+    """
+
+    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
+                 dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
+        super().__init__(
+            query_layer=query_layer(num_units, dtype),
+            memory_layer=memory_layer(num_units, dtype),
+            memory=memory,
+            probability_fn=_without_previous(probability_fn),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            custom_key_value_fn=custom_key_value_fn,
+            name=name,
+        )
+        self._num_units = num_units
+        self._normalize = normalize
+        self._name = name
+
+    def __call__(self, query, state):
+        """(alignments, next state) of a query [batch, units]."""
+        with scopes.variable_scope(None, "bahdanau_attention", [query]):
+            processed_query = self._query_layer(query) if self._query_layer else query
+            score = bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments

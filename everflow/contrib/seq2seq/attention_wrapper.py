@@ -1,0 +1,203 @@
+"""`AttentionWrapper`: a cell that reads a memory through attention mechanisms at every step."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.contrib.framework.tensors import with_same_shape
+from everflow.contrib.seq2seq.attention import AttentionMechanism
+from everflow.framework import dtypes, nest
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.layers.core import Dense
+from everflow.ops import array, math
+from everflow.ops.check import assert_equal
+from everflow.ops.tensor_array import TensorArray
+from everflow.rnn.cells import RNNCell
+from everflow.rnn.shapes import zero_state
+from everflow.rnn.wrappers import assert_like_rnncell
+
+_STATE_FIELDS = ("cell_state", "attention", "time", "alignments", "alignment_history", "attention_state")
+
+
+class AttentionWrapperState(collections.namedtuple("AttentionWrapperState", _STATE_FIELDS)):
+    """The state of an `AttentionWrapper`: the inner cell's, the last attention, the time, alignments and their history."""
+
+    def clone(self, **kwargs):
+        """A copy with some fields replaced, by values of the same shapes.
+
+        >>> start = cell.zero_state(batch, tf.float32).clone(cell_state=encoder_state)
+        """
+
+        def checked(old, new):
+            return with_same_shape(old, new) if isinstance(old, Tensor) and isinstance(new, Tensor) else new
+
+        return nest.map_structure(checked, self, self._replace(**kwargs))
+
+
+def _compute_attention(mechanism, cell_output, attention_state, attention_layer):
+    """(attention, alignments, next state) of one mechanism."""
+    alignments, next_attention_state = mechanism(cell_output, state=attention_state)
+    context = math.matmul(array.expand_dims(alignments, 1), mechanism.values)
+    context = array.squeeze(context, [1])
+    attention = attention_layer(array.concat([cell_output, context], 1)) if attention_layer is not None else context
+    return attention, alignments, next_attention_state
+
+
+class AttentionWrapper(RNNCell):
+    """A cell whose input is joined with the last attention, and whose output is the new attention.
+
+    >>> cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.LSTMCell(128), attention, attention_layer_size=128)
+    """
+
+    def __init__(self, cell, attention_mechanism, attention_layer_size=None, alignment_history=False, cell_input_fn=None,
+                 output_attention=True, initial_cell_state=None, name=None, attention_layer=None, attention_fn=None, dtype=None):  # fmt: skip
+        super().__init__(name=name, dtype=dtype)
+        assert_like_rnncell("cell", cell)
+        self._is_multi = isinstance(attention_mechanism, (list, tuple))
+        mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
+        for mechanism in mechanisms:
+            if not isinstance(mechanism, AttentionMechanism):
+                wanted = "contain only instances of AttentionMechanism" if self._is_multi else (
+                    "be an AttentionMechanism or list of multiple AttentionMechanism instances"
+                )  # fmt: skip
+                raise TypeError(f"attention_mechanism must {wanted}, saw type: {type(mechanism).__name__}")
+        if cell_input_fn is None:
+            cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
+        elif not callable(cell_input_fn):
+            raise TypeError(f"cell_input_fn must be callable, saw type: {type(cell_input_fn).__name__}")
+        if attention_layer_size is not None and attention_layer is not None:
+            raise ValueError("Only one of attention_layer_size and attention_layer should be set")
+        self._make_layers(cell, mechanisms, attention_layer_size, attention_layer, dtype)
+        self._cell = cell
+        self._attention_mechanisms = mechanisms
+        self._attention_fn = attention_fn or _compute_attention
+        self._cell_input_fn = cell_input_fn
+        self._output_attention = output_attention
+        self._alignment_history = alignment_history
+        with name_scope(name, "AttentionWrapperInit"):
+            self._initial_cell_state = None
+            if initial_cell_state is not None:
+                last = nest.flatten(initial_cell_state)[-1]
+                batch_size = last.shape[0].value or array.shape(last)[0]
+                message = (
+                    f"When constructing AttentionWrapper {self._base_name}: Non-matching batch sizes between the memory (encoder output) "
+                    "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
+                    "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
+                )
+                with control_dependencies(self._batch_size_checks(batch_size, message)):
+                    self._initial_cell_state = nest.map_structure(
+                        lambda s: array.identity(s, name="check_initial_cell_state"), initial_cell_state
+                    )
+
+    def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
+        """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
+        if attention_layer_size is not None:
+            sizes = tuple(attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,))
+            if len(sizes) != len(mechanisms):
+                raise ValueError(
+                    f"If provided, attention_layer_size must contain exactly one integer per attention_mechanism, saw: {len(sizes)} vs {len(mechanisms)}"
+                )
+            self._attention_layers = tuple(Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes)
+            self._attention_layer_size = sum(sizes)
+        elif attention_layer is not None:
+            self._attention_layers = tuple(attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,))
+            if len(self._attention_layers) != len(mechanisms):
+                raise ValueError(
+                    "If provided, attention_layer must contain exactly one layer per attention_mechanism, "
+                    f"saw: {len(self._attention_layers)} vs {len(mechanisms)}"
+                )
+            self._attention_layer_size = sum(
+                TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[-1].value
+                for layer, mechanism in zip(self._attention_layers, mechanisms)
+            )
+        else:
+            self._attention_layers = None
+            self._attention_layer_size = sum(mechanism.values.shape[-1].value for mechanism in mechanisms)
+
+    def _batch_size_checks(self, batch_size, message):
+        return [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+
+    def _one_or_all(self, values):
+        """The values as a tuple, or the only one where one mechanism was given."""
+        values = tuple(values)
+        return values if self._is_multi else values[0]
+
+    @property
+    def output_size(self):
+        return self._attention_layer_size if self._output_attention else self._cell.output_size
+
+    @property
+    def state_size(self):
+        return AttentionWrapperState(
+            cell_state=self._cell.state_size,
+            time=TensorShape([]),
+            attention=self._attention_layer_size,
+            alignments=self._one_or_all(m.alignments_size for m in self._attention_mechanisms),
+            attention_state=self._one_or_all(m.state_size for m in self._attention_mechanisms),
+            alignment_history=self._one_or_all(m.alignments_size if self._alignment_history else () for m in self._attention_mechanisms),
+        )
+
+    def zero_state(self, batch_size, dtype):
+        """The state to start with: the inner cell's (or the one given), and no attention."""
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            if self._initial_cell_state is not None:
+                cell_state = self._initial_cell_state
+            else:
+                cell_state = self._cell.zero_state(batch_size, dtype)
+            message = (
+                f"When calling zero_state of AttentionWrapper {self._base_name}: Non-matching batch sizes between the memory (encoder "
+                "output) and the requested batch size.  Are you using the BeamSearchDecoder?  If so, make sure your encoder output has "
+                "been tiled to beam_width via tf.contrib.seq2seq.tile_batch, and the batch_size= argument passed to zero_state is "
+                "batch_size * beam_width."
+            )
+            with control_dependencies(self._batch_size_checks(batch_size, message)):
+                cell_state = nest.map_structure(lambda s: array.identity(s, name="checked_cell_state"), cell_state)
+            alignments = [m.initial_alignments(batch_size, dtype) for m in self._attention_mechanisms]
+            return AttentionWrapperState(
+                cell_state=cell_state,
+                time=array.zeros([], dtype=dtypes.int32),
+                attention=zero_state(self._attention_layer_size, batch_size, dtype),
+                alignments=self._one_or_all(alignments),
+                attention_state=self._one_or_all(m.initial_state(batch_size, dtype) for m in self._attention_mechanisms),
+                alignment_history=self._one_or_all(
+                    TensorArray(dtype, size=0, dynamic_size=True, element_shape=a.shape) if self._alignment_history else ()
+                    for a in alignments
+                ),
+            )
+
+    def call(self, inputs, state):
+        """One step of the cell and its attention."""
+        if not isinstance(state, AttentionWrapperState):
+            raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
+        cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
+        batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
+        message = (
+            f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the memory (encoder output) and the query "
+            "(decoder output).  Are you using the BeamSearchDecoder?  You may need to tile your memory input via the "
+            "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
+        )
+        with control_dependencies(self._batch_size_checks(batch_size, message)):
+            cell_output = array.identity(cell_output, name="checked_cell_output")
+        previous = state.attention_state if self._is_multi else [state.attention_state]
+        history = state.alignment_history if self._is_multi else [state.alignment_history]
+        attentions, alignments, states, histories = [], [], [], []
+        for i, mechanism in enumerate(self._attention_mechanisms):
+            attention, alignment, next_state = self._attention_fn(
+                mechanism, cell_output, previous[i], self._attention_layers[i] if self._attention_layers else None
+            )
+            histories.append(history[i].write(state.time, alignment) if self._alignment_history else ())
+            attentions.append(attention)
+            alignments.append(alignment)
+            states.append(next_state)
+        attention = array.concat(attentions, 1)
+        next_state = AttentionWrapperState(
+            time=state.time + 1,
+            cell_state=next_cell_state,
+            attention=attention,
+            attention_state=self._one_or_all(states),
+            alignments=self._one_or_all(alignments),
+            alignment_history=self._one_or_all(histories),
+        )
+        return (attention if self._output_attention else cell_output), next_state

@@ -1,0 +1,69 @@
+"""`BasicDecoder`: a cell whose inputs a helper chooses, training from given ones or feeding back its own samples."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.contrib.seq2seq.decoder import Decoder
+from everflow.contrib.seq2seq.feeding import Helper
+from everflow.framework import nest
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.layers.base import Layer
+from everflow.rnn.wrappers import assert_like_rnncell
+
+
+class BasicDecoderOutput(collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))):
+    """What one step gives: the cell's (or output layer's) output, and the sample drawn from it."""
+
+
+class BasicDecoder(Decoder):
+    """A decoder of a cell, a helper and an initial state; `output_layer` turns the cell's outputs into logits.
+
+    >>> decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, cell.zero_state(batch, tf.float32), output_layer=tf.layers.Dense(vocabulary))
+    """
+
+    def __init__(self, cell, helper, initial_state, output_layer=None):
+        assert_like_rnncell("cell", cell)
+        if not isinstance(helper, Helper):
+            raise TypeError(f"helper must be a Helper, received: {type(helper)}")
+        if output_layer is not None and not isinstance(output_layer, Layer):
+            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+        self._cell = cell
+        self._helper = helper
+        self._initial_state = initial_state
+        self._output_layer = output_layer
+
+    batch_size = property(lambda self: self._helper.batch_size)
+
+    def _rnn_output_size(self):
+        size = self._cell.output_size
+        if self._output_layer is None:
+            return size
+        with_batch = nest.map_structure(lambda s: TensorShape([None]).concatenate(TensorShape(s)), size)
+        shape = self._output_layer.compute_output_shape(with_batch)
+        return nest.map_structure(lambda s: s[1:], shape)
+
+    @property
+    def output_size(self):
+        return BasicDecoderOutput(rnn_output=self._rnn_output_size(), sample_id=self._helper.sample_ids_shape)
+
+    @property
+    def output_dtype(self):
+        # Outputs have the dtype of the state.
+        dtype = nest.flatten(self._initial_state)[0].dtype
+        return BasicDecoderOutput(nest.map_structure(lambda _: dtype, self._rnn_output_size()), self._helper.sample_ids_dtype)
+
+    def initialize(self, name=None):
+        return self._helper.initialize() + (self._initial_state,)
+
+    def step(self, time, inputs, state, name=None):
+        with name_scope(name, "BasicDecoderStep", (time, inputs, state)):
+            outputs, cell_state = self._cell(inputs, state)
+            if self._output_layer is not None:
+                outputs = self._output_layer(outputs)
+            sample_ids = self._helper.sample(time=time, outputs=outputs, state=cell_state)
+            finished, next_inputs, next_state = self._helper.next_inputs(
+                time=time, outputs=outputs, state=cell_state, sample_ids=sample_ids
+            )
+        return BasicDecoderOutput(outputs, sample_ids), next_state, next_inputs, finished

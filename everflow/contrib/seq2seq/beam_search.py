@@ -1,0 +1,354 @@
+"""`BeamSearchDecoder`: the best few continuations of each sequence, kept side by side."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+
+from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapperState
+from everflow.contrib.seq2seq.beams import gather_beams, gather_tree_from_array, split_static, tile_batch
+from everflow.contrib.seq2seq.decoder import Decoder
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.layers.base import Layer
+from everflow.ops import array, math, nn
+from everflow.ops.control_flow import Assert, cond
+from everflow.ops.embedding import embedding_lookup
+from everflow.ops.nn_top_k import top_k
+from everflow.ops.tensor_array import TensorArray
+from everflow.platform import logging
+from everflow.rnn.wrappers import assert_like_rnncell
+
+__all__ = ["BeamSearchDecoder", "BeamSearchDecoderOutput", "BeamSearchDecoderState", "FinalBeamSearchDecoderOutput", "tile_batch"]
+
+
+class BeamSearchDecoderState(
+    collections.namedtuple("BeamSearchDecoderState", ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs"))
+):
+    """The state of a beam search: that of the cell, and of each beam its log probability, end and length."""
+
+
+class BeamSearchDecoderOutput(collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))):
+    """What one step gives: scores, ids and the beam each came from, [batch, beam] each."""
+
+
+class FinalBeamSearchDecoderOutput(collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))):
+    """The ids of whole sequences, best beam first, and the outputs of all steps."""
+
+
+class BeamSearchDecoder(Decoder):
+    """A decoder that keeps the `beam_width` best sequences; memory and state must be tiled with `tile_batch` first.
+
+    >>> decoder = tf.contrib.seq2seq.BeamSearchDecoder(cell, table, tf.fill([batch], GO), EOS, tiled_state, beam_width=5, output_layer=project)
+    >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=20)
+    >>> best = outputs.predicted_ids[:, :, 0]
+    """
+
+    def __init__(self, cell, embedding, start_tokens, end_token, initial_state, beam_width, output_layer=None, length_penalty_weight=0.0,
+                 coverage_penalty_weight=0.0, reorder_tensor_arrays=True):  # fmt: skip
+        assert_like_rnncell("cell", cell)
+        if output_layer is not None and not isinstance(output_layer, Layer):
+            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+        self._cell = cell
+        self._output_layer = output_layer
+        self._reorder_tensor_arrays = reorder_tensor_arrays
+        self._embedding_fn = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
+        self._start_tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
+        if self._start_tokens.shape.rank != 1:
+            raise ValueError("start_tokens must be a vector")
+        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
+        if self._end_token.shape.rank != 0:
+            raise ValueError("end_token must be a scalar")
+        self._batch_size = array.size(start_tokens)
+        self._beam_width = beam_width
+        self._length_penalty_weight = length_penalty_weight
+        self._coverage_penalty_weight = coverage_penalty_weight
+        self._initial_cell_state = nest.map_structure(self._maybe_split, initial_state, cell.state_size)
+        self._start_tokens = array.tile(array.expand_dims(self._start_tokens, 1), [1, beam_width])
+        self._start_inputs = self._embedding_fn(self._start_tokens)
+        self._finished = array.one_hot(
+            array.zeros([self._batch_size], dtype=dtypes.int32), depth=beam_width, on_value=False, off_value=True, dtype=dtypes.bool
+        )
+
+    batch_size = property(lambda self: self._batch_size)
+    tracks_own_finished = property(lambda self: True)
+
+    def _rnn_output_size(self):
+        size = self._cell.output_size
+        if self._output_layer is None:
+            return size
+        with_batch = nest.map_structure(lambda s: TensorShape([None]).concatenate(TensorShape(s)), size)
+        return nest.map_structure(lambda s: s[1:], self._output_layer.compute_output_shape(with_batch))
+
+    @property
+    def output_size(self):
+        beams = TensorShape([self._beam_width])
+        return BeamSearchDecoderOutput(scores=beams, predicted_ids=beams, parent_ids=beams)
+
+    @property
+    def output_dtype(self):
+        dtype = nest.flatten(self._initial_cell_state)[0].dtype
+        return BeamSearchDecoderOutput(
+            scores=nest.map_structure(lambda _: dtype, self._rnn_output_size()), predicted_ids=dtypes.int32, parent_ids=dtypes.int32
+        )
+
+    def initialize(self, name=None):
+        dtype = nest.flatten(self._initial_cell_state)[0].dtype
+        # Only the first beam is alive, so that the first step's choices differ.
+        log_probs = array.one_hot(
+            array.zeros([self._batch_size], dtype=dtypes.int32),
+            depth=self._beam_width,
+            on_value=convert_to_tensor(0.0, dtype=dtype),
+            off_value=convert_to_tensor(-np.inf, dtype=dtype),
+            dtype=dtype,
+        )
+        attention = attention_probabilities(self._initial_cell_state, self._coverage_penalty_weight)
+        state = BeamSearchDecoderState(
+            cell_state=self._initial_cell_state,
+            log_probs=log_probs,
+            finished=self._finished,
+            lengths=array.zeros([self._batch_size, self._beam_width], dtype=dtypes.int64),
+            accumulated_attention_probs=() if attention is None else attention,
+        )
+        return self._finished, self._start_inputs, state
+
+    # --- batch and beams, together and apart ---------------------------------------------------
+
+    def _static_batch(self):
+        known = constant_value(self._batch_size)
+        return None if known is None else int(known)
+
+    def _merge(self, t, inner):
+        """[batch, beam, …] as [batch * beam, …]."""
+        inner = _known_size(inner)
+        sizes = array.shape(t)
+        batch = self._static_batch()
+        result = array.reshape(t, array.concat(([self._batch_size * self._beam_width], sizes[2:]), 0))
+        result.set_shape(TensorShape([None if batch is None else batch * self._beam_width]).concatenate(inner))
+        return result
+
+    def _split(self, t, inner):
+        """[batch * beam, …] as [batch, beam, …]."""
+        inner = _known_size(inner)
+        sizes = array.shape(t)
+        result = array.reshape(t, array.concat(([self._batch_size, self._beam_width], sizes[1:]), 0))
+        expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(inner)
+        if not result.shape.is_compatible_with(expected):
+            raise ValueError(
+                f"Unexpected behavior when reshaping between beam width and batch size.  The reshaped tensor has shape: {result.shape}.  "
+                f"We expected it to have shape (batch_size, beam_width, depth) == {expected}.  Perhaps you forgot to create a zero_state with batch_size=encoder_batch_size * beam_width?"
+            )
+        result.set_shape(expected)
+        return result
+
+    def _maybe_split(self, t, inner):
+        if isinstance(t, TensorArray):
+            return t
+        _check_rank(t)
+        return self._split(t, inner) if t.shape.rank >= 1 else t
+
+    def _maybe_merge(self, t, inner):
+        if isinstance(t, TensorArray):
+            return t
+        _check_rank(t)
+        return self._merge(t, inner) if t.shape.rank >= 2 else t
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def step(self, time, inputs, state, name=None):
+        with name_scope(name, "BeamSearchDecoderStep", (time, inputs, state)):
+            inputs = nest.map_structure(lambda t: self._merge(t, t.shape[2:]), inputs)
+            cell_state = nest.map_structure(self._maybe_merge, state.cell_state, self._cell.state_size)
+            outputs, next_cell_state = self._cell(inputs, cell_state)
+            outputs = nest.map_structure(lambda t: self._split(t, t.shape[1:]), outputs)
+            next_cell_state = nest.map_structure(self._maybe_split, next_cell_state, self._cell.state_size)
+            if self._output_layer is not None:
+                outputs = self._output_layer(outputs)
+            output, next_state = self._search(outputs, next_cell_state, state)
+            next_inputs = cond(
+                math.reduce_all(next_state.finished),
+                lambda: self._start_inputs,
+                lambda: self._embedding_fn(output.predicted_ids),
+            )
+        return output, next_state, next_inputs, next_state.finished
+
+    def _search(self, logits, next_cell_state, state):
+        """The best `beam_width` of all continuations of all beams."""
+        batch_size, beam_width, end_token = self._batch_size, self._beam_width, self._end_token
+        static_batch = self._static_batch()
+        was_finished = state.finished
+        not_finished = math.logical_not(was_finished)
+        step_log_probs = _only_the_end_where(was_finished, nn.log_softmax(logits), end_token)
+        total_probs = array.expand_dims(state.log_probs, 2) + step_log_probs
+        vocabulary = logits.shape[-1].value or array.shape(logits)[-1]
+        longer = array.one_hot(
+            indices=array.fill([batch_size, beam_width], end_token),
+            depth=vocabulary,
+            on_value=math.to_int64(0),
+            off_value=math.to_int64(1),
+            dtype=dtypes.int64,
+        )
+        longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
+        new_lengths = longer + array.expand_dims(state.lengths, 2)
+        accumulated = None
+        attention = attention_probabilities(next_cell_state, self._coverage_penalty_weight)
+        if attention is not None:
+            attention *= array.expand_dims(math.cast(not_finished, dtypes.float32), 2)
+            accumulated = state.accumulated_attention_probs + attention
+        scores = _scores(total_probs, new_lengths, self._length_penalty_weight, was_finished, accumulated, self._coverage_penalty_weight)
+        flat_scores = array.reshape(scores, [batch_size, -1])
+        next_scores, word_indices = top_k(flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width"))
+        next_scores.set_shape([static_batch, beam_width])
+        word_indices.set_shape([static_batch, beam_width])
+        next_log_probs = gather_beams(
+            word_indices, total_probs, batch_size, range_size=beam_width * vocabulary, gather_shape=[-1], name="next_beam_probs"
+        )
+        word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
+        parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
+        was_finished = gather_beams(parent_ids, was_finished, batch_size, range_size=beam_width, gather_shape=[-1])
+        next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
+        one_longer = math.cast(math.logical_not(was_finished), dtypes.int64)
+        next_lengths = gather_beams(parent_ids, state.lengths, batch_size, range_size=beam_width, gather_shape=[-1])
+        next_lengths += one_longer
+        next_accumulated = ()
+        if accumulated is not None:
+            next_accumulated = gather_beams(
+                parent_ids,
+                accumulated,
+                batch_size,
+                range_size=beam_width,
+                gather_shape=[batch_size * beam_width, -1],
+                name="next_accumulated_attention_probs",
+            )
+
+        def of_parent(t):
+            shape = [batch_size * beam_width, -1]
+            if isinstance(t, TensorArray):
+                return t
+            _check_rank(t)
+            return gather_beams(parent_ids, t, batch_size, range_size=beam_width, gather_shape=shape) if t.shape.rank >= 2 else t
+
+        next_cell_state = nest.map_structure(of_parent, next_cell_state)
+        output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
+        return output, BeamSearchDecoderState(next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated)
+
+    def finalize(self, outputs, final_state, sequence_lengths):
+        """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
+        longest = math.cast(math.reduce_max(final_state.lengths, axis=1), dtypes.int32)
+        predicted_ids = raw.GatherTree(
+            step_ids=outputs.predicted_ids, parent_ids=outputs.parent_ids, max_sequence_lengths=longest, end_token=self._end_token
+        )
+        if self._reorder_tensor_arrays:
+            final_state = final_state._replace(
+                cell_state=nest.map_structure(
+                    lambda t: self._maybe_reorder(t, outputs.parent_ids, final_state.lengths), final_state.cell_state
+                )
+            )
+        return FinalBeamSearchDecoderOutput(beam_search_decoder_output=outputs, predicted_ids=predicted_ids), final_state
+
+    def _maybe_reorder(self, t, parent_ids, lengths):
+        if not isinstance(t, TensorArray):
+            return t
+        # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
+        if t.element_shape.rank is None or t.element_shape.rank < 1:
+            logging.info(
+                "The TensorArray %s in the cell state is not amenable to sorting based on the beam search result. For a TensorArray to be "
+                "sorted, its elements shape must be defined and have at least a rank of 1, but saw shape: %s",
+                t.handle.name,
+                t.element_shape,
+            )
+            return t
+        if not split_static(t.element_shape, parent_ids.shape[1].value, self._beam_width):
+            return t
+        stacked = t.stack()
+        with control_dependencies([self._assert_beams(stacked)]):
+            return gather_tree_from_array(stacked, parent_ids, lengths)
+
+    def _assert_beams(self, t):
+        message = (
+            "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is incompatible with the "
+            "dynamic shape of %s elements. Consider setting reorder_tensor_arrays to False to disable TensorArray reordering during the "
+            "beam search." % t.name
+        )
+        sizes = array.shape(t)
+        together = math.equal(sizes[1], self._batch_size * self._beam_width)
+        if t.shape.rank == 2:
+            return Assert(together, [message])
+        apart = math.logical_and(math.equal(sizes[1], self._batch_size), math.equal(sizes[2], self._beam_width))
+        return Assert(math.logical_or(together, apart), [message])
+
+
+def _known_size(size):
+    """A size as a shape, as far as it is known."""
+    return TensorShape(constant_value(size)) if isinstance(size, Tensor) else TensorShape(size)
+
+
+def _check_rank(t):
+    if t.shape.rank is None:
+        raise ValueError(f"Expected tensor ({t}) to have known rank, but ndims == None.")
+
+
+def attention_probabilities(cell_state, coverage_penalty_weight):
+    """The alignments in a state, those of several mechanisms joined; None where no coverage is asked for."""
+    if coverage_penalty_weight == 0.0:
+        return None
+    found = []
+
+    def collect(state):
+        if isinstance(state, AttentionWrapperState):
+            parts = state.alignments if isinstance(state.alignments, tuple) else (state.alignments,)
+            found.append(parts[0] if len(parts) == 1 else array.concat(parts, -1))
+        elif isinstance(state, (tuple, list)):
+            for part in state:
+                collect(part)
+
+    collect(cell_state)
+    if not found:
+        raise ValueError("coverage_penalty_weight must be 0.0 if no cell is attention-based.")
+    return found[0] if len(found) == 1 else array.concat(found, -1)
+
+
+def _only_the_end_where(finished, log_probs, end_token):
+    """Log probabilities where finished beams can only go on with the end token."""
+    vocabulary = array.shape(log_probs)[2]
+    row = array.one_hot(
+        end_token,
+        vocabulary,
+        dtype=log_probs.dtype,
+        on_value=convert_to_tensor(0.0, dtype=log_probs.dtype),
+        off_value=log_probs.dtype.min,
+    )
+    rows = array.tile(array.reshape(row, [1, 1, -1]), array.concat([array.shape(finished), [1]], 0))
+    mask = array.tile(array.expand_dims(finished, 2), [1, 1, vocabulary])
+    return array.where(mask, rows, log_probs)
+
+
+def _scores(log_probs, lengths, length_penalty_weight, finished, accumulated, coverage_penalty_weight):
+    """Log probabilities divided by the length penalty, plus the coverage penalty of finished beams."""
+    scores = log_probs / math.cast(_length_penalty(lengths, length_penalty_weight), log_probs.dtype)
+    weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
+    if weight.shape.rank != 0:
+        raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
+    if accumulated is None:
+        return scores
+    accumulated = array.where(math.equal(accumulated, 0.0), array.ones_like(accumulated), accumulated)
+    penalty = math.reduce_sum(math.log(math.minimum(accumulated, 1.0)), 2)
+    penalty *= math.cast(finished, dtypes.float32)
+    return scores + array.expand_dims(penalty * weight, 2)
+
+
+def _length_penalty(lengths, penalty_factor):
+    """((5 + length) / 6) ** factor; 1 where the factor is known to be 0."""
+    penalty_factor = convert_to_tensor(penalty_factor, name="penalty_factor")
+    if penalty_factor.shape.rank != 0:
+        raise ValueError(f"penalty_factor should be a scalar, but saw shape: {penalty_factor.shape}")
+    known = constant_value(penalty_factor)
+    if known is not None and known == 0:
+        return 1.0
+    return math.div((5.0 + math.cast(lengths, dtypes.float32)) ** penalty_factor, (5.0 + 1.0) ** penalty_factor)

@@ -1,0 +1,96 @@
+"""Beams of a batch: tiling a batch for them, gathering along them, following them back from the end."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math
+from everflow.platform import logging
+
+
+def tile_batch(t, multiplier, name=None):
+    """Each entry of a batch repeated `multiplier` times: [a, b] becomes [a, a, b, b]; for tensors or structures of them.
+
+    >>> tiled_memory = tf.contrib.seq2seq.tile_batch(memory, multiplier=beam_width)
+    """
+
+    def tiled(t):
+        t = convert_to_tensor(t, name="t")
+        sizes = array.shape(t)
+        if t.shape.rank is None or t.shape.rank < 1:
+            raise ValueError("t must have statically known rank")
+        multiples = [1] * (t.shape.rank + 1)
+        multiples[1] = multiplier
+        batch = t.shape[0].value
+        result = array.tile(array.expand_dims(t, 1), multiples)
+        result = array.reshape(result, array.concat(([sizes[0] * multiplier], sizes[1:]), 0))
+        known = constant_value(multiplier) if not isinstance(multiplier, int) else multiplier
+        static = None if batch is None or known is None else batch * int(known)
+        result.set_shape(TensorShape([static]).concatenate(t.shape[1:]))
+        return result
+
+    with name_scope(name, "tile_batch", nest.flatten(t) + [multiplier]):
+        return nest.map_structure(tiled, t)
+
+
+def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):
+    """Whole sequences [time, batch, beam] from the ids of each step and the beam each came from."""
+    return raw.GatherTree(
+        step_ids=step_ids, parent_ids=parent_ids, max_sequence_lengths=max_sequence_lengths, end_token=end_token, name=name
+    )
+
+
+def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_shape, name=None):
+    """For each entry of the batch, the values at its indices (beams, or beams times words)."""
+    with name_scope(name, "tensor_gather_helper"):
+        offsets = array.expand_dims(math.range(batch_size) * range_size, 1)
+        flat_indices = array.reshape(gather_indices + offsets, [-1])
+        gathered = array.gather(array.reshape(gather_from, gather_shape), flat_indices)
+        final_shape = array.shape(gather_from)[: 1 + len(gather_shape)]
+        known = constant_value(batch_size)
+        static = TensorShape([None if known is None else int(known)]).concatenate(gather_from.shape[1 : 1 + len(gather_shape)])
+        result = array.reshape(gathered, final_shape, name="output")
+        result.set_shape(static)
+        return result
+
+
+def gather_tree_from_array(t, parent_ids, sequence_length):
+    """An array [time, batch * beam, …] of each step's beams in the order of the final beams."""
+    max_time = parent_ids.shape[0].value or array.shape(parent_ids)[0]
+    batch_size = parent_ids.shape[1].value or array.shape(parent_ids)[1]
+    beam_width = parent_ids.shape[2].value or array.shape(parent_ids)[2]
+    beam_ids = array.expand_dims(array.expand_dims(math.range(beam_width), 0), 0)
+    beam_ids = array.tile(beam_ids, [max_time, batch_size, 1])
+    longest = math.cast(math.reduce_max(sequence_length, axis=1), dtypes.int32)
+    sorted_ids = raw.GatherTree(step_ids=beam_ids, parent_ids=parent_ids, max_sequence_lengths=longest, end_token=beam_width + 1)
+    in_bounds = array.transpose(array.sequence_mask(sequence_length, maxlen=max_time), perm=[2, 0, 1])
+    sorted_ids = array.where(in_bounds, x=sorted_ids, y=beam_ids)
+    time_indices = array.tile(array.reshape(math.range(max_time), [-1, 1, 1]), [1, batch_size, beam_width])
+    batch_indices = array.tile(array.reshape(math.range(batch_size), [-1, 1, 1]), [1, max_time, beam_width])
+    batch_indices = array.transpose(batch_indices, perm=[1, 0, 2])
+    indices = array.stack([time_indices, batch_indices, sorted_ids], -1)
+    final_shape = array.shape(t)
+    ordered = array.gather_nd(array.reshape(t, [max_time, batch_size, beam_width, -1]), indices)
+    ordered = array.reshape(ordered, final_shape)
+    ordered.set_shape(t.shape)
+    return ordered
+
+
+def split_static(shape, batch_size, beam_width):
+    """Whether elements of a shape can be [batch * beam, …] or [batch, beam, …], as far as is known."""
+    if batch_size is None or shape[0].value is None:
+        return True
+    if shape[0].value == batch_size * beam_width:
+        return True
+    if shape[0].value == batch_size and (shape.rank == 1 or shape[1].value in (None, beam_width)):
+        return True
+    logging.info(
+        "TensorArray reordering expects elements to be reshapable to %s, but saw elements of shape %s; it is left in the order of steps.",
+        [batch_size, beam_width, -1],
+        shape,
+    )
+    return False

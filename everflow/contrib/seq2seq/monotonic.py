@@ -1,0 +1,120 @@
+"""Monotonic attention, which only moves forwards over the memory."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from everflow.contrib.seq2seq.attention import _MemoryAttention, bahdanau_score, luong_score, memory_layer, query_layer
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, math, random
+from everflow.ops import variable_scope as scopes
+from everflow.ops.clip import clip_by_value
+from everflow.ops.functional import scan
+
+
+def safe_cumprod(x, *args, **kwargs):
+    """The cumulative product of numbers in [0, 1], by logarithms, which stays finite; arguments as `tf.cumsum`'s."""
+    with name_scope(None, "SafeCumprod", [x]):
+        x = convert_to_tensor(x, name="x")
+        tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
+        return math.exp(math.cumsum(math.log(clip_by_value(x, tiny, 1)), *args, **kwargs))
+
+
+def monotonic_attention(p_choose_i, previous_attention, mode):
+    """The attention given the probabilities of choosing each step and the previous attention.
+
+    `mode` is "recursive" (exact, slow), "parallel" (may be inexact where probabilities are near 0 or 1) or "hard" (probabilities are 0 or 1).
+    """
+    p_choose_i = convert_to_tensor(p_choose_i, name="p_choose_i")
+    previous_attention = convert_to_tensor(previous_attention, name="previous_attention")
+    if mode == "recursive":
+        batch_size = p_choose_i.shape[0].value or array.shape(p_choose_i)[0]
+        shifted = array.concat([array.ones((batch_size, 1)), 1 - p_choose_i[:, :-1]], 1)
+        left = scan(
+            lambda x, yz: array.reshape(yz[0] * x + yz[1], (batch_size,)),
+            [array.transpose(shifted), array.transpose(previous_attention)],
+            array.zeros((batch_size,)),
+        )
+        return p_choose_i * array.transpose(left)
+    if mode == "parallel":
+        passed = safe_cumprod(1 - p_choose_i, axis=1, exclusive=True)
+        return p_choose_i * passed * math.cumsum(previous_attention / clip_by_value(passed, 1e-10, 1.0), axis=1)
+    if mode == "hard":
+        p_choose_i *= math.cumsum(previous_attention, axis=1)
+        return p_choose_i * math.cumprod(1 - p_choose_i, axis=1, exclusive=True)
+    raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
+
+
+def _probabilities(score, previous_alignments, sigmoid_noise, mode, seed=None):
+    if sigmoid_noise > 0:
+        score += sigmoid_noise * random.random_normal(array.shape(score), dtype=score.dtype, seed=seed)
+    p_choose_i = math.cast(score > 0, score.dtype) if mode == "hard" else math.sigmoid(score)
+    return monotonic_attention(p_choose_i, previous_alignments, mode)
+
+
+class _MonotonicAttention(_MemoryAttention):
+    """Starts with all attention on the first step."""
+
+    def initial_alignments(self, batch_size, dtype):
+        return array.one_hot(array.zeros((batch_size,), dtype=dtypes.int32), self._alignments_size, dtype=dtype)
+
+
+class BahdanauMonotonicAttention(_MonotonicAttention):
+    """Monotonic attention with additive scores."""
+
+    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None, sigmoid_noise=0.0,
+                 sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="BahdanauMonotonicAttention"):  # fmt: skip
+        super().__init__(
+            query_layer=query_layer(num_units, dtype),
+            memory_layer=memory_layer(num_units, dtype),
+            memory=memory,
+            probability_fn=functools.partial(_probabilities, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            name=name,
+        )
+        self._num_units = num_units
+        self._normalize = normalize
+        self._name = name
+        self._score_bias_init = score_bias_init
+
+    def __call__(self, query, state):
+        """(alignments, next state) of a query [batch, units]."""
+        with scopes.variable_scope(None, "bahdanau_monotonic_attention", [query]):
+            processed_query = self._query_layer(query) if self._query_layer else query
+            score = bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
+            score += scopes.get_variable("attention_score_bias", dtype=processed_query.dtype, initializer=self._score_bias_init)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments
+
+
+class LuongMonotonicAttention(_MonotonicAttention):
+    """Monotonic attention with multiplicative scores."""
+
+    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None, sigmoid_noise=0.0,
+                 sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="LuongMonotonicAttention"):  # fmt: skip
+        super().__init__(
+            query_layer=None,
+            memory_layer=memory_layer(num_units, dtype),
+            memory=memory,
+            probability_fn=functools.partial(_probabilities, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            name=name,
+        )
+        self._num_units = num_units
+        self._scale = scale
+        self._score_bias_init = score_bias_init
+        self._name = name
+
+    def __call__(self, query, state):
+        """(alignments, next state) of a query [batch, units]."""
+        with scopes.variable_scope(None, "luong_monotonic_attention", [query]):
+            score = luong_score(query, self._keys, self._scale)
+            score += scopes.get_variable("attention_score_bias", dtype=query.dtype, initializer=self._score_bias_init)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments
