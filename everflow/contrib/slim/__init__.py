@@ -1,0 +1,48 @@
+"""tf.contrib.slim: layers, variables and arg_scope under one name, with training, evaluation and the networks of its time.
+
+>>> slim = tf.contrib.slim
+>>> with slim.arg_scope([slim.conv2d], weights_regularizer=slim.l2_regularizer(1e-4)):
+...     net = slim.repeat(images, 2, slim.conv2d, 64, [3, 3], scope="conv1")
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+from everflow.contrib import framework as _framework
+from everflow.contrib import layers as _layers
+
+# What slim adds to the names of contrib.framework and contrib.layers; loaded when first touched.
+_MODULES = {
+    "data_decoder": "slim.data.data_decoder",
+    "data_provider": "slim.data.data_provider",
+    "dataset": "slim.data.dataset",
+    "dataset_data_provider": "slim.data.dataset_data_provider",
+    "evaluation": "slim.evaluation",
+    "layers": "layers",
+    "learning": "slim.learning",
+    "losses": "losses",
+    "metrics": "metrics",
+    "model_analyzer": "slim.model_analyzer",
+    "nets": "slim.nets",
+    "parallel_reader": "slim.data.parallel_reader",
+    "prefetch_queue": "slim.data.prefetch_queue",
+    "queues": "slim.queues",
+    "tfexample_decoder": "slim.data.tfexample_decoder",
+    "utils": "layers.outputs",
+    "variables": "framework",
+}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return _importlib.import_module(f"everflow.contrib.{_MODULES[name]}")
+    if not name.startswith("_"):
+        for source in (_layers, _framework):
+            if hasattr(source, name):
+                return getattr(source, name)
+    raise AttributeError(f"module 'tensorflow.contrib.slim' has no attribute {name!r}", name=name)
+
+
+def __dir__():
+    return sorted({*dir(_layers), *dir(_framework), *_MODULES})

@@ -1,0 +1,221 @@
+"""slim.learning: a training op from a loss, and a loop that trains, saves, logs and stops."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from everflow.contrib.training.steps import (  # noqa: F401  names of slim.learning as well
+    _USE_GLOBAL_STEP,
+    add_gradients_summaries,
+    clip_gradient_norms,
+    multiply_gradients,
+)
+from everflow.contrib.training.steps import create_train_op as _create_train_op
+from everflow.framework import errors
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.ops.constants import constant
+from everflow.ops.grouping import group
+from everflow.ops.math import equal, greater_equal, mod
+from everflow.ops.variables import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.platform import logging
+from everflow.protos.config_pb2 import RunMetadata, RunOptions
+from everflow.train.optimizer import Optimizer
+
+_USE_DEFAULT = 0
+
+
+def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None, clip_gradient_norm=0,
+                    summarize_gradients=False, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
+                    colocate_gradients_with_ops=False, gradient_multipliers=None, check_numerics=True):  # fmt: skip
+    """A tensor of the loss which, when run, takes one training step.
+
+    >>> train_op = slim.learning.create_train_op(slim.losses.get_total_loss(), tf.train.AdamOptimizer(0.001))
+    """
+
+    def transform(gradients):
+        if gradient_multipliers:
+            with name_scope("multiply_grads"):
+                gradients = multiply_gradients(gradients, gradient_multipliers)
+        if clip_gradient_norm > 0:
+            with name_scope("clip_grads"):
+                gradients = clip_gradient_norms(gradients, clip_gradient_norm)
+        return gradients
+
+    return _create_train_op(
+        total_loss=total_loss,
+        optimizer=optimizer,
+        global_step=global_step,
+        update_ops=update_ops,
+        variables_to_train=variables_to_train,
+        transform_grads_fn=transform,
+        summarize_gradients=summarize_gradients,
+        gate_gradients=gate_gradients,
+        aggregation_method=aggregation_method,
+        colocate_gradients_with_ops=colocate_gradients_with_ops,
+        check_numerics=check_numerics,
+    )
+
+
+def train_step(sess, train_op, global_step, train_step_kwargs):
+    """One step of `train`: (loss, whether to stop). It logs the loss, and traces the step, when told to."""
+    start = time.time()
+    options = metadata = None
+    if "should_trace" in train_step_kwargs:
+        if "logdir" not in train_step_kwargs:
+            raise ValueError("logdir must be present in train_step_kwargs when should_trace is present")
+        if sess.run(train_step_kwargs["should_trace"]):
+            options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
+    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
+    elapsed = time.time() - start
+    if metadata is not None:
+        _write_trace(metadata, step, train_step_kwargs)
+    if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
+        logging.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, elapsed)
+    stop = sess.run(train_step_kwargs["should_stop"]) if "should_stop" in train_step_kwargs else False
+    return loss, stop
+
+
+def _write_trace(metadata, step, train_step_kwargs):
+    from everflow.runtime.timeline import Timeline
+
+    path = os.path.join(train_step_kwargs["logdir"], f"tf_trace-{step}.json")
+    logging.info("Writing trace to %s", path)
+    with open(path, "w") as file:
+        file.write(Timeline(metadata.step_stats).generate_chrome_trace_format())
+    if "summary_writer" in train_step_kwargs:
+        train_step_kwargs["summary_writer"].add_run_metadata(metadata, f"run_metadata-{step}")
+
+
+def _wait_for_step(sess, global_step, step):
+    while sess.run(global_step) <= step:
+        logging.info("Waiting for global step %d before starting training.", step)
+        time.sleep(1)
+
+
+def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1, graph=None, master="",
+          is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT, init_feed_dict=None, local_init_op=_USE_DEFAULT,
+          init_fn=None, ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT, save_summaries_secs=600, summary_writer=_USE_DEFAULT,
+          startup_delay_steps=0, saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None, session_wrapper=None,
+          trace_every_n_steps=None, ignore_live_threads=False):  # fmt: skip
+    """Train until `number_of_steps`, or until a step says stop; returns the last loss.
+
+    >>> final_loss = slim.learning.train(train_op, "logs", number_of_steps=1000, init_fn=restore_pretrained)
+    """
+    from everflow import summary
+    from everflow.ops.lookup import tables_initializer
+    from everflow.train import Saver, Supervisor, get_or_create_global_step
+
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    if logdir is None:
+        if isinstance(summary_op, Tensor):
+            raise ValueError("Cannot provide summary_op because logdir=None")
+        if saver is not None:
+            raise ValueError("Cannot provide saver because logdir=None")
+        if trace_every_n_steps is not None:
+            raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    if sync_optimizer is not None and startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
+    if number_of_steps is not None and number_of_steps <= 0:
+        raise ValueError("`number_of_steps` must be either None or a positive number.")
+    graph = graph or get_default_graph()
+    with graph.as_default():
+        if global_step is None:
+            global_step = get_or_create_global_step()
+        saver = saver or Saver()
+        sync_optimizers = list(sync_optimizer) if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer] if sync_optimizer else []
+        with name_scope("init_ops"):
+            init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
+            ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+            if local_init_op is _USE_DEFAULT:
+                local_init_op = group(local_variables_initializer(), tables_initializer())
+            if sync_optimizers:
+                with_slots = [o.chief_init_op if is_chief else o.local_step_init_op for o in sync_optimizers]
+                local_init_op = group(local_init_op, *with_slots)
+                ready_for_local = [o.ready_for_local_init_op for o in sync_optimizers]
+            else:
+                ready_for_local = None
+        summary_op = summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
+        summary_writer = Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer
+        if is_chief and sync_optimizers:
+            runners = [o.get_chief_queue_runner() for o in sync_optimizers]
+            tokens = [o.get_init_tokens_op() for o in sync_optimizers]
+        if train_step_kwargs == _USE_DEFAULT:
+            train_step_kwargs = _default_step_arguments(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir)
+    options = {"ready_for_local_init_op": ready_for_local[0]} if ready_for_local else {}
+    supervisor = Supervisor(
+        graph=graph,
+        is_chief=is_chief,
+        logdir=logdir,
+        init_op=init_op,
+        init_feed_dict=init_feed_dict,
+        local_init_op=local_init_op,
+        ready_op=ready_op,
+        summary_op=summary_op,
+        summary_writer=summary_writer,
+        global_step=global_step,
+        saver=saver,
+        save_summaries_secs=save_summaries_secs,
+        save_model_secs=save_interval_secs,
+        init_fn=init_fn,
+        **options,
+    )
+    if summary_writer is not None:
+        train_step_kwargs["summary_writer"] = supervisor.summary_writer
+    loss = None
+    retry = True
+    while retry:
+        try:
+            retry = False
+            with supervisor.managed_session(master, start_standard_services=False, config=session_config) as sess:
+                logging.info("Starting Session.")
+                if session_wrapper is not None:
+                    sess = session_wrapper(sess)
+                if is_chief:
+                    if logdir:
+                        supervisor.start_standard_services(sess)
+                elif startup_delay_steps > 0:
+                    _wait_for_step(sess, global_step, min(startup_delay_steps, number_of_steps or sys.maxsize))
+                threads = supervisor.start_queue_runners(sess)
+                logging.info("Starting Queues.")
+                if is_chief and sync_optimizers:
+                    supervisor.start_queue_runners(sess, runners)
+                    sess.run(tokens)
+                try:
+                    while not supervisor.should_stop():
+                        loss, stop = train_step_fn(sess, train_op, global_step, train_step_kwargs)
+                        if stop:
+                            logging.info("Stopping Training.")
+                            supervisor.request_stop()
+                            break
+                except errors.OutOfRangeError as e:
+                    # The input came to its end, which is how training on a number of epochs finishes.
+                    logging.info("Caught OutOfRangeError. Stopping Training. %s", e)
+                if logdir and supervisor.is_chief:
+                    logging.info("Finished training! Saving model to disk.")
+                    supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
+                supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+        except errors.AbortedError:
+            # A parameter server went away; start again from the last checkpoint.
+            logging.info("Retrying training!")
+            retry = True
+    return loss
+
+
+def _default_step_arguments(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir):
+    """Tensors that say, in each step, whether to stop, to log and to trace."""
+    with name_scope("train_step"):
+        arguments = {}
+        if number_of_steps:
+            arguments["should_stop"] = greater_equal(global_step, number_of_steps)
+        else:
+            arguments["should_stop"] = constant(False)
+        if log_every_n_steps > 0:
+            arguments["should_log"] = equal(mod(global_step, log_every_n_steps), 0)
+        if trace_every_n_steps is not None:
+            arguments["should_trace"] = equal(mod(global_step, trace_every_n_steps), 0)
+            arguments["logdir"] = logdir
+        return arguments

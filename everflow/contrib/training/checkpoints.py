@@ -1,0 +1,65 @@
+"""Waiting for checkpoints as training writes them, and the count of evaluated batches."""
+
+from __future__ import annotations
+
+import time
+
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_default_graph
+from everflow.ops import initializers
+from everflow.ops.variable_scope import get_variable
+from everflow.platform import logging
+from everflow.train.checkpoint_state import latest_checkpoint
+
+_EVAL_STEP = "eval_step"
+
+
+def get_or_create_eval_step():
+    """The local variable that counts evaluated batches."""
+    graph = get_default_graph()
+    found = graph.get_collection(GraphKeys.EVAL_STEP)
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        raise ValueError("Multiple eval_step tensors.")
+    return get_variable(
+        _EVAL_STEP,
+        shape=[],
+        dtype=dtypes.int64,
+        initializer=initializers.zeros_initializer(),
+        trainable=False,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.EVAL_STEP],
+    )
+
+
+def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):
+    """The newest checkpoint of a folder once it is not `last_checkpoint`; None after `timeout` seconds."""
+    logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    stop = time.time() + timeout if timeout is not None else None
+    while True:
+        path = latest_checkpoint(checkpoint_dir)
+        if path is not None and path != last_checkpoint:
+            logging.info("Found new checkpoint at %s", path)
+            return path
+        if stop is not None and time.time() + seconds_to_sleep > stop:
+            return None
+        time.sleep(seconds_to_sleep)
+
+
+def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
+    """Each new checkpoint of a folder as it appears; ends when none came for `timeout` seconds and `timeout_fn` says so."""
+    path = None
+    while True:
+        new = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
+        if new is None:
+            if not timeout_fn:
+                logging.info("Timed-out waiting for a checkpoint.")
+                return
+            if timeout_fn():
+                return
+            continue
+        start = time.time()
+        path = new
+        yield path
+        time.sleep(max(0.0, start + min_interval_secs - time.time()))

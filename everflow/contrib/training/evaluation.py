@@ -1,0 +1,133 @@
+"""Evaluating checkpoints as training writes them."""
+
+from __future__ import annotations
+
+import time
+
+from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step
+from everflow.ops.state import assign_add
+from everflow.platform import logging
+from everflow.train import (
+    ChiefSessionCreator,
+    FinalOpsHook,
+    MonitoredSession,
+    Scaffold,
+    SessionRunArgs,
+    SessionRunHook,
+)
+
+
+class StopAfterNEvalsHook(SessionRunHook):
+    """Stops an evaluation after so many batches; None for as many as there are."""
+
+    def __init__(self, num_evals, log_progress=True):
+        self._num_evals = num_evals
+        self._log_progress = log_progress
+        self._evals_completed = None
+
+    def _set_evals_completed_tensor(self, updated_eval_step):
+        self._evals_completed = updated_eval_step
+
+    def before_run(self, run_context):
+        return SessionRunArgs({"evals_completed": self._evals_completed})
+
+    def after_run(self, run_context, run_values):
+        done = run_values.results["evals_completed"]
+        if self._log_progress:
+            logging.info(
+                "Evaluation [%d]" if self._num_evals is None else "Evaluation [%d/%d]",
+                done,
+                *([self._num_evals] if self._num_evals is not None else []),
+            )
+        if self._num_evals is not None and done >= self._num_evals:
+            run_context.request_stop()
+
+
+class SummaryAtEndHook(SessionRunHook):
+    """Writes one summary when an evaluation ends."""
+
+    def __init__(self, log_dir=None, summary_writer=None, summary_op=None, feed_dict=None):
+        if (log_dir is None) == (summary_writer is None):
+            raise ValueError("exactly one of log_dir or summary_writer should be provided.")
+        self._log_dir = log_dir
+        self._summary_writer = summary_writer
+        self._summary_op = summary_op
+        self._feed_dict = feed_dict
+        self._global_step = None
+
+    def begin(self):
+        from everflow import summary
+        from everflow.train import get_or_create_global_step
+
+        if self._summary_writer is None:
+            self._summary_writer = summary.FileWriterCache.get(self._log_dir)
+        if self._summary_op is None:
+            self._summary_op = summary.merge_all()
+        self._global_step = get_or_create_global_step()
+
+    def end(self, session):
+        if self._summary_op is not None:
+            step, text = session.run([self._global_step, self._summary_op], self._feed_dict)
+            self._summary_writer.add_summary(text, step)
+        self._summary_writer.flush()
+
+
+def _counted(eval_ops, eval_step):
+    """The evaluation ops with one that counts each run; (ops, the count after it)."""
+    update = assign_add(eval_step, 1, use_locking=True)
+    if isinstance(eval_ops, dict):
+        return {**eval_ops, "update_eval_step": update}, update
+    if isinstance(eval_ops, (list, tuple)):
+        return [*eval_ops, update], update
+    return [eval_ops, update], update
+
+
+def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
+                  hooks=None, config=None):  # fmt: skip
+    """Run `eval_ops` on a checkpoint until a hook stops it; returns the values of `final_ops`.
+
+    >>> values = evaluate_once(path, eval_ops=list(updates), final_ops=metrics, hooks=[StopAfterNEvalsHook(100)])
+    """
+    eval_step = get_or_create_eval_step()
+    hooks = list(hooks or [])
+    if eval_ops is not None:
+        eval_ops, counted = _counted(eval_ops, eval_step)
+        for hook in hooks:
+            if hasattr(hook, "_set_evals_completed_tensor"):
+                hook._set_evals_completed_tensor(counted)
+    logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
+    creator = ChiefSessionCreator(
+        scaffold=scaffold or Scaffold(), checkpoint_filename_with_path=checkpoint_path, master=master, config=config
+    )
+    final = FinalOpsHook(final_ops, final_ops_feed_dict)
+    with MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
+        if eval_ops is not None:
+            while not session.should_stop():
+                session.run(eval_ops, feed_dict)
+    logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
+    return final.final_ops_values
+
+
+def evaluate_repeatedly(checkpoint_dir, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
+                        eval_interval_secs=60, hooks=None, config=None, max_number_of_evaluations=None, timeout=None,
+                        timeout_fn=None):  # fmt: skip
+    """As `evaluate_once`, for each new checkpoint of a folder; returns the last values."""
+    eval_step = get_or_create_eval_step()
+    hooks = list(hooks or [])
+    if eval_ops is not None:
+        eval_ops, counted = _counted(eval_ops, eval_step)
+        for hook in hooks:
+            if hasattr(hook, "_set_evals_completed_tensor"):
+                hook._set_evals_completed_tensor(counted)
+    final = FinalOpsHook(final_ops, final_ops_feed_dict)
+    evaluations = 0
+    for path in checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn):
+        creator = ChiefSessionCreator(scaffold=scaffold or Scaffold(), checkpoint_filename_with_path=path, master=master, config=config)
+        with MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
+            if eval_ops is not None:
+                while not session.should_stop():
+                    session.run(eval_ops, feed_dict)
+        evaluations += 1
+        if max_number_of_evaluations is not None and evaluations >= max_number_of_evaluations:
+            break
+    return final.final_ops_values

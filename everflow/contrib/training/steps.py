@@ -1,0 +1,149 @@
+"""Training ops: gradients with clipping, scaling and summaries, then the update, then the loss; and a loop that runs them."""
+
+from __future__ import annotations
+
+from everflow.framework.composites import IndexedSlices
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, control_dependencies, get_collection, name_scope
+from everflow.ops import clip
+from everflow.ops import summaries as summary
+from everflow.ops.check import check_numerics as check
+from everflow.ops.constants import constant
+from everflow.ops.grouping import no_op, with_dependencies
+from everflow.ops.variables import trainable_variables
+from everflow.platform import logging
+from everflow.train.global_step import get_or_create_global_step
+from everflow.train.optimizer import Optimizer
+
+_USE_GLOBAL_STEP = 0
+
+
+def _values(gradient):
+    return gradient.values if isinstance(gradient, IndexedSlices) else gradient
+
+
+def _with_values(gradient, values):
+    return IndexedSlices(values, gradient.indices, gradient.dense_shape) if isinstance(gradient, IndexedSlices) else values
+
+
+def add_gradients_summaries(grads_and_vars):
+    """Summaries of gradients and of their norms."""
+    made = []
+    for gradient, variable in grads_and_vars:
+        if gradient is None:
+            logging.info("Var %s has no gradient", variable.op.name)
+            continue
+        values = _values(gradient)
+        made.append(summary.histogram(variable.op.name + "_gradient", values))
+        made.append(summary.scalar(variable.op.name + "_gradient_norm", clip.global_norm([values])))
+    return made
+
+
+def clip_gradient_norms(gradients_to_variables, max_norm):
+    """Each gradient scaled down to this norm at most."""
+    return [
+        (None if gradient is None else _with_values(gradient, clip.clip_by_norm(_values(gradient), max_norm)), variable)
+        for gradient, variable in gradients_to_variables
+    ]
+
+
+def clip_gradient_norms_fn(max_norm):
+    """`clip_gradient_norms` with this norm, for `transform_grads_fn`."""
+    return lambda gradients_to_variables: clip_gradient_norms(gradients_to_variables, max_norm)
+
+
+def multiply_gradients(grads_and_vars, gradient_multipliers):
+    """Gradients scaled by the factors given for their variables, or for the names of their ops."""
+    if not isinstance(grads_and_vars, list):
+        raise ValueError("`grads_and_vars` must be a list.")
+    if not gradient_multipliers:
+        raise ValueError("`gradient_multipliers` is empty.")
+    if not isinstance(gradient_multipliers, dict):
+        raise ValueError("`gradient_multipliers` must be a dict.")
+    scaled = []
+    for gradient, variable in grads_and_vars:
+        if variable in gradient_multipliers or variable.op.name in gradient_multipliers:
+            key = variable if variable in gradient_multipliers else variable.op.name
+            if gradient is None:
+                raise ValueError("Requested multiple of `None` gradient.")
+            factor = constant(gradient_multipliers[key], dtype=_values(gradient).dtype)
+            gradient = _with_values(gradient, _values(gradient) * factor)
+        scaled.append((gradient, variable))
+    return scaled
+
+
+def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,
+                    transform_grads_fn=None, summarize_gradients=False, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
+                    colocate_gradients_with_ops=False, check_numerics=True):  # fmt: skip
+    """A tensor of the loss which, when run, takes one training step, after the updates in UPDATE_OPS.
+
+    >>> train_op = tf.contrib.training.create_train_op(total_loss, tf.train.AdamOptimizer(0.001))
+    """
+    if global_step is _USE_GLOBAL_STEP:
+        global_step = get_or_create_global_step()
+    collected = set(get_collection(GraphKeys.UPDATE_OPS))
+    update_ops = collected if update_ops is None else set(update_ops)
+    if not collected.issubset(update_ops):
+        logging.warning("update_ops in create_train_op does not contain all the update_ops in GraphKeys.UPDATE_OPS")
+    if update_ops:
+        with control_dependencies(list(update_ops)):
+            barrier = no_op(name="update_barrier")
+        total_loss = with_dependencies([barrier], total_loss)
+    if variables_to_train is None:
+        variables_to_train = trainable_variables()
+    else:
+        known = set(map(id, trainable_variables()))
+        for variable in variables_to_train:
+            if id(variable) not in known:
+                raise AssertionError
+    if not variables_to_train:
+        raise AssertionError
+    gradients = optimizer.compute_gradients(
+        total_loss,
+        variables_to_train,
+        gate_gradients=gate_gradients,
+        aggregation_method=aggregation_method,
+        colocate_gradients_with_ops=colocate_gradients_with_ops,
+    )
+    if transform_grads_fn:
+        gradients = transform_grads_fn(gradients)
+    if summarize_gradients:
+        with name_scope("summarize_grads"):
+            add_gradients_summaries(gradients)
+    update = optimizer.apply_gradients(gradients, global_step=global_step)
+    with name_scope("train_op"):
+        if check_numerics:
+            total_loss = check(total_loss, "LossTensor is inf or nan")
+        train_op = with_dependencies([update], total_loss)
+    train_ops = get_collection(GraphKeys.TRAIN_OP)
+    if not any(op is train_op for op in train_ops):
+        add_to_collection(GraphKeys.TRAIN_OP, train_op)
+    return train_op
+
+
+def train(train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None, chief_only_hooks=None, save_checkpoint_secs=600,
+          save_summaries_steps=100, config=None, max_wait_secs=7200, run_metadata=None):  # fmt: skip
+    """Run the training op in a MonitoredTrainingSession until a hook stops it; returns the last loss."""
+    from everflow.train import MonitoredTrainingSession
+
+    if logdir is None and is_chief:
+        if save_summaries_steps:
+            raise ValueError("logdir cannot be None when save_summaries_steps is not None")
+        if save_checkpoint_secs:
+            raise ValueError("logdir cannot be None when save_checkpoint_secs is not None")
+    with MonitoredTrainingSession(
+        master=master,
+        is_chief=is_chief,
+        checkpoint_dir=logdir,
+        scaffold=scaffold,
+        hooks=hooks,
+        chief_only_hooks=chief_only_hooks,
+        save_checkpoint_secs=save_checkpoint_secs,
+        save_summaries_steps=save_summaries_steps,
+        config=config,
+        max_wait_secs=max_wait_secs,
+    ) as session:
+        loss = None
+        while not session.should_stop():
+            loss = session.run(train_op, run_metadata=run_metadata)
+    return loss
