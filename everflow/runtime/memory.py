@@ -27,4 +27,7 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):  # another C library
         return False
-    return all(mallopt(option, value) for option, value in ((_MMAP_THRESHOLD, _KEPT), (_TRIM_THRESHOLD, _KEPT), (_TOP_PAD, _GROWN_BY)))
+    # Some versions refuse thresholds above half of what a heap may hold.
+    if not (mallopt(_MMAP_THRESHOLD, _KEPT) or mallopt(_MMAP_THRESHOLD, _GROWN_BY // 2)):
+        return False
+    return bool(mallopt(_TRIM_THRESHOLD, _KEPT) and mallopt(_TOP_PAD, _GROWN_BY))
