@@ -78,7 +78,10 @@ TABLE = {
     "sparse softmax": (lambda v: tf.sparse_softmax(S([[0, 1], [0, 0], [1, 2]], v, [2, 3])).values, [3]),
     "sparse fill_empty_rows": (lambda v, d: tf.sparse_fill_empty_rows(_sparse(v, (5, 4)), d)[0].values, [3], []),
     "embedding of parts": (lambda a, b: tf.nn.embedding_lookup([a, b], [3, 0, 3, 1]), [2, 2], [2, 2]),
-    "ragged to dense and back": (lambda x: tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]).to_sparse().values, [3]),
+    "ragged to dense": (lambda x, d: tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]).to_tensor(d), [3, 2], []),
+    "ragged rows": (lambda x: tf.gather(tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]), [2, 0, 0]).values, [3]),
+    "ragged sums": (lambda x: tf.reduce_sum(tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]) * 2.0, axis=1), [3]),
+    "ragged to sparse": (lambda x: tf.RaggedTensor.from_row_lengths(x, [2, 0, 1]).to_sparse().values, [3]),
 }  # fmt: skip
 
 

@@ -186,3 +186,23 @@ def _gather_grad(op, *grads):
     positions = raw.RaggedRange(starts=starts, limits=limits, deltas=array.ones([], starts.dtype)).rt_dense_values
     total = math.unsorted_segment_sum(grads[-1], positions, array.shape(values)[0])
     return [None] * count + [total, None]
+
+
+@gradient("RaggedTensorToTensor")
+def _to_tensor_grad(op, grad):
+    """Each value's gradient from where it went; what was filled in belongs to the default value."""
+    shape, values, default, *partitions = op.inputs
+    count = array.shape(values)[0]
+    outer = shape if shape.shape.rank == 0 else shape[: op.outputs[0].shape.rank - values.shape.rank + 1]
+    went = raw.RaggedTensorToTensor(
+        shape=outer,
+        values=math.range(count),
+        default_value=-1,
+        row_partition_tensors=partitions,
+        row_partition_types=op.attrs["row_partition_types"],
+    )
+    went = array.reshape(went, [-1])
+    flat = array.reshape(grad, array.concat([[-1], array.shape(values)[1:]], 0))
+    filled = array.boolean_mask(flat, math.less(went, 0))
+    default_grad = math.reduce_sum(filled) if default.shape.rank == 0 else math.reduce_sum(filled, axis=0)
+    return [None, math.unsorted_segment_sum(flat, went, count), default_grad] + [None] * len(partitions)
