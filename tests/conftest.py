@@ -4,3 +4,39 @@ import os
 
 # Workers run side by side: one thread each. Set before anything loads torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+import subprocess  # noqa: E402
+
+import pytest  # noqa: E402
+
+
+def pytest_collection_modifyitems(items):
+    """Tests that need TensorFlow 1.15.5 are skipped where there is none."""
+    if os.environ.get("EVERFLOW_ORACLE"):
+        return
+    for item in items:
+        if item.get_closest_marker("oracle"):
+            item.add_marker(pytest.mark.skip(reason="EVERFLOW_ORACLE names no Python with TensorFlow 1.15.5"))
+
+
+@pytest.fixture
+def oracle(tmp_path):
+    """Runs a script under TensorFlow 1.15.5, in a temporary folder: `oracle(source)` returns what it printed."""
+
+    def run(source: str) -> str:
+        script = tmp_path / "script.py"
+        script.write_text(source)
+        environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        done = subprocess.run(
+            [os.environ["EVERFLOW_ORACLE"], "-W", "ignore", str(script)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return run

@@ -146,6 +146,8 @@ def _same_shape(op):
 def _decode_proto_shape(op):
     batch = op.inputs[0].shape
     fields = op.attrs["field_names"]
+    if len(fields) != len(op.attrs["output_types"]):
+        raise ValueError(f"There are {len(fields)} field names but {len(op.attrs['output_types'])} output types")
     return [batch.concatenate(TensorShape([len(fields)])), *[batch.concatenate(TensorShape([None]))] * len(fields)]
 
 

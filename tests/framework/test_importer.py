@@ -1,0 +1,134 @@
+"""import_graph_def: what it makes, what it refuses, and that broken GraphDefs never do worse than raise."""
+
+import random
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import everflow as tf
+
+PLACEHOLDER = 'node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }'
+NEG = 'node { name: "n" op: "Neg" input: "p" attr { key: "T" value { type: DT_FLOAT } } }'
+
+
+def parsed(text):
+    return text_format.Parse(text + " versions { producer: 134 }", tf.GraphDef())
+
+
+def test_nodes_get_the_scope_and_elements_are_returned():
+    with tf.Graph().as_default() as graph:
+        n, p = tf.import_graph_def(parsed(NEG + PLACEHOLDER), return_elements=["n:0", "p"])
+        assert [op.name for op in graph.get_operations()] == ["import/p", "import/n"]
+        with tf.Session() as sess:
+            assert sess.run(n, {p.outputs[0]: 2.0}) == -2.0
+
+
+def test_input_map_takes_the_place_of_a_tensor():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant([1.0, -2.0])
+        (n,) = tf.import_graph_def(parsed(PLACEHOLDER + NEG), input_map={"p:0": x}, return_elements=["n:0"])
+        assert np.array_equal(sess.run(n), [-1.0, 2.0])
+
+
+BROKEN = {
+    "a node twice": PLACEHOLDER + PLACEHOLDER,
+    "an input that is not there": NEG,
+    "an output that is not there": PLACEHOLDER + NEG.replace('"p"', '"p:7"'),
+    "another type than the input's": PLACEHOLDER + NEG.replace("DT_FLOAT", "DT_INT32"),
+    "an attribute missing": PLACEHOLDER + 'node { name: "n" op: "Neg" input: "p" }',
+    "an attribute too many": PLACEHOLDER + NEG.replace("attr {", 'attr { key: "zz" value { i: 1 } } attr {'),
+    "an attribute of another kind": PLACEHOLDER + NEG.replace("type: DT_FLOAT", "i: 1"),
+    "an input too many": PLACEHOLDER + NEG.replace('input: "p"', 'input: "p" input: "p"'),
+    "a cycle": NEG.replace('"p"', '"m"') + NEG.replace('"n"', '"m"').replace('"p"', '"n"'),
+    "a name with spaces": PLACEHOLDER.replace('"p"', '"a b"'),
+    "no name": PLACEHOLDER.replace('"p"', '""'),
+    "a name that climbs": PLACEHOLDER.replace('"p"', '"../../etc/passwd"').replace("..", "_.."),
+    "a control input before data": PLACEHOLDER + NEG.replace('input: "p"', 'input: "^p" input: "p"'),
+    "colocation with nobody": PLACEHOLDER.replace("attr {", 'attr { key: "_class" value { list { s: "loc:@zz" } } } attr {'),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_graph_is_refused_and_says_where(what):
+    with tf.Graph().as_default(), pytest.raises(ValueError) as raised:
+        tf.import_graph_def(parsed(BROKEN[what]))
+    assert str(raised.value)
+
+
+def test_an_unknown_op_type_is_named():
+    with tf.Graph().as_default(), pytest.raises(tf.errors.NotFoundError, match="Zork"):
+        tf.import_graph_def(parsed('node { name: "z" op: "Zork" }'))
+
+
+def test_a_constant_that_claims_an_absurd_size_asks_for_no_memory():
+    text = """node { name: "c" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 9000000000000000 } } } } } }"""
+    with tf.Graph().as_default(), tf.Session() as sess, pytest.raises((ValueError, MemoryError, tf.errors.OpError)):
+        (c,) = tf.import_graph_def(parsed(text), return_elements=["c:0"])
+        sess.run(c)
+
+
+def _sound_graph():
+    """A GraphDef with branches, a loop, variables and strings."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        v = tf.Variable(tf.ones([2, 2]), name="v")
+        y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.matmul(x, v), lambda: -x)
+        tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * 2.0), [tf.constant(0), y])
+        tf.strings.join([tf.constant("a"), tf.as_string(tf.shape(y)[0])], name="text")
+        return graph.as_graph_def()
+
+
+_SOUND = _sound_graph()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
+def test_damaged_graphs_raise_and_nothing_else(seed, changes):
+    """Bytes of a sound GraphDef changed at random: it is no proto any more, is refused, or is imported."""
+    rng = random.Random(seed)
+    data = bytearray(_SOUND.SerializeToString())
+    for _ in range(changes):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    graph_def = tf.GraphDef()
+    try:
+        graph_def.ParseFromString(bytes(data))
+    except Exception:  # not a proto: nothing to import
+        return
+    with tf.Graph().as_default():
+        try:
+            tf.import_graph_def(graph_def)
+        except (ValueError, TypeError, tf.errors.OpError):
+            pass
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_rewired_graphs_raise_and_nothing_else(seed):
+    """Inputs and attributes of a sound GraphDef exchanged at random."""
+    rng = random.Random(seed)
+    graph_def = tf.GraphDef()
+    graph_def.CopyFrom(_SOUND)
+    nodes = graph_def.node
+    for _ in range(rng.randrange(1, 4)):
+        node, other = rng.choice(nodes), rng.choice(nodes)
+        kind = rng.randrange(5)
+        if kind == 0 and node.input:
+            node.input[rng.randrange(len(node.input))] = f"{other.name}:{rng.randrange(3)}"
+        elif kind == 1:
+            node.op = other.op
+        elif kind == 2 and other.attr:
+            key = rng.choice(sorted(other.attr))
+            node.attr[key].CopyFrom(other.attr[key])
+        elif kind == 3 and node.attr:
+            del node.attr[rng.choice(sorted(node.attr))]
+        else:
+            node.input.append("^" + other.name)
+    with tf.Graph().as_default():
+        try:
+            tf.import_graph_def(graph_def)
+        except (ValueError, TypeError, tf.errors.OpError):
+            pass
