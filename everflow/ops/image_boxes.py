@@ -23,6 +23,11 @@ def draw_bounding_boxes(images, boxes, name=None, colors=None):
     return raw.DrawBoundingBoxesV2(images=images, boxes=boxes, colors=colors, name=name)
 
 
+def draw_bounding_boxes_v2(images, boxes, colors, name=None):
+    """As `draw_bounding_boxes`, with the colours in third place."""
+    return draw_bounding_boxes(images, boxes, name, colors)
+
+
 def sample_distorted_bounding_box(
     image_size,
     bounding_boxes,
@@ -154,6 +159,13 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True, unifor
     """Windows of images at offsets; what lies beyond an image is noise."""
     return raw.ExtractGlimpse(
         input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=uniform_noise, name=name
+    )
+
+
+def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):  # noqa: A002
+    """As `extract_glimpse`, with the kind of noise by name: "uniform", "gaussian" or "zero"."""
+    return raw.ExtractGlimpse(
+        input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=False, noise=noise, name=name
     )
 
 

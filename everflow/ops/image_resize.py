@@ -206,6 +206,11 @@ def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear
     )
 
 
+def crop_and_resize_v2(image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0, name=None):
+    """As `crop_and_resize`, with the indices under their newer name."""
+    return crop_and_resize(image, boxes, box_indices, crop_size, method, extrapolation_value, name)
+
+
 # Shape rules
 
 

@@ -93,6 +93,11 @@ def _largest_singular_value(tensor, axis):
     return array.transpose(array.expand_dims(largest, axis=-1), perm=after)
 
 
+def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa: A002
+    """As `norm`, without the name that its `keepdims` had once."""
+    return norm(tensor, ord, axis, keepdims, name)
+
+
 def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
     """(tensor / norm, norm), with the norm's axes kept at size 1."""
     with name_scope(name, "normalize", [tensor]):

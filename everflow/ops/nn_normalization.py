@@ -27,6 +27,11 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
         return math_ops.multiply(x, inverse, name=name)
 
 
+def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
+    """As `l2_normalize`, without the name that its `axis` had once."""
+    return l2_normalize(x, axis, epsilon, name)
+
+
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):  # noqa: A002  TensorFlow's own name
     """Images divided by `(bias + alpha * sum of squares over neighbouring channels) ** beta`."""
     return raw.LRN(input=input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)

@@ -156,3 +156,15 @@ def test_glimpses():
     # Without centering the offset is the middle of the glimpse, counted from the corner.
     found = evaluate(lambda i: tf.image.extract_glimpse(i, [2, 2], [[1.0, 2.0]], centered=False, normalized=False), image)
     np.testing.assert_array_equal(found[0, ..., 0], [[1, 2], [7, 8]])
+
+
+def test_forms_of_version_two():
+    image, box = np.ones((1, 6, 8, 3), np.float32), np.array([[[0.2, 0.2, 0.8, 0.7]]], np.float32)
+    v2 = tf.compat.v2.image
+    drawn = evaluate(lambda i, b: v2.draw_bounding_boxes(i, b, [[0.5, 0.5, 0.5]]), image, box)
+    assert (drawn == 0.5).any()
+    assert evaluate(lambda i, b: v2.crop_and_resize(i, b[0], box_indices=[0], crop_size=[2, 3]), image, box).shape == (1, 2, 3, 3)
+    outside = evaluate(lambda i: v2.extract_glimpse(i, [2, 2], [[5.0, 5.0]], noise="zero"), image)
+    assert not outside.any()
+    begin, size, _ = evaluate(lambda b: list(v2.sample_distorted_bounding_box([6, 8, 3], b, seed=3)), box)
+    assert (begin + size)[:2].max() <= 8
