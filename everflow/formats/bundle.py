@@ -1,11 +1,12 @@
 """Checkpoints of the second version: tensors as raw bytes in data files, and a table that says where each one is.
 
 `PREFIX.data-00000-of-00001` holds the bytes, `PREFIX.index` the table. A bundle is written aside and renamed when it is
-complete, the index last, so that what is there can be read.
+complete, so that at every moment what is there can be read; `publish` says how.
 """
 
 from __future__ import annotations
 
+import glob
 import mmap
 import os
 import struct
@@ -16,7 +17,7 @@ import numpy as np
 from everflow.formats import varints
 from everflow.formats.checksums import crc32c, mask
 from everflow.formats.ordered_code import slice_key
-from everflow.formats.slices import TensorSlice, copy_overlap
+from everflow.formats.slices import TensorSlice, copy_overlap, overlaps
 from everflow.formats.table import TableReader, TableWriter
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
@@ -51,8 +52,8 @@ class BundleWriter:
         folder = os.path.dirname(prefix)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        self._aside = f"{prefix}.tempstate{uuid.uuid4().hex}"
-        self._data = open(self._aside + ".data", "wb")
+        self._aside = _aside(prefix)
+        self._data = open(self._aside + ".partial", "wb")
 
     def add(self, name: str, array: np.ndarray, dtype=None) -> None:
         """Append a whole tensor."""
@@ -118,17 +119,49 @@ class BundleWriter:
         _sync_close(self._data)
         header = tensor_bundle_pb2.BundleHeaderProto(num_shards=1)
         header.version.producer = 1
-        write_index(self._aside + ".index", header, self._entries)
-        os.replace(self._aside + ".data", data_name(self._prefix, 0, 1))
-        os.replace(self._aside + ".index", index_name(self._prefix))
-        _sync_folder(self._prefix)
+        write_index(index_name(self._aside), header, self._entries)
+        publish(self._prefix, self._aside, [self._aside + ".partial"])
 
     def abandon(self) -> None:
         """Drop what was written."""
         self._data.close()
-        for end in (".data", ".index"):
+        for end in (".partial", ".index"):
             if os.path.exists(self._aside + end):
                 os.remove(self._aside + end)
+
+
+def _aside(prefix: str) -> str:
+    return f"{prefix}.tempstate{uuid.uuid4().hex}"
+
+
+def publish(prefix: str, aside: str, data: list[str]) -> None:
+    """Give the complete files of a bundle their names, so that a process killed in between leaves the old bundle or the new.
+
+    Renaming `aside.index` is the moment at which the new bundle is there. Its data files have moved to `aside.data-*` before, and
+    get their own names after: whoever finds `aside.data-*` without `aside.index` knows that they are the ones in use.
+    """
+    complete_publishing(prefix)
+    for shard, path in enumerate(data):
+        os.replace(path, data_name(aside, shard, len(data)))
+    os.replace(index_name(aside), index_name(prefix))
+    complete_publishing(prefix)
+    _sync_folder(prefix)
+
+
+def complete_publishing(prefix: str) -> None:
+    """Finish the renaming that a killed process may have left."""
+    for path, name in _moving(prefix).items():
+        os.replace(name, path)
+
+
+def _moving(prefix: str) -> dict[str, str]:
+    """{data file of a bundle: where it is until its renaming} for a bundle that is published and not yet renamed in full."""
+    found = {}
+    for name in glob.glob(glob.escape(prefix) + ".tempstate*.data-?????-of-?????"):
+        aside, _, shard = name.rpartition(".data-")
+        if not os.path.exists(index_name(aside)):
+            found[f"{prefix}.data-{shard}"] = name
+    return found
 
 
 def write_index(path: str, header, entries) -> None:
@@ -219,13 +252,20 @@ class BundleReader:
             return self.read_slice(name, TensorSlice.full(len(entry.shape.dim)))
         return self._load(entry, name)
 
+    def read_mapped(self, name: str) -> np.ndarray:
+        """A whole tensor, large ones as a view of the file: it takes no memory of its own, and is there as long as the array is."""
+        entry = self._entry(name)
+        if entry.slices or entry.size < _CHUNK:
+            return self.read(name)
+        return self._load(entry, name, mapped=True)
+
     def read_slice(self, name: str, part: TensorSlice) -> np.ndarray:
         """A part of a tensor, put together from the parts that are stored."""
         entry = self._entry(name)
         shape = self.shape(name)
         wanted = part.resolved(shape)
         if not entry.slices:
-            whole = self._load(entry, name)
+            whole = self._load(entry, name, mapped=True)
             return whole[tuple(slice(start, start + length) for start, length in wanted)]
         result = np.empty([length for _, length in wanted], self.dtype(name).as_numpy_dtype)
         filled = 0
@@ -234,8 +274,8 @@ class BundleReader:
             stored = self._entries.get(slice_key(name, held.extents))
             if stored is None:
                 raise DataLossError(None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}")
-            if copy_overlap(np.empty(result.shape, bool), wanted, np.empty([n for _, n in held.extents], bool), held.extents):
-                filled += copy_overlap(result, wanted, self._load(stored, name), held.extents)
+            if overlaps(wanted, held.extents):
+                filled += copy_overlap(result, wanted, self._load(stored, name, mapped=True), held.extents)
         if filled != result.size:
             raise NotFoundError(None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for")
         return result
@@ -243,15 +283,17 @@ class BundleReader:
     def _file(self, shard: int):
         if shard not in self._files:
             path = data_name(self._prefix, shard, self._shards)
+            path = _moving(self._prefix).get(path, path)
             try:
                 with open(path, "rb") as file:
                     size = os.fstat(file.fileno()).st_size
-                    self._files[shard] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+                    # A private mapping: what `read_mapped` gives may be written to, and the file stays as it is.
+                    self._files[shard] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if size else b""
             except FileNotFoundError:
                 raise DataLossError(None, None, f"{path} is missing, a part of the checkpoint {self._prefix}") from None
         return self._files[shard]
 
-    def _load(self, entry, name: str) -> np.ndarray:
+    def _load(self, entry, name: str, mapped: bool = False) -> np.ndarray:
         data = self._file(entry.shard_id)
         path = data_name(self._prefix, entry.shard_id, self._shards)
         dtype = dtypes.as_dtype(entry.dtype)
@@ -266,6 +308,9 @@ class BundleReader:
         numpy_dtype = np.dtype(dtype.as_numpy_dtype)
         if any(s < 0 for s in shape) or int(np.prod(shape, dtype=object)) * numpy_dtype.itemsize != entry.size:
             raise DataLossError(None, None, f"{path}: tensor {name} of shape {shape} and type {dtype.name} can't have {entry.size} bytes")
+        if mapped and entry.size and entry.offset % numpy_dtype.itemsize == 0:
+            self._check(crc32c(raw), entry, name, path)
+            return np.frombuffer(raw, numpy_dtype).reshape(shape)
         array = np.empty(shape, numpy_dtype)
         target = memoryview(array.reshape(-1).view(np.uint8)) if entry.size else memoryview(b"")
         crc = 0
@@ -329,12 +374,9 @@ def merge_bundles(prefixes: list[str], target: str) -> None:
         os.makedirs(folder, exist_ok=True)
     header = tensor_bundle_pb2.BundleHeaderProto(num_shards=len(shards))
     header.version.producer = 1
-    aside = f"{target}.tempstate{uuid.uuid4().hex}.index"
-    write_index(aside, header, entries)
-    for shard, path in enumerate(shards):
-        os.replace(path, data_name(target, shard, len(shards)))
-    os.replace(aside, index_name(target))
-    _sync_folder(target)
+    aside = _aside(target)
+    write_index(index_name(aside), header, entries)
+    publish(target, aside, shards)
     for prefix in prefixes:
         if prefix != target and os.path.exists(index_name(prefix)):
             os.remove(index_name(prefix))

@@ -58,6 +58,10 @@ class OldCheckpointReader:
         """A whole tensor."""
         return self.read_slice(name, TensorSlice.full(len(self._entry(name).shape.dim)))
 
+    def read_mapped(self, name: str) -> np.ndarray:
+        """A whole tensor: in this format values are spelled out, so that there is nothing to map."""
+        return self.read(name)
+
     def read_slice(self, name: str, part: TensorSlice) -> np.ndarray:
         """A part of a tensor, put together from the parts that are stored."""
         shape = self.shape(name)

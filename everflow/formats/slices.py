@@ -66,6 +66,11 @@ class TensorSlice:
         return all(length < 0 for _, length in self.extents)
 
 
+def overlaps(wanted, held) -> bool:
+    """Whether two resolved slices share elements."""
+    return all(max(start, other) < min(start + n, other + m) for (start, n), (other, m) in zip(wanted, held))
+
+
 def copy_overlap(target, wanted, source, held) -> int:
     """Copy what two resolved slices share from `source` to `target`; returns how many elements that is."""
     into, out_of, count = [], [], 1

@@ -73,7 +73,7 @@ def _restored(reader, name, part, dtype):
         )
     shape, piece = parse_shape_and_slice(part)
     if shape is None:
-        return from_numpy(reader.read(name))
+        return from_numpy(reader.read_mapped(name))
     if shape != reader.shape(name):
         raise InvalidArgumentError(
             None,
