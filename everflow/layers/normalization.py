@@ -223,7 +223,8 @@ class BatchNormalization(Layer):
             return v
 
         scale, offset = broadcast(self.gamma), broadcast(self.beta)
-        if smart_constant_value(training) is False:
+        known = smart_constant_value(training)
+        if known is not None and not known:
             mean, variance = self.moving_mean, self.moving_variance
         else:
             if self.adjustment is not None:

@@ -169,7 +169,8 @@ def _fused(inputs, decay, center, scale, epsilon, activation_fn, parameters, upd
             lambda: nn.fused_batch_norm(inputs, gamma, beta, is_training=True, **options),
             lambda: nn.fused_batch_norm(inputs, gamma, beta, mean=moving_mean, variance=moving_variance, is_training=False, **options),
         )
-        if smart_constant_value(is_training) is not False:
+        known = smart_constant_value(is_training)
+        if known is None or known:
 
             def update():
                 return _moved_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias)
@@ -216,7 +217,7 @@ def _plain(inputs, decay, center, scale, epsilon, activation_fn, parameters, upd
         with variable_scope(get_variable_scope()):
             moving_mean, moving_variance = parameters.make_averages(params_shape, dtype)
         known = smart_constant_value(is_training)
-        if known is False:
+        if known is not None and not known:
             mean, variance = moving_mean, moving_variance
         else:
             mean, variance = _batch_moments(inputs, axes, batch_weights, keep_dims=first)

@@ -12,7 +12,7 @@ from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, control_dependencies, name_scope
-from everflow.framework.static_values import constant_value
+from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
 from everflow.ops.grouping import no_op
@@ -142,15 +142,16 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
 
 
 def smart_constant_value(pred):
-    """The predicate as a Python bool where it is known, else None; TypeError for something that is none."""
+    """The value of a predicate where it is known while building, else None; TypeError for something that is none."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
-        return None if value is None else bool(value)
-    if pred in (0, 1) or isinstance(pred, bool):
+        # What constants are computed into counts as known here, other than elsewhere while building.
+        return known_value(pred) if value is None else value
+    if isinstance(pred, bool) or (not hasattr(pred, "_is_tensor_like") and pred in (0, 1)):
         return bool(pred)
     if hasattr(pred, "_is_tensor_like"):
         return None
-    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred}")
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
