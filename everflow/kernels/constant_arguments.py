@@ -128,10 +128,15 @@ def _strided_slice(node):
     key = _slice_key(node, (1, 2, 3))
     if key is None or not _is_tensor(node):
         return None
-    if len(key) == 1 and isinstance(key[0], int):
-        at = key[0]
-        return lambda x, begin, end, strides: x.select(0, at)
-    return lambda x, begin, end, strides: x[key]
+    masks = {name: node.attrs[name] for name in MASKS}
+
+    def cut(x, begin, end, strides):
+        try:
+            return x[key]
+        except IndexError:
+            return indexing.strided_slice(x, begin, end, strides, **masks)  # which says what does not fit
+
+    return cut
 
 
 @specialize("StridedSliceGrad")

@@ -114,7 +114,7 @@ def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask
 # Gathering
 
 
-def check_indices(indices, limit):
+def check_indices(indices, limit, name="indices"):
     """Raise for the first index outside [0, limit)."""
     if not indices.numel():
         return
@@ -122,7 +122,7 @@ def check_indices(indices, limit):
     if low.item() < 0 or high.item() >= limit:
         where = ((indices < 0) | (indices >= limit)).nonzero()[0].tolist()
         at = f"[{','.join(map(str, where))}]" if where else ""
-        raise invalid(f"indices{at} = {indices[tuple(where)].item()} is not in [0, {limit})")
+        raise invalid(f"{name}{at} = {indices[tuple(where)].item()} is not in [0, {limit})")
 
 
 def take(params, indices, axis):
@@ -177,10 +177,10 @@ def _nd_keys(indices, shape, depth, what="shape"):
     """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
     if not indices.numel() or not depth:
         return tuple(indices.long().unbind(-1))
-    limits = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
-    bad = (indices < 0) | (indices >= limits)
-    if bad.any():
-        where = bad.any(-1).nonzero()[0].tolist()
+    lowest, highest = torch.aminmax(indices.reshape(-1, depth), dim=0)
+    if min(lowest.tolist()) < 0 or any(h >= size for h, size in zip(highest.tolist(), shape[:depth], strict=True)):
+        limits = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
+        where = ((indices < 0) | (indices >= limits)).any(-1).nonzero()[0].tolist()
         found = indices[tuple(where)].tolist()
         at = f"[{','.join(map(str, where))}]" if where else ""
         raise invalid(f"indices{at} = [{', '.join(map(str, found))}] does not index into {what} {bracketed(shape)}")
@@ -246,8 +246,14 @@ def scatter_into(out, indices, updates, combine):
 
 
 def _repeats(keys, shape):
+    """Whether a position comes twice: by counting where positions are few, by sorting where they are scattered."""
     flat = _flat_positions(keys, shape)
-    return flat.numel() > 1 and torch.unique(flat).numel() != flat.numel()
+    count, span = flat.numel(), math.prod(shape[: len(keys)])
+    if count < 2 or span < count:
+        return count > span
+    if span <= 16 * count + 4096:
+        return torch.bincount(flat).max().item() > 1
+    return torch.unique(flat).numel() != count
 
 
 def _flat_positions(keys, shape):
@@ -372,13 +378,14 @@ def dynamic_partition(data, partitions, *, num_partitions):
             f"partitions.shape = {bracketed(partitions.shape)}"
         )
     flat = partitions.reshape(-1)
-    bad = ((flat < 0) | (flat >= num_partitions)).nonzero()
-    if bad.numel():
-        where = list(map(int, np.unravel_index(bad[0].item(), tuple(partitions.shape))))
-        raise invalid(f"partitions{bracketed(where) if where else ''} = {flat[bad[0]].item()} is not in [0, {num_partitions})")
+    check_indices(partitions, num_partitions, "partitions")
     rows = data.reshape(flat.shape[0], *data.shape[partitions.ndim :])
-    masks = [flat == p for p in range(num_partitions)]
-    return [rows[m.numpy()] if is_text(data) else rows[m] for m in masks]
+    if is_text(data):
+        return [rows[(flat == p).numpy()] for p in range(num_partitions)]
+    # All rows in the order of their parts, then cut.
+    counts = torch.bincount(flat, minlength=num_partitions).tolist()
+    order = torch.argsort(flat, stable=True)
+    return list(on_bits(torch.Tensor.index_select)(rows, 0, order).split(counts))
 
 
 @kernel("DynamicStitch", "ParallelDynamicStitch")

@@ -212,7 +212,7 @@ def _top_k(x, k: int, ordered: bool):
     if x.shape[-1] < k:
         raise InvalidArgumentError(None, None, f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
     wide = x.to(_SIGNED.get(x.dtype, x.dtype))
-    rows = wide.reshape(-1, x.shape[-1])
+    rows = wide.reshape(x.shape[:-1].numel(), x.shape[-1])
     if not ordered and 1 < k < x.shape[-1] and 0 < rows.shape[0] <= _HEAP_ROWS:
         indices = torch.tensor([_heap_order(row, k) for row in rows.double().numpy()]).view(*x.shape[:-1], k)
         return x.gather(-1, indices), indices.to(torch.int32)
