@@ -81,9 +81,14 @@ class ExternalOptimizerInterface:
 
     def _evaluator(self, session, tensors, feed_dict, fetches, callback, run_kwargs):
         def evaluate(x):
-            # The variables are not changed, but fed: nothing else in the graph sees the trial.
-            trial = {v: x[part].reshape(_dims(v)) for v, part in zip(self._vars, self._packing_slices, strict=True)}
-            fed = {**feed_dict, **{_fed_as(v): value for v, value in trial.items()}}
+            fed = dict(feed_dict)
+            for variable, part, update, holder in zip(
+                self._vars, self._packing_slices, self._var_updates, self._update_placeholders, strict=True
+            ):
+                if hasattr(variable, "handle"):  # read anew by each op: only a change reaches them all
+                    session.run(update, {holder: x[part]}, **run_kwargs)
+                else:  # not changed, but fed: nothing else in the graph sees the trial
+                    fed[variable._as_graph_element()] = x[part].reshape(_dims(variable))
             values = session.run(list(tensors) + list(fetches), feed_dict=fed, **run_kwargs)
             if callback is not None:
                 callback(*values[len(tensors) :])
@@ -99,11 +104,6 @@ class ExternalOptimizerInterface:
 
 def _dims(variable):
     return tuple(variable.get_shape().as_list())
-
-
-def _fed_as(variable):
-    """What is fed for a variable: its value where the graph reads it."""
-    return variable.value() if not hasattr(variable, "handle") else variable._graph_element
 
 
 class ScipyOptimizerInterface(ExternalOptimizerInterface):

@@ -65,8 +65,9 @@ def test_clipping_of_variables():
     np.testing.assert_allclose(after(opt.minimize(tf.reduce_sum(v)), v)[0], [[0.6, 0.8]], rtol=1e-6)
 
 
-def test_scipy():
-    v = tf.Variable([5.0, -3.0])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_scipy(use_resource):
+    v = tf.Variable([5.0, -3.0], use_resource=use_resource)
     w = tf.Variable(2.0)
     loss = tf.reduce_sum(tf.square(v - [1.0, 2.0])) + tf.square(w + 1.0)
     optimizer = O.ScipyOptimizerInterface(loss, var_to_bounds={w: (0.0, np.inf)})
