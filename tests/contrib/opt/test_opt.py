@@ -78,3 +78,16 @@ def test_scipy(use_resource):
         np.testing.assert_allclose(sess.run(v), [1.0, 2.0], atol=1e-4)
         np.testing.assert_allclose(sess.run(w), 0.0, atol=1e-6)
     assert len(seen) > 1
+
+
+def test_stale_gradients_are_counted_and_left_out():
+    v = tf.Variable(1.0)
+    step = tf.train.get_or_create_global_step()
+    op = O.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(0.1), staleness=2).minimize(v * v, global_step=step)
+    began = tf.get_default_graph().get_tensor_by_name("add:0")
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(op) == 0.0
+        sess.run(step.assign(10))
+        assert sess.run(op, {began: 5}) == 1.0
+        np.testing.assert_allclose(sess.run(v), 0.8, rtol=1e-6)

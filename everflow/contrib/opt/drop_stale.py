@@ -1,0 +1,59 @@
+"""A wrapper that leaves out gradients which were computed too many steps ago, for asynchronous training."""
+
+from __future__ import annotations
+
+from everflow import summary
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import colocate_with, control_dependencies
+from everflow.ops import array, initializers
+from everflow.ops.control_flow import cond
+from everflow.ops.math import cast
+from everflow.ops.variable_scope import get_variable
+from everflow.train.global_step import get_global_step
+from everflow.train.optimizer import Optimizer
+
+
+class DropStaleGradientOptimizer(Optimizer):
+    """Applies gradients only where the global step has moved on by at most `staleness` since they were begun; counts the others."""
+
+    def __init__(self, opt, staleness, use_locking=False, name="DropStaleGradient"):
+        super().__init__(use_locking, name)
+        self._opt = opt
+        self._staleness = staleness
+        self._local_step = None
+
+    def compute_gradients(self, loss, *args, **kwargs):
+        # The step at which the loss is begun.
+        with colocate_with(loss.op):
+            self._local_step = get_global_step() + 0
+        with control_dependencies([self._local_step]):
+            loss = array.identity(loss)
+        return self._opt.compute_gradients(loss, *args, **kwargs)
+
+    def get_slot(self, *args, **kwargs):
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args, **kwargs):
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        grads_and_vars = list(grads_and_vars)
+        with colocate_with(global_step.op):
+            stale_counter = get_variable("stale_counter", [], initializer=initializers.zeros_initializer(), trainable=False)
+
+        def accept():
+            with control_dependencies([self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)]):
+                return raw.Identity(0.0)
+
+        def drop():
+            return raw.Identity(1.0)
+
+        waited = [g if isinstance(g, Tensor) else g.op for g, _ in grads_and_vars if g is not None]
+        with control_dependencies(waited), colocate_with(global_step.op):
+            staleness = raw.Reshape(get_global_step() - self._local_step, [])
+        dropped = cond(raw.LessEqual(staleness, self._staleness), accept, drop)
+        update = stale_counter.assign_add(dropped)
+        summary.scalar("Gradient staleness percentage", stale_counter / cast(get_global_step() + 1, dtypes.float32))
+        return update
