@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import functools as _functools
 import importlib as _importlib
+import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+# Threads of kernels that wait for work spin only for a moment: on a machine that others use too, long spinning takes the core from
+# whoever has the work. Read by the OpenMP library when torch loads it.
+if "OMP_WAIT_POLICY" not in _os.environ:
+    _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 # What every graph needs: constants, the operators of tensors, and sessions.
 import everflow.ops.array_slicing
