@@ -273,8 +273,8 @@ class BeamSearchDecoder(Decoder):
     def _assert_beams(self, t):
         message = (
             "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is incompatible with the "
-            "dynamic shape of %s elements. Consider setting reorder_tensor_arrays to False to disable TensorArray reordering during the "
-            "beam search." % t.name
+            f"dynamic shape of {t.name} elements. Consider setting reorder_tensor_arrays to False to disable TensorArray reordering during "
+            "the beam search."
         )
         sizes = array.shape(t)
         together = math.equal(sizes[1], self._batch_size * self._beam_width)

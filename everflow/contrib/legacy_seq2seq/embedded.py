@@ -1,0 +1,100 @@
+"""Encoder-decoders of symbols: plain, with shared embeddings, and with one encoder for many decoders."""
+
+from __future__ import annotations
+
+import copy
+
+from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, embedding_rnn_decoder, tied_rnn_seq2seq, with_feed_previous
+from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
+from everflow.framework.conversion import convert_to_tensor
+from everflow.ops import array
+from everflow.ops import variable_scope as scopes
+from everflow.ops.embedding import embedding_lookup
+from everflow.rnn.static import static_rnn
+
+
+def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
+                          output_projection=None, feed_previous=False, dtype=None, scope=None):  # fmt: skip
+    """(outputs, state) of an encoder and a decoder of symbols; `feed_previous` may be a boolean tensor."""
+    with scopes.variable_scope(scope or "embedding_rnn_seq2seq") as scope:
+        if dtype is not None:
+            scope.set_dtype(dtype)
+        else:
+            dtype = scope.dtype
+        encoder_cell = EmbeddingWrapper(copy.deepcopy(cell), embedding_classes=num_encoder_symbols, embedding_size=embedding_size)
+        _, encoder_state = static_rnn(encoder_cell, encoder_inputs, dtype=dtype)
+        if output_projection is None:
+            cell = OutputProjectionWrapper(cell, num_decoder_symbols)
+
+        def decode(feeds, **settings):
+            return embedding_rnn_decoder(
+                decoder_inputs,
+                encoder_state,
+                cell,
+                num_decoder_symbols,
+                embedding_size,
+                output_projection=output_projection,
+                feed_previous=feeds,
+                **settings,
+            )
+
+        if isinstance(feed_previous, bool):
+            return decode(feed_previous)
+        return with_feed_previous(
+            feed_previous, lambda feeds: decode(feeds, update_embedding_for_previous=False), decoder_inputs, lambda: encoder_state
+        )
+
+
+def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols, embedding_size, num_decoder_symbols=None,
+                               output_projection=None, feed_previous=False, dtype=None, scope=None):  # fmt: skip
+    """(outputs, state) of an encoder and a decoder that share one embedding and all variables."""
+    with scopes.variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as scope:
+        dtype = scope.dtype
+        if output_projection is not None:
+            weights = convert_to_tensor(output_projection[0], dtype=dtype)
+            weights.shape.assert_is_compatible_with([None, num_symbols])
+            biases = convert_to_tensor(output_projection[1], dtype=dtype)
+            biases.shape.assert_is_compatible_with([num_symbols])
+        embedding = scopes.get_variable("embedding", [num_symbols, embedding_size], dtype=dtype)
+        embedded_inputs = [embedding_lookup(embedding, x) for x in encoder_inputs]
+        embedded_targets = [embedding_lookup(embedding, x) for x in decoder_inputs]
+        if output_projection is None:
+            cell = OutputProjectionWrapper(cell, num_symbols if num_decoder_symbols is None else num_decoder_symbols)
+
+        def decode(feeds, update_embedding):
+            loop_function = best_and_embedded(embedding, output_projection, update_embedding) if feeds else None
+            return tied_rnn_seq2seq(embedded_inputs, embedded_targets, cell, loop_function=loop_function, dtype=dtype)
+
+        if isinstance(feed_previous, bool):
+            return decode(feed_previous, True)
+
+        def any_state():
+            batch_size = encoder_inputs[0].shape[0].value or array.shape(encoder_inputs[0])[0]
+            return cell.zero_state(batch_size, dtype)
+
+        return with_feed_previous(feed_previous, lambda feeds: decode(feeds, False), decoder_inputs, any_state)
+
+
+def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cells_dict, num_encoder_symbols, num_decoder_symbols_dict,
+                         embedding_size, feed_previous=False, dtype=None, scope=None):  # fmt: skip
+    """(outputs, states), by name, of one encoder and a decoder for each name."""
+    outputs_dict, state_dict = {}, {}
+    with scopes.variable_scope(scope or "one2many_rnn_seq2seq", dtype=dtype) as scope:
+        dtype = scope.dtype
+        enc_cell = EmbeddingWrapper(enc_cell, embedding_classes=num_encoder_symbols, embedding_size=embedding_size)
+        _, encoder_state = static_rnn(enc_cell, encoder_inputs, dtype=dtype)
+        for name, decoder_inputs in decoder_inputs_dict.items():
+            symbols = num_decoder_symbols_dict[name]
+            with scopes.variable_scope("one2many_decoder_" + str(name)):
+                cell = OutputProjectionWrapper(dec_cells_dict[name], symbols)
+
+                def decode(feeds, cell=cell, inputs=decoder_inputs, symbols=symbols):
+                    return embedding_rnn_decoder(inputs, encoder_state, cell, symbols, embedding_size, feed_previous=feeds)
+
+                if isinstance(feed_previous, bool):
+                    outputs, state = decode(feed_previous)
+                else:
+                    outputs, state = with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)
+            outputs_dict[name] = outputs
+            state_dict[name] = state
+    return outputs_dict, state_dict

@@ -1,0 +1,209 @@
+"""Cells made of one op a step (LSTMBlockCell, GRUBlockCell) or one for a whole sequence (LSTMBlockFusedCell)."""
+
+from __future__ import annotations
+
+from everflow.contrib.rnn.fused import FusedRNNCell
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.layers.base import Layer
+from everflow.layers.input_spec import InputSpec
+from everflow.ops import array, initializers, math
+from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
+
+_PEEPHOLES = ("w_i_diag", "w_f_diag", "w_o_diag")
+
+
+def _build_lstm(layer, inputs_shape):
+    """The variables of an LSTM block, in the order the op takes them."""
+    if inputs_shape[-1].value is None:
+        raise ValueError(f"Expecting inputs_shape[{inputs_shape.rank - 1}] to be set: {inputs_shape}")
+    units, depth = layer._num_units, inputs_shape[-1].value
+    layer._kernel = layer.add_variable("kernel", [depth + units, 4 * units])
+    layer._bias = layer.add_variable("bias", [4 * units], initializer=initializers.constant_initializer(0.0))
+    if layer._use_peephole:
+        layer._peepholes = [layer.add_variable(name, [units]) for name in _PEEPHOLES]
+    layer.built = True
+
+
+class LSTMBlockCell(LayerRNNCell):
+    """LSTM of one op a step; variables as those of `LSTMCell`, so that checkpoints fit both.
+
+    >>> cell = tf.contrib.rnn.LSTMBlockCell(128, use_peephole=True)
+    """
+
+    def __init__(self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None, name="lstm_cell"):
+        super().__init__(_reuse=reuse, dtype=dtype, name=name)
+        self._num_units = num_units
+        self._forget_bias = forget_bias
+        self._use_peephole = use_peephole
+        self._cell_clip = cell_clip if cell_clip is not None else -1
+        self.input_spec = InputSpec(ndim=2)
+
+    state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        _build_lstm(self, inputs_shape)
+
+    def call(self, inputs, state):
+        """One step of the LSTM."""
+        if len(state) != 2:
+            raise ValueError("Expecting state to be a tuple with length 2.")
+        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units])] * 3
+        cs_before, h_before = state
+        _, cs, _, _, _, _, h = raw.LSTMBlockCell(
+            x=inputs,
+            cs_prev=cs_before,
+            h_prev=h_before,
+            w=self._kernel,
+            **dict(zip(("wci", "wcf", "wco"), peepholes)),
+            b=self._bias,
+            forget_bias=self._forget_bias,
+            cell_clip=self._cell_clip,
+            use_peephole=self._use_peephole,
+            name="LSTMBlockCell",
+        )
+        return h, LSTMStateTuple(cs, h)
+
+
+class GRUBlockCell(LayerRNNCell):
+    """GRU of one op a step; its variables are named w_ru, b_ru, w_c and b_c."""
+
+    _NAMES = ("w_ru", "b_ru", "w_c", "b_c")
+
+    def __init__(self, num_units=None, cell_size=None, reuse=None, name="gru_cell"):
+        super().__init__(_reuse=reuse, name=name)
+        if (cell_size is None) == (num_units is None):
+            raise ValueError("Exactly one of num_units or cell_size must be provided.")
+        self._cell_size = cell_size if num_units is None else num_units
+        self.input_spec = InputSpec(ndim=2)
+
+    state_size = property(lambda self: self._cell_size)
+    output_size = property(lambda self: self._cell_size)
+
+    def build(self, input_shape):
+        depth, units = input_shape[1].value, self._cell_size
+        if depth is None:
+            raise ValueError(f"Expecting input_shape[1] to be set: {input_shape}")
+        w_ru, b_ru, w_c, b_c = self._NAMES
+        self._gate_kernel = self.add_variable(w_ru, [depth + units, 2 * units])
+        self._gate_bias = self.add_variable(b_ru, [2 * units], initializer=initializers.constant_initializer(1.0))
+        self._candidate_kernel = self.add_variable(w_c, [depth + units, units])
+        self._candidate_bias = self.add_variable(b_c, [units], initializer=initializers.constant_initializer(0.0))
+        self.built = True
+
+    def call(self, inputs, h_prev):
+        """One step of the gated recurrent unit."""
+        _, _, _, new_h = raw.GRUBlockCell(
+            x=inputs,
+            h_prev=h_prev,
+            w_ru=self._gate_kernel,
+            w_c=self._candidate_kernel,
+            b_ru=self._gate_bias,
+            b_c=self._candidate_bias,
+            name="GRUBlockCell",
+        )
+        return new_h, new_h
+
+
+class GRUBlockCellV2(GRUBlockCell):
+    """GRU of one op a step, with variables as those of `GRUCell`, so that checkpoints fit both."""
+
+    _NAMES = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
+
+
+class LSTMBlockWrapper(Layer):
+    """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and `num_units`."""
+
+    @property
+    def num_units(self):
+        """The number of units."""
+        raise NotImplementedError
+
+    def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
+        """(memories, outputs) of all steps."""
+        raise NotImplementedError
+
+    def call(self, inputs, initial_state=None, dtype=None, sequence_length=None):
+        """(outputs, final state) of a sequence, or of a list of steps."""
+        is_list = isinstance(inputs, list)
+        if is_list:
+            inputs = array.stack(inputs)
+        shape = inputs.shape.with_rank(3)
+        if shape[2].value is None:
+            raise ValueError(f"Expecting inputs_shape[2] to be set: {shape}")
+        batch_size = shape[1].value or array.shape(inputs)[1]
+        steps = shape[0].value or array.shape(inputs)[0]
+        if initial_state is None:
+            if dtype is None:
+                raise ValueError("Either initial_state or dtype needs to be specified")
+            zeros = array.zeros(array.stack([batch_size, self.num_units]), dtype=dtype)
+            initial_state = zeros, zeros
+        else:
+            if len(initial_state) != 2:
+                raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+            if dtype is None:
+                dtype = initial_state[0].dtype
+        initial_cell_state, initial_output = initial_state
+        if sequence_length is not None:
+            sequence_length = math.cast(convert_to_tensor(sequence_length), dtypes.int32)
+        cell_states, outputs = self._call_cell(inputs, initial_cell_state, initial_output, dtype, sequence_length)
+        if sequence_length is not None:
+            mask = array.transpose(array.sequence_mask(sequence_length, steps, dtype=dtype), [1, 0])
+            outputs *= array.tile(array.expand_dims(mask, [-1]), [1, 1, self.num_units])
+            all_states = array.concat([array.expand_dims(initial_cell_state, [0]), cell_states], 0)
+            all_outputs = array.concat([array.expand_dims(initial_output, [0]), outputs], 0)
+            final_state = LSTMStateTuple(*(self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs)))
+        else:
+            final_state = LSTMStateTuple(cell_states[-1], outputs[-1])
+        if is_list:
+            outputs = array.unstack(outputs)
+        return outputs, final_state
+
+    @staticmethod
+    def _at(values, steps, batch_size):
+        """What was there after each sequence's last step."""
+        return array.gather_nd(values, array.stack([steps, math.range(batch_size)], axis=1))
+
+
+class LSTMBlockFusedCell(LSTMBlockWrapper, FusedRNNCell):
+    """LSTM that runs a whole sequence [time, batch, depth] as one op.
+
+    >>> outputs, state = tf.contrib.rnn.LSTMBlockFusedCell(128)(inputs, dtype=tf.float32, sequence_length=lengths)
+    """
+
+    def __init__(self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, reuse=None, dtype=None, name="lstm_fused_cell"):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype)
+        self._num_units = num_units
+        self._forget_bias = forget_bias
+        self._cell_clip = cell_clip if cell_clip is not None else -1
+        self._use_peephole = use_peephole
+        self.input_spec = InputSpec(ndim=3)
+
+    num_units = property(lambda self: self._num_units)
+
+    def __call__(self, inputs, *args, **kwargs):
+        return Layer.__call__(self, inputs, *args, **kwargs)
+
+    def build(self, input_shape):
+        _build_lstm(self, input_shape)
+
+    def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):
+        steps = inputs.shape[0].value or array.shape(inputs)[0]
+        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units], dtype=dtype)] * 3
+        longest = steps if sequence_length is None else math.reduce_max(sequence_length)
+        longest = math.cast(longest, dtypes.int64)
+        _, cs, _, _, _, _, h = raw.BlockLSTM(
+            seq_len_max=longest,
+            x=inputs,
+            cs_prev=initial_cell_state,
+            h_prev=initial_output,
+            w=self._kernel,
+            **dict(zip(("wci", "wcf", "wco"), peepholes)),
+            b=self._bias,
+            forget_bias=self._forget_bias,
+            cell_clip=self._cell_clip,
+            use_peephole=self._use_peephole,
+        )
+        return cs, h

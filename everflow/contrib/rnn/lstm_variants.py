@@ -1,0 +1,227 @@
+"""LSTMs of other shapes: in groups, with a rhythm (phased), and over images (convolutional)."""
+
+from __future__ import annotations
+
+from everflow.contrib.rnn.linear import BIAS, KERNEL, Linear
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, initializers, math, nn, random
+from everflow.ops import variable_scope as scopes
+from everflow.ops.nn_convolution import conv1d, conv2d, conv3d
+from everflow.rnn.cells import LSTMStateTuple, RNNCell
+
+
+class GLSTMCell(RNNCell):
+    """LSTM in groups of units, each with a part of the input and of the output."""
+
+    def __init__(self, num_units, initializer=None, num_proj=None, number_of_groups=1, forget_bias=1.0, activation=math.tanh, reuse=None):
+        super().__init__(_reuse=reuse)
+        self._num_units = num_units
+        self._initializer = initializer
+        self._num_proj = num_proj
+        self._forget_bias = forget_bias
+        self._activation = activation
+        self._number_of_groups = number_of_groups
+        if num_units % number_of_groups != 0:
+            raise ValueError("num_units must be divisible by number_of_groups")
+        if num_proj and num_proj % number_of_groups != 0:
+            raise ValueError("num_proj must be divisible by number_of_groups")
+        self._group_units = num_units // number_of_groups
+        self._group_outputs = (num_proj or num_units) // number_of_groups
+        self._linears = None
+        self._projection = None
+
+    output_size = property(lambda self: self._num_proj or self._num_units)
+    state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
+
+    def _part(self, values, group, size):
+        batch_size = values.shape[0].value or array.shape(values)[0]
+        return array.slice_(values, begin=[0, group * size], size=[batch_size, size], name=f"GLSTM_group{group}_input_generation")
+
+    def call(self, inputs, state):
+        """One step of the LSTM."""
+        c_before, m_before = state
+        depth = inputs.shape.with_rank(2)[1].value
+        if depth is None:
+            raise ValueError("Could not infer input size from inputs.shape[-1].")
+        groups, dtype = self._number_of_groups, inputs.dtype
+        with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
+            parts = []
+            linears = self._linears or []
+            for group in range(groups):
+                with scopes.variable_scope(f"group{group}"):
+                    joined = array.concat(
+                        [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)], axis=1
+                    )
+                    if self._linears is None:
+                        linears.append(Linear(joined, 4 * self._group_units, False))
+                    parts.append(array.split(linears[group](joined), 4, 1))
+            self._linears = linears
+            biases = [
+                scopes.get_variable(
+                    f"{BIAS}_{name}",
+                    shape=[self._num_units],
+                    dtype=dtype,
+                    initializer=initializers.constant_initializer(0.0, dtype=dtype),
+                )
+                for name in "ijfo"
+            ]
+            i, j, f, o = (nn.bias_add(array.concat(list(part), axis=1), bias) for part, bias in zip(zip(*parts), biases))
+        c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
+        m = math.sigmoid(o) * self._activation(c)
+        if self._num_proj is not None:
+            with scopes.variable_scope("projection"):
+                if self._projection is None:
+                    self._projection = Linear(m, self._num_proj, False)
+                m = self._projection(m)
+        return m, LSTMStateTuple(c, m)
+
+
+class PhasedLSTMCell(RNNCell):
+    """LSTM whose units are open only in a part of their period; its input is (time, values)."""
+
+    def __init__(self, num_units, use_peepholes=False, leak=0.001, ratio_on=0.1, trainable_ratio_on=True, period_init_min=1.0,
+                 period_init_max=1000.0, reuse=None):  # fmt: skip
+        super().__init__(_reuse=reuse)
+        self._num_units = num_units
+        self._use_peepholes = use_peepholes
+        self._leak = leak
+        self._ratio_on = ratio_on
+        self._trainable_ratio_on = trainable_ratio_on
+        self._period_init_min = period_init_min
+        self._period_init_max = period_init_max
+        self._linears = {}
+
+    state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
+    output_size = property(lambda self: self._num_units)
+
+    def _linear(self, scope, values, size):
+        if scope not in self._linears:
+            self._linears[scope] = Linear(values, size, True)
+        return self._linears[scope](values)
+
+    def _period_initializer(self):
+        def initializer(shape, dtype=None, partition_info=None):
+            low, high = math.log(self._period_init_min), math.log(self._period_init_max)
+            return math.exp(random.random_uniform(shape, low, high, dtype))
+
+        return initializer
+
+    def call(self, inputs, state):
+        """One step of the LSTM."""
+        c_before, h_before = state
+        time, x = inputs
+        gate_inputs = [x, h_before] + ([c_before] if self._use_peepholes else [])
+        with scopes.variable_scope("mask_gates"):
+            gates = math.sigmoid(self._linear("mask_gates", gate_inputs, 2 * self._num_units))
+            input_gate, forget_gate = array.split(axis=1, num_or_size_splits=2, value=gates)
+        with scopes.variable_scope("new_input"):
+            new_input = math.tanh(self._linear("new_input", [x, h_before], self._num_units))
+        new_c = (c_before * forget_gate) + (input_gate * new_input)
+        output_inputs = [x, h_before] + ([new_c] if self._use_peepholes else [])
+        with scopes.variable_scope("output_gate"):
+            output_gate = math.sigmoid(self._linear("output_gate", output_inputs, self._num_units))
+        new_h = math.tanh(new_c) * output_gate
+        period = scopes.get_variable("period", [self._num_units], initializer=self._period_initializer())
+        phase = scopes.get_variable(
+            "phase", [self._num_units], initializer=initializers.random_uniform_initializer(0.0, period.initial_value)
+        )
+        ratio_on = scopes.get_variable(
+            "ratio_on",
+            [self._num_units],
+            initializer=initializers.constant_initializer(self._ratio_on),
+            trainable=self._trainable_ratio_on,
+        )
+        since = time - phase
+        # The remainder, with the gradient of the plain difference.
+        cycle = (array.stop_gradient(math.mod(since, period) - since) + since) / period
+        rising = 2 * cycle / ratio_on
+        falling = 2 - rising
+        closed = self._leak * cycle
+        openness = array.where(cycle < ratio_on, falling, closed)
+        openness = array.where(cycle < 0.5 * ratio_on, rising, openness)
+        new_c = openness * new_c + (1 - openness) * c_before
+        new_h = openness * new_h + (1 - openness) * h_before
+        return new_h, LSTMStateTuple(new_c, new_h)
+
+
+_CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
+
+
+class ConvLSTMCell(RNNCell):
+    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space.
+
+    >>> cell = tf.contrib.rnn.ConvLSTMCell(2, input_shape=[64, 64, 3], output_channels=16, kernel_shape=[3, 3])
+    """
+
+    def __init__(self, conv_ndims, input_shape, output_channels, kernel_shape, use_bias=True, skip_connection=False, forget_bias=1.0,
+                 initializers=None, name="conv_lstm_cell"):  # fmt: skip
+        super().__init__(name=name)
+        if conv_ndims != len(input_shape) - 1:
+            raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
+        self._conv_ndims = conv_ndims
+        self._input_shape = input_shape
+        self._output_channels = output_channels
+        self._kernel_shape = list(kernel_shape)
+        self._use_bias = use_bias
+        self._forget_bias = forget_bias
+        self._skip_connection = skip_connection
+        self._initializer = initializers
+        space = list(input_shape[:-1])
+        channels = output_channels + (input_shape[-1] if skip_connection else 0)
+        state = TensorShape(space + [output_channels])
+        self._state_size = LSTMStateTuple(state, state)
+        self._output_size = TensorShape(space + [channels])
+
+    output_size = property(lambda self: self._output_size)
+    state_size = property(lambda self: self._state_size)
+
+    def _convolved(self, args, channels):
+        shapes = [a.shape.as_list() for a in args]
+        if any(len(s) not in (3, 4, 5) for s in shapes):
+            raise ValueError(f"Conv Linear expects 3D, 4D or 5D arguments: {shapes}")
+        if len({len(s) for s in shapes}) > 1:
+            raise ValueError(f"Conv Linear expects all args to be of same Dimension: {shapes}")
+        depth = sum(s[-1] for s in shapes)
+        dtype, rank = args[0].dtype, len(shapes[0])
+        kernel = scopes.get_variable(KERNEL, self._kernel_shape + [depth, channels], dtype=dtype, initializer=self._initializer)
+        strides = 1 if rank == 3 else [1] * rank
+        values = args[0] if len(args) == 1 else array.concat(axis=rank - 1, values=args)
+        result = _CONVOLUTIONS[rank - 2](values, kernel, strides, padding="SAME")
+        if not self._use_bias:
+            return result
+        zeros = initializers.constant_initializer(0.0, dtype=dtype)
+        return result + scopes.get_variable("biases", [channels], dtype=dtype, initializer=zeros)
+
+    def call(self, inputs, state, scope=None):
+        """One step of the LSTM."""
+        cell, hidden = state
+        gates = self._convolved([inputs, hidden], 4 * self._output_channels)
+        i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=self._conv_ndims + 1)
+        new_cell = math.sigmoid(f + self._forget_bias) * cell
+        new_cell += math.sigmoid(i) * math.tanh(j)
+        output = math.tanh(new_cell) * math.sigmoid(o)
+        new_state = LSTMStateTuple(new_cell, output)
+        if self._skip_connection:
+            output = array.concat([output, inputs], axis=-1)
+        return output, new_state
+
+
+class Conv1DLSTMCell(ConvLSTMCell):
+    """Convolutional LSTM over one dimension."""
+
+    def __init__(self, name="conv_1d_lstm_cell", **kwargs):
+        super().__init__(conv_ndims=1, name=name, **kwargs)
+
+
+class Conv2DLSTMCell(ConvLSTMCell):
+    """Convolutional LSTM over two dimensions."""
+
+    def __init__(self, name="conv_2d_lstm_cell", **kwargs):
+        super().__init__(conv_ndims=2, name=name, **kwargs)
+
+
+class Conv3DLSTMCell(ConvLSTMCell):
+    """Convolutional LSTM over three dimensions."""
+
+    def __init__(self, name="conv_3d_lstm_cell", **kwargs):
+        super().__init__(conv_ndims=3, name=name, **kwargs)

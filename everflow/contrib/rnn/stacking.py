@@ -1,0 +1,75 @@
+"""Bidirectional layers on top of each other, where each layer reads both directions of the one below."""
+
+from __future__ import annotations
+
+from everflow.ops import array
+from everflow.ops import variable_scope as scopes
+from everflow.rnn.dynamic import bidirectional_dynamic_rnn
+from everflow.rnn.static import static_bidirectional_rnn
+
+
+def _check(cells_fw, cells_bw, states_fw, states_bw):
+    for what, cells in (("cells_fw", cells_fw), ("cells_bw", cells_bw)):
+        if cells is None:
+            raise ValueError("Must specify at least one fw cell for BidirectionalRNN." if what == "cells_fw" else
+                             "Must specify at least one bw cell for BidirectionalRNN.")  # fmt: skip
+        if not isinstance(cells, list):
+            raise ValueError(f"{what} must be a list of RNNCells (one per layer).")
+    if len(cells_fw) != len(cells_bw):
+        raise ValueError("Forward and Backward cells must have the same depth.")
+    for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
+        if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
+            raise ValueError(f"initial_states_{what} must be a list of state tensors (one per layer).")
+
+
+def stack_bidirectional_rnn(
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None, sequence_length=None, scope=None
+):
+    """(outputs, final states forwards, final states backwards) of unrolled bidirectional layers."""
+    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    states_fw, states_bw = [], []
+    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
+            with scopes.variable_scope(f"cell_{i}") as cell_scope:
+                inputs, state_fw, state_bw = static_bidirectional_rnn(
+                    cell_fw,
+                    cell_bw,
+                    inputs,
+                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
+                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
+                    sequence_length=sequence_length,
+                    dtype=dtype,
+                    scope=cell_scope,
+                )
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return inputs, tuple(states_fw), tuple(states_bw)
+
+
+def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
+                                    sequence_length=None, parallel_iterations=None, time_major=False, scope=None, swap_memory=False):  # fmt: skip
+    """(outputs, final states forwards, final states backwards) of bidirectional layers run by loops.
+
+    >>> outputs, fw, bw = tf.contrib.rnn.stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, dtype=tf.float32)
+    """
+    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    states_fw, states_bw = [], []
+    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
+            with scopes.variable_scope(f"cell_{i}"):
+                outputs, (state_fw, state_bw) = bidirectional_dynamic_rnn(
+                    cell_fw,
+                    cell_bw,
+                    inputs,
+                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
+                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
+                    sequence_length=sequence_length,
+                    parallel_iterations=parallel_iterations,
+                    dtype=dtype,
+                    swap_memory=swap_memory,
+                    time_major=time_major,
+                )
+                inputs = array.concat(outputs, 2)
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return inputs, tuple(states_fw), tuple(states_bw)
