@@ -209,6 +209,18 @@ python.util           tf_export                          : platform.exports
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
+contrib.layers.python.layers utils                       : contrib.layers.outputs
+contrib.slim.python.slim nets                            : contrib.slim.nets
+contrib.slim.python.slim learning                        : contrib.slim.learning
+contrib.slim.python.slim evaluation                      : contrib.slim.evaluation
+contrib.slim.python.slim model_analyzer                  : contrib.slim.model_analyzer
+contrib.slim.python.slim.nets alexnet                    : contrib.slim.nets.alexnet
+contrib.slim.python.slim.nets inception inception_v1 inception_v2 inception_v3 : contrib.slim.nets.inception
+contrib.slim.python.slim.nets overfeat                   : contrib.slim.nets.overfeat
+contrib.slim.python.slim.nets resnet_utils               : contrib.slim.nets.resnet_utils
+contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.resnet_v1
+contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
+contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
 # Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")

@@ -9,12 +9,9 @@ _stack: list[dict] = [{}]
 _defaults_of: dict[str, tuple] = {}
 
 
-def _key(function):
+def arg_scope_func_key(op):
     """What a function is filed under: the decorated one that a decorator keeps below, or its module and name."""
-    return function._key_op if hasattr(function, "_key_op") else (function.__module__, function.__name__)
-
-
-arg_scope_func_key = _key
+    return op._key_op if hasattr(op, "_key_op") else (op.__module__, op.__name__)
 
 
 def current_arg_scope():
@@ -38,7 +35,7 @@ def arg_scope(list_ops_or_scope, **kwargs):
             raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
         scope = current_arg_scope().copy()
         for function in list_ops_or_scope:
-            key = _key(function)
+            key = arg_scope_func_key(function)
             if not has_arg_scope(function):
                 raise ValueError("%s is not decorated with @add_arg_scope", key)
             scope[key] = {**scope.get(key, {}), **kwargs}
@@ -72,11 +69,11 @@ def add_arg_scope(func):
 
 def has_arg_scope(func):
     """Whether a function was made with `add_arg_scope`."""
-    return _key(func) in _defaults_of
+    return arg_scope_func_key(func) in _defaults_of
 
 
 def arg_scoped_arguments(func):
     """The names of the arguments that `arg_scope` can give."""
     if not has_arg_scope(func):
         raise AssertionError
-    return _defaults_of[_key(func)]
+    return _defaults_of[arg_scope_func_key(func)]
