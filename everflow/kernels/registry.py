@@ -69,7 +69,7 @@ def _keyword_only(function) -> list[str]:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:  # torch's built-in functions take tensors only
         return []
-    if getattr(function, "__module__", "").startswith("torch"):
+    if (getattr(function, "__module__", None) or "").startswith("torch"):
         return []
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
