@@ -39,8 +39,9 @@ class CheckpointReader:
         """A line for each tensor: name, type and shape."""
         lines = []
         for name in sorted(self._reader.names()):
-            lines.append(f"{name} ({self._reader.dtype(name).enum_name}) {self._reader.shape(name)}")
-        return "\n".join(lines).encode()
+            sizes = ",".join(str(n) for n in self._reader.shape(name))
+            lines.append(f"{name} ({self._reader.dtype(name).enum_name}) [{sizes}]\n")
+        return "".join(lines).encode()
 
 
 def NewCheckpointReader(filepattern):  # noqa: N802  TensorFlow's own name

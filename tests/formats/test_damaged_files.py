@@ -153,7 +153,7 @@ def test_damaged_graphs_are_errors(tmp_path, name):
         whole = f.read()
     rng = random.Random(3)
     errors = 0
-    for i in range(60):
+    for _ in range(60):
         what, damaged = _damage(whole, rng)
         path = os.path.join(good, name)
         with open(path, "wb") as f:

@@ -1,0 +1,296 @@
+"""Look into SavedModels and run them from a command line.
+
+python -m everflow.tools.saved_model_cli show --dir export --all
+python -m everflow.tools.saved_model_cli run --dir export --tag_set serve --signature_def serving_default --input_exprs 'x=np.ones((1,2))'
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import re
+import sys
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.graph import Graph
+from everflow.protos.example_pb2 import Example
+from everflow.runtime.session import Session
+from everflow.saved_model.loader import load
+from everflow.tools import saved_model_utils
+from everflow.tools.graph_files import comma_separated
+from everflow.version import VERSION
+
+# Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.
+_OP_BLACKLIST = ("WriteFile", "ReadFile", "PrintV2")
+
+
+def get_meta_graph_def(saved_model_dir, tag_set):
+    """The meta graph of a comma-separated set of tags."""
+    return saved_model_utils.get_meta_graph_def(saved_model_dir, tag_set)
+
+
+def get_signature_def_map(saved_model_dir, tag_set):
+    """{key: SignatureDef} of a meta graph."""
+    return get_meta_graph_def(saved_model_dir, tag_set).signature_def
+
+
+# --- show ----------------------------------------------------------------------------------------
+
+
+def _show_tag_sets(saved_model_dir):
+    print("The given SavedModel contains the following tag-sets:")
+    for tags in sorted(saved_model_utils.get_saved_model_tag_sets(saved_model_dir), key=len):
+        print(", ".join(sorted(tags)))
+
+
+def _show_signature_def_map_keys(saved_model_dir, tag_set):
+    print("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:")
+    for key in sorted(get_signature_def_map(saved_model_dir, tag_set)):
+        print(f'SignatureDef key: "{key}"')
+
+
+def _show_inputs_outputs(saved_model_dir, tag_set, signature_def_key, indent=0):
+    graph = get_meta_graph_def(saved_model_dir, tag_set)
+    # A key that is not there has nothing to show.
+    signature = graph.signature_def[signature_def_key]
+    margin = "  " * indent
+    for kind, tensors in (("input", signature.inputs), ("output", signature.outputs)):
+        print(f"{margin}The given SavedModel SignatureDef contains the following {kind}(s):")
+        for key, info in sorted(tensors.items()):
+            print(f"{margin}  {kind}s['{key}'] tensor_info:")
+            _print_tensor_info(info, indent + 1)
+    print(f"{margin}Method name is: {signature.method_name}")
+
+
+def _print_tensor_info(info, indent=0):
+    margin = "  " * indent
+    print(f"{margin}    dtype: {dtypes.as_dtype(info.dtype).enum_name if info.dtype else 'DT_INVALID'}")
+    if info.tensor_shape.unknown_rank:
+        shape = "unknown_rank"
+    else:
+        shape = "(" + ", ".join(str(d.size) for d in info.tensor_shape.dim) + ")"
+    print(f"{margin}    shape: {shape}")
+    print(f"{margin}    name: {info.name}")
+
+
+def _show_all(saved_model_dir):
+    for tags in saved_model_utils.get_saved_model_tag_sets(saved_model_dir):
+        tag_set = ", ".join(tags)
+        print(f"\nMetaGraphDef with tag-set: '{tag_set}' contains the following SignatureDefs:")
+        for key in sorted(get_signature_def_map(saved_model_dir, ",".join(tags))):
+            print(f"\nsignature_def['{key}']:")
+            _show_inputs_outputs(saved_model_dir, ",".join(tags), key, indent=1)
+
+
+def show(args):
+    """The `show` command: tag sets, signatures of one, or one signature."""
+    if args.all:
+        _show_all(args.dir)
+    elif args.tag_set is None:
+        _show_tag_sets(args.dir)
+    elif args.signature_def is None:
+        _show_signature_def_map_keys(args.dir, args.tag_set)
+    else:
+        _show_inputs_outputs(args.dir, args.tag_set, args.signature_def)
+
+
+# --- run -----------------------------------------------------------------------------------------
+
+
+def preprocess_inputs_arg_string(inputs_str):
+    """{key: (file, name in it or None)} of a text like "a=f.npy;b=g.npz[k]"."""
+    found = {}
+    for text in (part for part in inputs_str.split(";") if part):
+        match = re.fullmatch(r"([^=]+)=([^\[\]]+)(?:\[([^\[\]]+)\])?", text)
+        if not match:
+            raise RuntimeError(
+                f'--inputs "{text}" format is incorrect. Please follow "<input_key>=<filename>", or "<input_key>=<filename>[<variable_name>]"'
+            )
+        found[match.group(1)] = (match.group(2), match.group(3))
+    return found
+
+
+def preprocess_input_exprs_arg_string(input_exprs_str):
+    """{key: value} of a text like "a=np.ones(2);b=[1,2]", as Python says."""
+    found = {}
+    for text in (part for part in input_exprs_str.split(";") if part):
+        key, equals, expression = text.partition("=")
+        if not equals:
+            raise RuntimeError(f'--input_exprs "{text}" format is incorrect. Please follow "<input_key>=<python expression>"')
+        # Typed by the user on the command line, never read out of a file.
+        found[key] = eval(expression, {"np": np, "numpy": np})  # noqa: S307
+    return found
+
+
+def preprocess_input_examples_arg_string(input_examples_str):
+    """{key: [serialized Example, …]} of a text like 'a=[{"id": [26], "weights": [0.5, 0.5]}]'."""
+    found = {}
+    for text in (part for part in input_examples_str.split(";") if part):
+        key, equals, literal = text.partition("=")
+        if not equals:
+            raise RuntimeError(f'--input_examples "{text}" format is incorrect. Please follow "<input_key>=[{{feature: values}}]"')
+        examples = ast.literal_eval(literal)
+        if not isinstance(examples, list):
+            raise ValueError(f'tf.Example input must be a list of dictionaries, but "{examples}" is {type(examples)}')
+        found[key] = [_create_example_string(example) for example in examples]
+    return found
+
+
+def _create_example_string(example_dict):
+    example = Example()
+    for name, values in example_dict.items():
+        feature = example.features.feature[name]
+        if isinstance(values[0], float):
+            feature.float_list.value.extend(values)
+        elif isinstance(values[0], (str, bytes)):
+            feature.bytes_list.value.extend(v.encode() if isinstance(v, str) else v for v in values)
+        elif isinstance(values[0], int):
+            feature.int64_list.value.extend(values)
+        else:
+            raise ValueError(f"Type {type(values[0])} for value {values[0]} is not supported for tf.train.Feature.")
+    return example.SerializeToString()
+
+
+def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_examples_str):
+    """{key: value} from the three kinds of arguments; later kinds win."""
+    found = {}
+    for key, (path, name) in preprocess_inputs_arg_string(inputs_str).items():
+        found[key] = _load(path, name)
+    for values in (preprocess_input_exprs_arg_string(input_exprs_str), preprocess_input_examples_arg_string(input_examples_str)):
+        for key, value in values.items():
+            if key in found:
+                print(f"input_key {key} has been specified twice. Value in the later argument will be used.")
+            found[key] = value
+    return found
+
+
+def _load(path, name):
+    try:
+        data = np.load(path, allow_pickle=False)
+    except ValueError as e:
+        raise RuntimeError(f"{path} is neither .npy nor .npz; pickled data is not read, as it can run any code: {e}") from e
+    if isinstance(data, np.ndarray):
+        if name:
+            print(f"Input file {path} contains a single ndarray. Name key [{name}] ignored.")
+        return data
+    if name:
+        if name not in data:
+            raise RuntimeError(f"Input file {path} does not contain variable with name {name}.")
+        return data[name]
+    if len(data.files) != 1:
+        raise RuntimeError(f"Input file {path} contains more than one ndarrays. Please specify the name of ndarray to use.")
+    return data[data.files[0]]
+
+
+def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag,
+                                   worker=None, init_tpu=False, tf_debug=False):  # fmt: skip
+    """Run one signature and print what comes out; with `outdir` each output is written to a .npy file as well."""
+    if init_tpu or tf_debug:
+        raise NotImplementedError("saved_model_cli runs without TPUs and without the debugger")
+    signature = get_meta_graph_def(saved_model_dir, tag_set).signature_def[signature_def_key]
+    for key in input_tensor_key_feed_dict:
+        if key not in signature.inputs:
+            raise ValueError(
+                f'"{key}" is not a valid input key. Please choose from {", ".join(repr(k) for k in sorted(signature.inputs))}, or use the show command.'
+            )
+    feeds = {signature.inputs[key].name: value for key, value in input_tensor_key_feed_dict.items()}
+    keys = sorted(signature.outputs)
+    with Graph().as_default() as graph, Session(worker or "", graph=graph) as sess:
+        load(sess, comma_separated(tag_set), saved_model_dir)
+        values = sess.run([signature.outputs[key].name for key in keys], feed_dict=feeds)
+    for key, value in zip(keys, values):
+        print(f"Result for output key {key}:\n{value}")
+        if outdir:
+            _save(outdir, key, value, overwrite_flag)
+
+
+def _save(outdir, key, value, overwrite):
+    os.makedirs(outdir, exist_ok=True)
+    path = os.path.join(outdir, key + ".npy")
+    if not overwrite and os.path.exists(path):
+        raise RuntimeError(f'Output file {path} already exists. Add "--overwrite" to overwrite the existing output files.')
+    value = np.asarray(value)
+    # Strings as fixed-length bytes: object arrays would be pickled.
+    np.save(path, value.astype(np.bytes_) if value.dtype == object else value)
+    print(f"Output {key} is saved to {path}")
+
+
+def run(args):
+    """The `run` command."""
+    if not args.inputs and not args.input_exprs and not args.input_examples:
+        raise AttributeError("At least one of --inputs, --input_exprs or --input_examples must be required")
+    feeds = load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples)
+    run_saved_model_with_feed_dict(
+        args.dir, args.tag_set, args.signature_def, feeds, args.outdir, args.overwrite, args.worker, args.init_tpu, args.tf_debug
+    )
+
+
+# --- scan ----------------------------------------------------------------------------------------
+
+
+def scan_meta_graph_def(meta_graph_def):
+    """Say whether a meta graph has ops that reach outside of the model."""
+    found = {op.name for op in meta_graph_def.meta_info_def.stripped_op_list.op} & set(_OP_BLACKLIST)
+    tags = list(meta_graph_def.meta_info_def.tags)
+    if found:
+        print(f"MetaGraph with tag set {tags} contains the following blacklisted ops: {found}")
+    else:
+        print(f"MetaGraph with tag set {tags} does not contain blacklisted ops.")
+
+
+def scan(args):
+    """The `scan` command: all meta graphs, or that of some tags."""
+    if args.tag_set:
+        scan_meta_graph_def(get_meta_graph_def(args.dir, args.tag_set))
+    else:
+        for graph in saved_model_utils.read_saved_model(args.dir).meta_graphs:
+            scan_meta_graph_def(graph)
+
+
+def create_parser():
+    """The parser of the command line; what it parses has the command in `func`."""
+    parser = argparse.ArgumentParser(description="saved_model_cli: look into SavedModels and run them")
+    parser.add_argument("-v", "--version", action="version", version=VERSION)
+    commands = parser.add_subparsers(title="commands", description="valid commands", help="additional help")
+
+    shown = commands.add_parser("show", description="Show tag sets, signatures, or one signature's inputs and outputs.")
+    shown.add_argument("--dir", required=True, help="the SavedModel")
+    shown.add_argument("--all", action="store_true", help="show all there is")
+    shown.add_argument("--tag_set", help="the tags of a graph, separated by commas")
+    shown.add_argument("--signature_def", metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
+    shown.set_defaults(func=show)
+
+    ran = commands.add_parser("run", description="Run a signature on values from files or from the command line.")
+    ran.add_argument("--dir", required=True, help="the SavedModel")
+    ran.add_argument("--tag_set", required=True, help="the tags of a graph, separated by commas")
+    ran.add_argument("--signature_def", required=True, metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
+    ran.add_argument("--inputs", default="", help="<input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;")
+    ran.add_argument("--input_exprs", default="", help="<input_key>=<Python expression>, with numpy as np, separated by ;")
+    ran.add_argument("--input_examples", default="", help="<input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;")
+    ran.add_argument("--outdir", help="where to write outputs to")
+    ran.add_argument("--overwrite", action="store_true", help="whether to replace files that are there")
+    ran.add_argument("--tf_debug", action="store_true", help="not supported")
+    ran.add_argument("--worker", help="the target of a session elsewhere")
+    ran.add_argument("--init_tpu", action="store_true", help="not supported")
+    ran.set_defaults(func=run)
+
+    scanned = commands.add_parser("scan", description="Look for ops that reach outside of the model.")
+    scanned.add_argument("--dir", required=True, help="the SavedModel")
+    scanned.add_argument("--tag_set", help="the tags of a graph, separated by commas")
+    scanned.set_defaults(func=scan)
+    return parser
+
+
+def main():
+    parser = create_parser()
+    args = parser.parse_args()
+    if not hasattr(args, "func"):
+        parser.error("too few arguments")
+    args.func(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
