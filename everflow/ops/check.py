@@ -23,9 +23,9 @@ from everflow.ops.grouping import group, with_dependencies
 
 NUMERIC_TYPES = frozenset(
     [
-        *(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16, dtypes.complex64, dtypes.complex128),
-        *(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64),
-        *dtypes.QUANTIZED_DTYPES,
+        *(dtypes.float32, dtypes.float64, dtypes.complex64),
+        *(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8),
+        *(dtypes.qint8, dtypes.quint8, dtypes.qint32),
     ]
 )
 
