@@ -37,7 +37,6 @@ class PartitionedVariable:
     name = property(lambda self: self._name)
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)
-    _distribute_strategy = property(lambda self: None)
 
     def __iter__(self):
         return iter(self._variable_list)

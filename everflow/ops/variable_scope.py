@@ -311,11 +311,6 @@ def get_local_variable(
     )
 
 
-def _get_partitioned_variable(name, **kwargs):
-    """As `get_variable` with a partitioner; the PartitionedVariable itself."""
-    return get_variable(name, **kwargs)
-
-
 _OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
 
 
