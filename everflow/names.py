@@ -538,8 +538,10 @@ from everflow.ops.parsing_examples import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from everflow.ops.readers import FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, TFRecordReader, WholeFileReader
 
 # --- queues, barriers, accumulators, tables
+from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from everflow.ops.lookup import initialize_all_tables, tables_initializer
 
 # --- initializers

@@ -67,6 +67,24 @@ from everflow.train.warm_starting import VocabInfo, warm_start
 # --- sessions: MonitoredSession, hooks, Supervisor, Scaffold
 
 # --- queues: Coordinator, QueueRunner, batching
+from everflow.train import queue_runner
+from everflow.train.coordinator import Coordinator, LooperThread
+from everflow.train.input import (
+    batch,
+    batch_join,
+    input_producer,
+    limit_epochs,
+    maybe_batch,
+    maybe_batch_join,
+    maybe_shuffle_batch,
+    maybe_shuffle_batch_join,
+    range_input_producer,
+    shuffle_batch,
+    shuffle_batch_join,
+    slice_input_producer,
+    string_input_producer,
+)
+from everflow.train.queue_runner import QueueRunner, add_queue_runner, start_queue_runners
 from everflow.ops.io_files import match_filenames_once
 
 # --- clusters
@@ -78,5 +96,6 @@ from everflow.summary.reading import summary_iterator
 from everflow.protos.cluster_pb2 import ClusterDef, JobDef
 from everflow.protos.example_pb2 import Example, SequenceExample
 from everflow.protos.feature_pb2 import BytesList, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List
+from everflow.protos.queue_runner_pb2 import QueueRunnerDef
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.protos.tensorflow_server_pb2 import ServerDef

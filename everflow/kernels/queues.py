@@ -1,0 +1,405 @@
+"""Queues at run time: first in first out, padded, shuffled, by priority; what waits in them, and what closing them means."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import weakref
+from collections import deque
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from everflow.framework.shapes import TensorShape
+from everflow.kernels.philox import Philox
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import torch_dtype
+
+KIND = "queue"
+
+
+def shape_text(shape) -> str:
+    """A shape as messages show it."""
+    return "[" + ",".join("?" if d is None else str(int(d)) for d in shape) + "]"
+
+
+def copied(value):
+    """A tensor of its own: what waits outside a run must not change with the buffers of one."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def stacked(values: list, dtype, shape=None):
+    """Elements as one tensor along a new first axis; `shape` is that of an element, for when there are none."""
+    if values and not isinstance(values[0], (torch.Tensor, np.ndarray)):
+        return values
+    if dtype is dtypes.string:
+        out = np.empty((len(values), *(values[0].shape if values else shape)), object)
+        for i, value in enumerate(values):
+            out[i] = value[()] if value.ndim == 0 else value
+        return out
+    return torch.stack(values) if values else torch.empty((0, *shape), dtype=torch_dtype(dtype))
+
+
+def rows_of(tensor) -> list:
+    """The elements along the first axis, each a tensor."""
+    if isinstance(tensor, np.ndarray):
+        return [np.array(row, object) if not isinstance(row, np.ndarray) else row for row in tensor]
+    return list(tensor.unbind(0)) if tensor.shape[0] else []
+
+
+class Turns:
+    """Those who wait, in the order in which they came."""
+
+    def __init__(self):
+        self._waiting = deque()
+
+    def __len__(self):
+        return len(self._waiting)
+
+    def join(self):
+        turn = object()
+        self._waiting.append(turn)
+        return turn
+
+    def leave(self, turn):
+        self._waiting.remove(turn)
+
+    def first(self, turn) -> bool:
+        return self._waiting[0] is turn
+
+
+class Queue:
+    """What all queues share: elements are tuples of tensors, one for each component; this one gives the oldest first."""
+
+    least_left = 0  # elements that stay while the queue is open
+
+    def __init__(self, name, component_types, shapes, capacity):
+        if capacity == 0:
+            raise InvalidArgumentError(None, None, "Queue capacity must be positive or -1")
+        self.name, self.component_types = name, tuple(component_types)
+        self.shapes = [s.as_list() if s.ndims is not None else None for s in shapes] if shapes else None
+        self.capacity = capacity if capacity > 0 else float("inf")
+        self.condition = threading.Condition()
+        self.closed = False
+        self.putting, self.taking = Turns(), Turns()
+        self.items = self.make_store()
+
+    # --- the store: subclasses order it differently
+
+    def make_store(self):
+        return deque()
+
+    def push(self, item) -> None:
+        self.items.append(item)
+
+    def pop(self):
+        return self.items.popleft()
+
+    def push_back(self, items) -> None:
+        """Return what was taken and can't be handed out."""
+        self.items.extendleft(reversed(items))
+
+    # --- checks
+
+    def check_put(self, components, batched: bool) -> None:
+        if self.shapes is None:
+            return
+        for i, (component, shape) in enumerate(zip(components, self.shapes, strict=True)):
+            got = list(component.shape)
+            if batched:
+                expected = [got[0] if got else 0, *shape]
+            else:
+                expected = shape
+            if not self.fits(got, expected):
+                raise InvalidArgumentError(
+                    None, None, f"Shape mismatch in tuple component {i}. Expected {shape_text(expected)}, got {shape_text(got)}"
+                )
+        if batched and len({len(c) for c in components}) > 1:
+            raise InvalidArgumentError(None, None, "All input tensors must have the same size in the 0th dimension.")
+
+    def fits(self, got, expected) -> bool:
+        return got == expected
+
+    # --- putting
+
+    def put(self, items, step) -> None:
+        """Put elements in, one by one as there is room."""
+        with self.condition:
+            if self.closed:
+                raise CancelledError(None, None, f"Queue '{self.name}' is closed.")
+            turn = self.putting.join()
+            try:
+                for item in items:
+                    step.wait_for(self.condition, lambda: self.closed or (self.putting.first(turn) and len(self.items) < self.capacity))
+                    if self.closed:
+                        raise CancelledError(None, None, f"Queue '{self.name}' is closed.")
+                    self.push(item)
+                    self.condition.notify_all()
+            finally:
+                self.putting.leave(turn)
+                self.condition.notify_all()
+
+    # --- taking
+
+    def _can_take(self) -> bool:
+        return bool(self.items) and (self.closed or len(self.items) > self.least_left)
+
+    def _refuse(self, wanted: int, had: int):
+        raise OutOfRangeError(
+            None,
+            None,
+            f"{type(self).__name__} '{self.name}' is closed and has insufficient elements (requested {wanted}, current size {had})",
+        )
+
+    def take(self, count: int, step, up_to: bool = False) -> list:
+        """Take `count` elements, waiting for them; fewer only with `up_to`, once the queue is closed.
+
+        Elements are taken as they come, so others don't get them; a run that is given up loses them.
+        """
+        taken: list = []
+        with self.condition:
+            turn = self.taking.join()
+            try:
+                while len(taken) < count:
+                    step.wait_for(self.condition, lambda: self.taking.first(turn) and (self.closed or self._can_take()))
+                    if self.closed and len(self.items) < count - len(taken):
+                        if not up_to or not (taken or self.items):
+                            self.push_back(taken)
+                            self._refuse(count, len(self.items))
+                        count = len(taken) + len(self.items)
+                        continue
+                    taken.append(self.pop())
+                    self.condition.notify_all()
+                return taken
+            finally:
+                self.taking.leave(turn)
+                self.condition.notify_all()
+
+    # --- the rest
+
+    def close(self, cancel_pending: bool, step) -> None:
+        """Take no more elements. Unless they are to be cancelled, those who wait to put theirs in go first."""
+        with self.condition:
+            turn = self.putting.join()
+            try:
+                if not cancel_pending:
+                    step.wait_for(self.condition, lambda: self.closed or self.putting.first(turn))
+                if self.closed and not cancel_pending:
+                    raise CancelledError(None, None, f"Queue '{self.name}' is already closed.")
+                self.closed = True
+            finally:
+                self.putting.leave(turn)
+                self.condition.notify_all()
+
+    def batch(self, items: list) -> list:
+        """Elements as one tensor for each component."""
+        columns = zip(*items, strict=True) if items else [()] * len(self.component_types)
+        return [stacked(list(column), t, s) for column, t, s in zip(columns, self.component_types, self.shapes, strict=True)]
+
+
+class FIFOQueue(Queue):
+    """The oldest element first."""
+
+
+class PaddingFIFOQueue(Queue):
+    """Elements of different sizes; those taken together are filled up with zeros to the largest."""
+
+    def fits(self, got, expected) -> bool:
+        return len(got) == len(expected) and all(e is None or g == e for g, e in zip(got, expected, strict=True))
+
+    def batch(self, items):
+        out = []
+        for i, (dtype, shape) in enumerate(zip(self.component_types, self.shapes, strict=True)):
+            column = [item[i] for item in items]
+            size = [max((v.shape[d] for v in column), default=0) if known is None else known for d, known in enumerate(shape)]
+            out.append(stacked([self._padded(v, size, dtype) for v in column], dtype, size))
+        return out
+
+    @staticmethod
+    def _padded(value, size, dtype):
+        if list(value.shape) == size:
+            return value
+        if dtype is dtypes.string:
+            padded = np.full(size, b"", object)
+        else:
+            padded = torch.zeros(size, dtype=value.dtype)
+        padded[tuple(slice(0, n) for n in value.shape)] = value
+        return padded
+
+
+class RandomShuffleQueue(Queue):
+    """A random element each time; at least `min_after_dequeue` stay while it is open."""
+
+    def __init__(self, name, component_types, shapes, capacity, min_after_dequeue, seed, seed2):
+        super().__init__(name, component_types, shapes, capacity)
+        if capacity >= 0 and min_after_dequeue >= capacity:
+            raise InvalidArgumentError(None, None, f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}")
+        self.least_left = min_after_dequeue
+        self._place = Philox.from_seeds(seed, seed2)
+        self._words: list = []
+
+    def make_store(self):
+        return []
+
+    def _random(self) -> int:
+        if not self._words:
+            self._words = self._place.words(1)[0].tolist()[::-1]
+            self._place = self._place.skipped(1)
+        return self._words.pop()
+
+    def pop(self):
+        # The last one takes the place of the one drawn.
+        at = self._random() % len(self.items)
+        self.items[at], self.items[-1] = self.items[-1], self.items[at]
+        return self.items.pop()
+
+    def push_back(self, items):
+        self.items.extend(items)
+
+
+class PriorityQueue(Queue):
+    """The element with the lowest first component first."""
+
+    def __init__(self, *args):
+        self._order = itertools.count()
+        super().__init__(*args)
+
+    def make_store(self):
+        return []
+
+    def push(self, item):
+        heapq.heappush(self.items, (int(item[0]), next(self._order), item))
+
+    def pop(self):
+        return heapq.heappop(self.items)[2]
+
+    def push_back(self, items):
+        for item in items:
+            self.push(item)
+
+
+# --- kernels ----------------------------------------------------------------------------------
+
+# What has no name to share it by belongs to one session.
+_private: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def shared_resource(kind, node, session, container, shared_name, make, agree=None):
+    """The object behind a node: one of its own in this session, or the one of all nodes with this `shared_name`.
+
+    `make(name)` makes it; `agree(found)` raises where a shared one is not what the node describes.
+    """
+    if not shared_name:
+        mine = _private.setdefault(session, {})
+        if node.name not in mine:
+            mine[node.name] = make(f"_{len(mine)}_{node.name}")
+        return mine[node.name]
+    found = session.resources.lookup_or_create(container, kind, shared_name, lambda: make(shared_name))
+    if agree is not None:
+        agree(found)
+    return found
+
+
+def _queue(cls, node, session, container, shared_name, component_types, shapes, capacity, *more):
+    def make(name):
+        return cls(name, component_types, shapes, capacity, *more)
+
+    def agree(found):
+        mine = make(shared_name)
+        for what in ("capacity", "component_types", "shapes", "least_left"):
+            if type(found) is not cls or getattr(found, what) != getattr(mine, what):
+                raise InvalidArgumentError(
+                    None, None, f"Shared queue '{shared_name}' is a {type(found).__name__} with another {what} than node {node.name} has."
+                )
+
+    return shared_resource(KIND, node, session, container, shared_name, make, agree)
+
+
+@kernel("FIFOQueue", "FIFOQueueV2", once=True)
+def fifo_queue(*, component_types, shapes, capacity, container, shared_name, node, session):
+    return _queue(FIFOQueue, node, session, container, shared_name, component_types, shapes, capacity)
+
+
+@kernel("PaddingFIFOQueue", "PaddingFIFOQueueV2", once=True)
+def padding_fifo_queue(*, component_types, shapes, capacity, container, shared_name, node, session):
+    return _queue(PaddingFIFOQueue, node, session, container, shared_name, component_types, shapes, capacity)
+
+
+@kernel("PriorityQueue", "PriorityQueueV2", once=True)
+def priority_queue(*, component_types, shapes, capacity, container, shared_name, node, session):
+    # The priority is a component that the attributes leave out.
+    types, known = [dtypes.int64, *component_types], [TensorShape([]), *shapes]
+    return _queue(PriorityQueue, node, session, container, shared_name, types, known, capacity)
+
+
+@kernel("RandomShuffleQueue", "RandomShuffleQueueV2", once=True)
+def random_shuffle_queue(*, component_types, shapes, capacity, min_after_dequeue, seed, seed2, container, shared_name, node, session):
+    more = min_after_dequeue, seed, seed2
+    return _queue(RandomShuffleQueue, node, session, container, shared_name, component_types, shapes, capacity, *more)
+
+
+def _two_forms(name):
+    """The op types of an op on handles: by reference and by resource."""
+    return name, name + "V2"
+
+
+@kernel(*_two_forms("QueueEnqueue"))
+def enqueue(handle, components, *, step):
+    handle.check_put(components, batched=False)
+    handle.put([tuple(copied(c) for c in components)], step)
+
+
+@kernel(*_two_forms("QueueEnqueueMany"))
+def enqueue_many(handle, components, *, step):
+    handle.check_put(components, batched=True)
+    handle.put(list(zip(*(rows_of(copied(c)) for c in components), strict=True)), step)
+
+
+@kernel(*_two_forms("QueueDequeue"))
+def dequeue(handle, *, step):
+    return list(handle.take(1, step)[0])
+
+
+def _take_many(queue, n, step, up_to, what):
+    count = int(n)
+    if count < 0:
+        raise InvalidArgumentError(None, None, f"{what} requested a negative number of elements: {count}")
+    if queue.shapes is None:
+        raise InvalidArgumentError(None, None, f"{what} requires the components to have specified shapes.")
+    return queue.batch(queue.take(count, step, up_to=up_to))
+
+
+@kernel(*_two_forms("QueueDequeueMany"))
+def dequeue_many(handle, n, *, step):
+    return _take_many(handle, n, step, False, "DequeueMany")
+
+
+@kernel(*_two_forms("QueueDequeueUpTo"))
+def dequeue_up_to(handle, n, *, step):
+    return _take_many(handle, n, step, True, "DequeueUpTo")
+
+
+@kernel(*_two_forms("QueueClose"))
+def close(handle, *, cancel_pending_enqueues, step):
+    handle.close(cancel_pending_enqueues, step)
+
+
+@kernel(*_two_forms("QueueSize"))
+def size(handle):
+    with handle.condition:
+        return torch.tensor(len(handle.items), dtype=torch.int32)
+
+
+@kernel(*_two_forms("QueueIsClosed"))
+def is_closed(handle):
+    return torch.tensor(handle.closed)
+
+
+@kernel("FakeQueue", once=True)
+def fake_queue(resource):
+    return resource

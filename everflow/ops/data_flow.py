@@ -1,0 +1,327 @@
+"""Queues as a program holds them: FIFO, padded, shuffled and by priority, with the ops that put elements in and take them out."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes as _dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.scopes import name_scope
+from everflow.framework.seeds import get_seed
+from everflow.framework.shapes import Dimension, TensorShape, vector
+from everflow.framework.static_values import constant_value, known_value
+from everflow.ops.array import gather
+
+
+def as_type_list(dtypes):
+    """One dtype or several, as a list of DTypes."""
+    if not isinstance(dtypes, (list, tuple)):
+        dtypes = [dtypes]
+    return [_dtypes.as_dtype(t) for t in dtypes]
+
+
+def as_shape_list(shapes, dtypes, unknown_dim_allowed=False, unknown_rank_allowed=False):
+    """One shape or several, as a list with a TensorShape for each dtype; None where none were given."""
+    if shapes is None:
+        return None
+    if isinstance(shapes, TensorShape):
+        shapes = [shapes]
+    if not isinstance(shapes, (list, tuple)):
+        raise TypeError(f"shapes must be a TensorShape or a list or tuple of TensorShapes, got {type(shapes)}.")
+    if all(shape is None or isinstance(shape, (int, Dimension)) for shape in shapes):
+        shapes = [shapes]
+    shapes = [TensorShape(shape) for shape in shapes]
+    if not unknown_dim_allowed and not all(shape.is_fully_defined() for shape in shapes):
+        raise ValueError(f"All shapes must be fully defined: {shapes}")
+    if not unknown_rank_allowed and any(shape.dims is None for shape in shapes):
+        raise ValueError(f"All shapes must have a defined rank: {shapes}")
+    return shapes
+
+
+def as_name_list(names, dtypes):
+    """One name or several, as a list with a name for each dtype; None where none were given."""
+    if names is None:
+        return None
+    if not isinstance(names, (list, tuple)):
+        names = [names]
+    if len(names) != len(dtypes):
+        raise ValueError(f"List of names must have the same length as the list of dtypes: {len(names)} names, {len(dtypes)} dtypes")
+    return list(names)
+
+
+def _common_shapes(all_shapes):
+    """For each component the shape that fits all queues."""
+    return [shapes[0] if all(s == shapes[0] for s in shapes) else _common_shape(shapes) for shapes in zip(*all_shapes, strict=True)]
+
+
+def _common_shape(shapes):
+    ranks = {shape.ndims for shape in shapes}
+    if len(ranks) != 1 or None in ranks:
+        return TensorShape(None)
+    return TensorShape([sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*(s.as_list() for s in shapes), strict=True)])
+
+
+class QueueBase:
+    """What all queues share. Elements are tuples of tensors, or dictionaries where the components have names."""
+
+    def __init__(self, dtypes, shapes, names, queue_ref):
+        self._dtypes = dtypes
+        if shapes is not None:
+            if len(shapes) != len(dtypes):
+                raise ValueError(f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes and {len(dtypes)} dtypes")
+            self._shapes = [TensorShape(s) for s in shapes]
+        else:
+            self._shapes = [TensorShape(None) for _ in dtypes]
+        if names is not None:
+            if len(names) != len(dtypes):
+                raise ValueError(f"Queue names must have the same length as dtypes, got {len(names)} names and {len(dtypes)} dtypes")
+            self._names = names
+        else:
+            self._names = None
+        self._queue_ref = queue_ref
+        self._name = queue_ref.op.name.split("/")[-1]
+
+    @staticmethod
+    def from_list(index, queues):
+        """The queue of a list that `index`, a tensor, chooses when the graph runs."""
+        if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
+            raise TypeError("A list of queues expected")
+        dtypes, names = queues[0].dtypes, queues[0].names
+        if not all(dtypes == q.dtypes for q in queues[1:]):
+            raise TypeError("Queues do not have matching component dtypes.")
+        if not all(names == q.names for q in queues[1:]):
+            raise TypeError("Queues do not have matching component names.")
+        shapes = _common_shapes([q.shapes for q in queues])
+        chosen = gather([q.queue_ref for q in queues], index)
+        return QueueBase(dtypes=dtypes, shapes=shapes, names=names, queue_ref=chosen)
+
+    @property
+    def queue_ref(self):
+        """The tensor that stands for the queue in ops."""
+        return self._queue_ref
+
+    @property
+    def name(self):
+        """The name of the queue's op, in full."""
+        return self._queue_ref.op.name
+
+    @property
+    def dtypes(self):
+        """The dtypes of the components."""
+        return self._dtypes
+
+    @property
+    def shapes(self):
+        """The shapes of the components."""
+        return self._shapes
+
+    @property
+    def names(self):
+        """The names of the components, None where they have none."""
+        return self._names
+
+    def _check_enqueue_dtypes(self, vals):
+        if isinstance(vals, dict):
+            if not self._names:
+                raise ValueError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names) != sorted(vals):
+                raise ValueError(
+                    f"Keys in dictionary to enqueue do not match names of Queue.  Dictionary: ({sorted(vals)}), Queue: ({sorted(self._names)})"
+                )
+            vals = [vals[key] for key in self._names]
+        else:
+            if self._names:
+                raise ValueError("You must enqueue a dictionary in a Queue with names")
+            if not isinstance(vals, (list, tuple)):
+                vals = [vals]
+        return [convert_to_tensor(val, dtype=dtype, name=f"component_{i}") for i, (val, dtype) in enumerate(zip(vals, self._dtypes))]
+
+    @staticmethod
+    def _scope_vals(vals):
+        if isinstance(vals, (list, tuple)):
+            return vals
+        return vals.values() if isinstance(vals, dict) else [vals]
+
+    def _dequeue_return_value(self, tensors):
+        if self._names:
+            return dict(zip(self._names, tensors, strict=True))
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    def enqueue(self, vals, name=None):
+        """An op that puts one element in; it waits while the queue is full.
+
+        >>> q = tf.FIFOQueue(10, [tf.int32, tf.float32], shapes=[[], [2]])
+        >>> put = q.enqueue([1, [0.5, 1.5]])
+        """
+        with name_scope(name, f"{self._name}_enqueue", self._scope_vals(vals)) as scope:
+            vals = self._check_enqueue_dtypes(vals)
+            for val, shape in zip(vals, self._shapes):
+                val.shape.assert_is_compatible_with(shape)
+            return raw.QueueEnqueueV2(handle=self._queue_ref, components=vals, name=scope)
+
+    def enqueue_many(self, vals, name=None):
+        """An op that puts in one element for each row of the given tensors."""
+        with name_scope(name, f"{self._name}_EnqueueMany", self._scope_vals(vals)) as scope:
+            vals = self._check_enqueue_dtypes(vals)
+            batch = vals[0].shape.with_rank_at_least(1)[0]
+            for val, shape in zip(vals, self._shapes):
+                batch = batch.merge_with(val.shape.with_rank_at_least(1)[0])
+                val.shape[1:].assert_is_compatible_with(shape)
+            return raw.QueueEnqueueManyV2(handle=self._queue_ref, components=vals, name=scope)
+
+    def _set_shapes(self, tensors, *batch):
+        for tensor, shape in zip(tensors, self._shapes, strict=True):
+            tensor.set_shape(TensorShape(list(batch)).concatenate(shape))
+        return self._dequeue_return_value(tensors)
+
+    def dequeue(self, name=None):
+        """Take one element out; waits while there is none, OutOfRangeError once the queue is closed and empty."""
+        tensors = raw.QueueDequeueV2(handle=self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue")
+        return self._set_shapes(tensors)
+
+    def dequeue_many(self, n, name=None):
+        """Take `n` elements out, as one tensor for each component with a first axis of `n`."""
+        name = name or f"{self._name}_DequeueMany"
+        tensors = raw.QueueDequeueManyV2(handle=self._queue_ref, n=n, component_types=self._dtypes, name=name)
+        count = constant_value(tensors[0].op.inputs[1])
+        return self._set_shapes(tensors, None if count is None else int(count))
+
+    def dequeue_up_to(self, n, name=None):
+        """Like `dequeue_many`, but gives what is left when the queue is closed and holds fewer."""
+        name = name or f"{self._name}_DequeueUpTo"
+        tensors = raw.QueueDequeueUpToV2(handle=self._queue_ref, n=n, component_types=self._dtypes, name=name)
+        return self._set_shapes(tensors, None)
+
+    def close(self, cancel_pending_enqueues=False, name=None):
+        """An op after which nothing more can be put in; what is inside can still be taken."""
+        return raw.QueueCloseV2(handle=self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close")
+
+    def is_closed(self, name=None):
+        """Whether the queue was closed, as a tensor."""
+        return raw.QueueIsClosedV2(handle=self._queue_ref, name=name or f"{self._name}_Is_Closed")
+
+    def size(self, name=None):
+        """How many elements are inside, as a tensor."""
+        return raw.QueueSizeV2(handle=self._queue_ref, name=name or f"{self._name}_Size")
+
+
+class FIFOQueue(QueueBase):
+    """Gives elements in the order in which they came."""
+
+    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
+        dtypes = as_type_list(dtypes)
+        shapes = as_shape_list(shapes, dtypes)
+        names = as_name_list(names, dtypes)
+        ref = raw.FIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        super().__init__(dtypes, shapes, names, ref)
+
+
+class PaddingFIFOQueue(QueueBase):
+    """A FIFOQueue of elements of different sizes; those taken together are filled up with zeros."""
+
+    def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
+        dtypes = as_type_list(dtypes)
+        shapes = as_shape_list(shapes, dtypes, unknown_dim_allowed=True)
+        names = as_name_list(names, dtypes)
+        if shapes is None or len(dtypes) != len(shapes):
+            raise ValueError(
+                f"Shapes must be provided for all components, but received {0 if shapes is None else len(shapes)} shapes for {len(dtypes)} dtypes"
+            )
+        ref = raw.PaddingFIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        super().__init__(dtypes, shapes, names, ref)
+
+
+class RandomShuffleQueue(QueueBase):
+    """Gives elements in random order, and keeps at least `min_after_dequeue` of them inside while it is open."""
+
+    def __init__(
+        self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None, name="random_shuffle_queue"
+    ):
+        dtypes = as_type_list(dtypes)
+        shapes = as_shape_list(shapes, dtypes)
+        names = as_name_list(names, dtypes)
+        seed1, seed2 = get_seed(seed)
+        if seed1 is None and seed2 is None:
+            seed1, seed2 = 0, 0
+        ref = raw.RandomShuffleQueueV2(
+            component_types=dtypes,
+            shapes=shapes,
+            capacity=capacity,
+            min_after_dequeue=min_after_dequeue,
+            seed=seed1,
+            seed2=seed2,
+            shared_name=shared_name,
+            name=name,
+        )
+        super().__init__(dtypes, shapes, names, ref)
+
+
+class PriorityQueue(QueueBase):
+    """Gives the element with the lowest priority first; the priority is an int64 before the other components."""
+
+    def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
+        types = as_type_list(types)
+        shapes = as_shape_list(shapes, types)
+        ref = raw.PriorityQueueV2(component_types=types, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        dtypes = [_dtypes.int64, *types]
+        shapes = [TensorShape([]), *shapes] if shapes else shapes
+        super().__init__(dtypes, shapes, as_name_list(names, dtypes), ref)
+
+
+# --- static shapes ----------------------------------------------------------------------------
+
+_QUEUES = ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue")
+
+
+@shape_rule(*(q + "V2" for q in _QUEUES))
+def _resource_handle(op):
+    return TensorShape([])
+
+
+@shape_rule(*_QUEUES, "FakeQueue")
+def _reference_handle(op):
+    return vector(2)
+
+
+def _component_shapes(op):
+    """The shapes of the components of the queue an op works on, where its handle leads to one."""
+    made_by = op.inputs[0].op
+    shapes = list(made_by.attrs.get("shapes") or ()) if made_by.type.removesuffix("V2") in _QUEUES else []
+    if shapes and made_by.type.startswith("PriorityQueue"):
+        shapes.insert(0, TensorShape([]))
+    return shapes if len(shapes) == len(op.outputs) else [TensorShape(None)] * len(op.outputs)
+
+
+@shape_rule("QueueDequeue", "QueueDequeueV2")
+def _dequeue_shape(op):
+    return _component_shapes(op)
+
+
+@shape_rule("QueueDequeueMany", "QueueDequeueManyV2")
+def _dequeue_many_shape(op):
+    count = known_value(op.inputs[1])
+    if count is not None and int(count) < 0:
+        raise ValueError(f"Input must be non-negative, but is {int(count)}")
+    batch = TensorShape([None if count is None else int(count)])
+    return [batch.concatenate(shape) for shape in _component_shapes(op)]
+
+
+@shape_rule("QueueDequeueUpTo", "QueueDequeueUpToV2")
+def _dequeue_up_to_shape(op):
+    return [TensorShape([None]).concatenate(shape) for shape in _component_shapes(op)]
+
+
+@shape_rule("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
+def _scalar_shape(op):
+    return TensorShape([])
+
+
+not_differentiable(
+    *_QUEUES,
+    *(q + "V2" for q in _QUEUES),
+    *(
+        "Queue" + what + version
+        for what in ("Enqueue", "EnqueueMany", "Dequeue", "DequeueMany", "DequeueUpTo", "Close", "Size", "IsClosed")
+        for version in ("", "V2")
+    ),
+)

@@ -1,0 +1,146 @@
+"""Readers as a program holds them: they take names of files from a queue and give (key, record) pairs."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.shapes import TensorShape, vector
+
+
+class ReaderBase:
+    """What all readers share."""
+
+    def __init__(self, reader_ref, supports_serialize=False):
+        self._reader_ref = reader_ref
+        self._supports_serialize = supports_serialize
+
+    @property
+    def reader_ref(self):
+        """The tensor that stands for the reader in ops."""
+        return self._reader_ref
+
+    @property
+    def supports_serialize(self):
+        """Whether its state can be saved."""
+        return self._supports_serialize
+
+    @staticmethod
+    def _handle(queue):
+        return queue if isinstance(queue, Tensor) else queue.queue_ref
+
+    def read(self, queue, name=None):
+        """The next (key, record); the queue gives the next file when one has ended."""
+        return raw.ReaderReadV2(self._reader_ref, self._handle(queue), name=name)
+
+    def read_up_to(self, queue, num_records, name=None):
+        """Up to `num_records` keys and records, fewer where a file ends."""
+        return raw.ReaderReadUpToV2(self._reader_ref, self._handle(queue), num_records, name=name)
+
+    def num_records_produced(self, name=None):
+        """How many records were read."""
+        return raw.ReaderNumRecordsProducedV2(self._reader_ref, name=name)
+
+    def num_work_units_completed(self, name=None):
+        """How many files were read to their end."""
+        return raw.ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
+
+    def serialize_state(self, name=None):
+        """Where reading is, as a string."""
+        return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
+
+    def restore_state(self, state, name=None):
+        """An op that goes on where `serialize_state` was."""
+        return raw.ReaderRestoreStateV2(self._reader_ref, state, name=name)
+
+    def reset(self, name=None):
+        """An op that begins anew."""
+        return raw.ReaderResetV2(self._reader_ref, name=name)
+
+
+class WholeFileReader(ReaderBase):
+    """Each file is one record."""
+
+    def __init__(self, name=None):
+        super().__init__(raw.WholeFileReaderV2(name=name), supports_serialize=True)
+
+
+class TextLineReader(ReaderBase):
+    """Each line is one record.
+
+    >>> key, line = tf.TextLineReader(skip_header_lines=1).read(queue)
+    """
+
+    def __init__(self, skip_header_lines=None, name=None):
+        super().__init__(raw.TextLineReaderV2(skip_header_lines=skip_header_lines, name=name))
+
+
+class FixedLengthRecordReader(ReaderBase):
+    """Records of a fixed number of bytes."""
+
+    def __init__(self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name=None, encoding=None):
+        ref = raw.FixedLengthRecordReaderV2(
+            record_bytes=record_bytes,
+            header_bytes=header_bytes,
+            footer_bytes=footer_bytes,
+            hop_bytes=hop_bytes,
+            encoding=encoding,
+            name=name,
+        )
+        super().__init__(ref)
+
+
+class TFRecordReader(ReaderBase):
+    """The records of TFRecord files."""
+
+    def __init__(self, name=None, options=None):
+        from everflow.io.records import TFRecordOptions
+
+        compression = TFRecordOptions.get_compression_type_string(options)
+        super().__init__(raw.TFRecordReaderV2(name=name, compression_type=compression))
+
+
+class IdentityReader(ReaderBase):
+    """What the queue gives is key and record."""
+
+    def __init__(self, name=None):
+        super().__init__(raw.IdentityReaderV2(name=name), supports_serialize=True)
+
+
+_READERS = ("WholeFileReader", "TextLineReader", "FixedLengthRecordReader", "TFRecordReader", "IdentityReader")
+
+
+@shape_rule(*(r + "V2" for r in _READERS))
+def _resource_handle(op):
+    return TensorShape([])
+
+
+@shape_rule(*_READERS)
+def _reference_handle(op):
+    return vector(2)
+
+
+@shape_rule("ReaderRead", "ReaderReadV2")
+def _read_shape(op):
+    return [TensorShape([]), TensorShape([])]
+
+
+@shape_rule("ReaderReadUpTo", "ReaderReadUpToV2")
+def _read_up_to_shape(op):
+    return [TensorShape([None]), TensorShape([None])]
+
+
+_COUNTS = ("ReaderNumRecordsProduced", "ReaderNumWorkUnitsCompleted", "ReaderSerializeState")
+
+
+@shape_rule(*_COUNTS, *(c + "V2" for c in _COUNTS))
+def _scalar_shape(op):
+    return TensorShape([])
+
+
+not_differentiable(
+    *_READERS,
+    *(r + "V2" for r in _READERS),
+    *("Reader" + what + v for what in ("Read", "ReadUpTo", "Reset", "RestoreState") for v in ("", "V2")),
+    *(c + v for c in _COUNTS for v in ("", "V2")),
+)
