@@ -6,6 +6,7 @@ A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a
 from __future__ import annotations
 
 import hashlib
+from typing import NamedTuple
 
 from everflow.framework import attributes, builder, op_def_protos, op_defs
 from everflow.framework.graph import Graph
@@ -43,11 +44,11 @@ class FuncGraph(Graph):
             return Graph.add_op(self, op_defs.get("Placeholder"), [], [dtype], attrs, name).outputs[0]
 
     def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):  # noqa: A002
-        inputs = [t if t.graph is self else self.capture(t) for t in inputs]
+        inputs = [t if t.graph is self else self.capture(t, name) for t in inputs]
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 
-    def capture(self, tensor):
-        """What a tensor of the graph around is in this body."""
+    def capture(self, tensor, consumer=None):
+        """What a tensor of the graph around is in this body; `consumer` is the name of the op that asks."""
         if tensor.graph is self:
             return tensor
         if tensor not in self.captures:
@@ -56,10 +57,13 @@ class FuncGraph(Graph):
                 return self.captures[tensor]
             if isinstance(self.outer_graph, FuncGraph):
                 self.outer_graph.capture(tensor)
-            stand_in = self._placeholder(tensor.dtype.base_dtype, tensor.op.name.replace("/", "_"), tensor.shape)
+            stand_in = self._placeholder(tensor.dtype.base_dtype, self._capture_name(tensor, consumer), tensor.shape)
             stand_in._handle_data = tensor._handle_data
             self.captures[tensor] = stand_in
         return self.captures[tensor]
+
+    def _capture_name(self, tensor, consumer):
+        return tensor.op.name.replace("/", "_")
 
     def _copied(self, tensor):
         """The op that makes a tensor, and all it needs, again in this body."""
@@ -69,6 +73,15 @@ class FuncGraph(Graph):
         inputs = [self.capture(t) for t in op.inputs]
         made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_"))
         return made.outputs[tensor.value_index]
+
+
+class Body(NamedTuple):
+    """A function's body as a graph: what goes in, what comes out, and the ops that run in any case."""
+
+    graph: Graph
+    inputs: list
+    outputs: list
+    controls: list
 
 
 class GraphFunction:
@@ -83,17 +96,39 @@ class GraphFunction:
         self._library = library if library is not None else {}
         self._body = None
 
+    def body(self) -> Body:
+        """The body as a graph of its own."""
+        if self._body is None:
+            self._body = body_of(self.definition, self._library)
+        return self._body
+
     def body_tensors(self):
         """(inputs, outputs) of the body as a graph of its own."""
-        if self._body is None:
-            self._body = graph_of(self.definition, self._library)
-        return self._body
+        body = self.body()
+        return body.inputs, body.outputs
+
+    def body_controls(self):
+        """The ops of the body that a call runs whether or not an output needs them."""
+        return self.body().controls
 
     def add_to_graph(self, graph):
         """Let nodes of a graph call this function, and those it calls."""
         for function in [*self._library.values(), self]:
             if not graph._is_function(function.name):
                 graph._add_function(function)
+
+
+class DrawnFunction(GraphFunction):
+    """A function that runs as the graph it was drawn in: shapes and the user's lines are known in it."""
+
+    def __init__(self, body: Body, name: str, argument_names=()):
+        definition = to_function_def(body.graph, name, body.inputs, body.outputs, controls=body.controls)
+        for index in range(len(body.inputs)):
+            definition.arg_attr[index].SetInParent()
+        for index, argument in enumerate(argument_names):
+            definition.arg_attr[index].attr["_user_specified_name"].s = argument.encode()
+        super().__init__(definition, body.graph._functions)
+        self._body = Body(body.graph, list(body.inputs), list(body.outputs), list(body.controls))
 
 
 def functions_from_library(library) -> list[GraphFunction]:
@@ -110,22 +145,28 @@ def functions_from_library(library) -> list[GraphFunction]:
 # --- writing ---------------------------------------------------------------------------------
 
 
-def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None) -> function_pb2.FunctionDef:
-    """The FunctionDef of a body: `inputs` are its placeholders, in order."""
+def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None, controls=()) -> function_pb2.FunctionDef:
+    """The FunctionDef of a body: `inputs` are its placeholders, in order; `controls` the ops that run in any case."""
     function = function_pb2.FunctionDef()
     signature = function.signature
     signature.name = name
     given = set()
     references = {}
+    # Results take their names first, then arguments, then nodes; who comes later gets a number.
+    names = out_names or [_argument_name(t.op.name, given) for t in outputs]
     for tensor in inputs:
         arg = _argument_name(tensor.op.name, given)
         signature.input_arg.add(name=arg, type=tensor.dtype.as_datatype_enum)
         references[tensor] = arg
-    names = out_names or [_argument_name(t.op.name, given) for t in outputs]
     input_ops = {t.op for t in inputs}
-    for op in graph.get_operations():
-        if op not in input_ops:
-            function.node_def.append(_body_node(op, references))
+    nodes = [op for op in graph.get_operations() if op not in input_ops]
+    for op in nodes:
+        references[op] = _numbered(op.name, given)
+    for op in nodes:
+        function.node_def.append(_body_node(op, references))
+    for op in controls:
+        signature.control_output.append(op.name)
+        function.control_ret[op.name] = references[op]
     for arg, tensor in zip(names, outputs):
         signature.output_arg.add(name=arg, type=tensor.dtype.base_dtype.as_datatype_enum)
         function.ret[arg] = _reference(tensor, references)
@@ -139,10 +180,14 @@ def _argument_name(op_name, given):
     """A name that is allowed for an argument: lower case, letters, digits and underscores; made unique."""
     name = "".join(c if c.isalnum() else "_" for c in op_name.lower())
     name = name if name[:1].isalpha() else f"arg_{name}"
+    return _numbered(name, given)
+
+
+def _numbered(name, given):
     base, count = name, 0
     while name in given:
-        count += 1
         name = f"{base}_{count}"
+        count += 1
     given.add(name)
     return name
 
@@ -155,16 +200,16 @@ def _reference(tensor, references):
     for arg in tensor.op.definition.outputs:
         count = len(builder.arg_dtypes(arg, tensor.op.attrs))
         if position < count:
-            return f"{tensor.op.name}:{arg.name}:{position}"
+            return f"{references[tensor.op]}:{arg.name}:{position}"
         position -= count
     raise AssertionError(f"{tensor.name} is not an output of its op type")
 
 
 def _body_node(op, references):
-    node = node_def_pb2.NodeDef(name=op.name, op=op.type, device=op.device)
+    node = node_def_pb2.NodeDef(name=references[op], op=op.type, device=op.device)
     node.input.extend(_reference(t, references) for t in op.inputs)
     node.input.extend(
-        "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + c.name for c in op.control_inputs
+        "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + references[c] for c in op.control_inputs
     )
     for key, value in op.attrs.items():
         node.attr[key].CopyFrom(attributes.to_proto(value))
@@ -182,6 +227,12 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 
 def graph_of(function: function_pb2.FunctionDef, library: dict, attrs=None):
     """(inputs, outputs): a graph with a placeholder for each argument and the body's nodes."""
+    body = body_of(function, library, attrs)
+    return body.inputs, body.outputs
+
+
+def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None) -> Body:
+    """A graph with a placeholder for each argument and the body's nodes."""
     graph = Graph()
     graph._functions = dict(library)
     attrs = {k: attributes.from_proto(v) for k, v in (attrs or {}).items()}
@@ -199,7 +250,8 @@ def graph_of(function: function_pb2.FunctionDef, library: dict, attrs=None):
         for node in _in_order(function, nodes):
             _add_body_node(graph, node, nodes, tensors, attrs)
         outputs = [_resolve(function.ret[arg.name], tensors) for arg in function.signature.output_arg]
-    return inputs, [t for group in outputs for t in group]
+    controls = [graph._by_name[name] for name in function.control_ret.values()]
+    return Body(graph, inputs, [t for group in outputs for t in group], controls)
 
 
 def _in_order(function, nodes):

@@ -101,6 +101,9 @@ class _Differentiated:
         inputs, outputs = self.body_tensors()
         return to_function_def(inputs[0].graph, self.name, inputs, outputs)
 
+    def body_controls(self):
+        return []
+
     def body_tensors(self):
         if self._body is None:
             from everflow.ops import array, constants

@@ -154,6 +154,10 @@ class DefinedFunction:
         """(inputs, outputs) of the body as a graph of its own."""
         return self._function().body_tensors()
 
+    def body_controls(self):
+        """The ops of the body that run in any case."""
+        return self._function().body_controls()
+
     def __call__(self, *args, **kwargs):
         name = kwargs.pop("name", None)
         if kwargs:

@@ -14,9 +14,12 @@ def compile_function(name: str, graph, session, placer, rules):
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
     inputs, outputs = function.body_tensors()
-    plan = compile_shaped(list(outputs), list(inputs), session.for_function(), placer, rules, to_numpy=False)
+    controls = function.body_controls()
+    plan = compile_shaped([*outputs, *controls], list(inputs), session.for_function(), placer, rules, to_numpy=False)
+    count = len(outputs)
 
     def call(*values, step: Step | None = None) -> list:
-        return plan(values, step)
+        results = plan(values, step)
+        return results[:count] if controls else results
 
     return call
