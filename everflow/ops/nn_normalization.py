@@ -223,7 +223,9 @@ def _fused_batch_norm_grad_shape(op):
     for vector in op.inputs[2:5]:
         channels = _same_size(channels, vector.shape.with_rank(1).dims[0])
     vector = TensorShape([channels])
-    return [image, vector, vector, TensorShape([0]), TensorShape([0])]
+    # The statistics have gradients only where they were given rather than computed.
+    statistics = TensorShape([0]) if op.attrs["is_training"] else vector
+    return [image, vector, vector, statistics, statistics]
 
 
 @shape_rule("BatchNormWithGlobalNormalization")

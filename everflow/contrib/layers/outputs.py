@@ -77,35 +77,24 @@ def static_cond(pred, fn1, fn2):
 
 def last_dimension(shape, min_rank=1):
     """The last size of a shape; ValueError where it is unknown."""
-    return dimension_value(_dims(shape, min_rank)[-1])
+    return _known_dimension(shape, -1, min_rank)
 
 
-def _dims(shape, min_rank):
+def channel_dimension(shape, data_format, min_rank=1):
+    """The number of channels of a shape; ValueError where it is unknown."""
+    return _known_dimension(shape, 1 if data_format == "NCHW" else -1, min_rank)
+
+
+def _known_dimension(shape, axis, min_rank):
     dims = shape.dims
     if dims is None:
         raise ValueError("dims of shape must be known but is None")
     if len(dims) < min_rank:
         raise ValueError(f"rank of shape must be at least {min_rank} not: {len(dims)}")
-    return _Known(dims)
-
-
-class _Known:
-    """Sizes of which the one asked for must be known."""
-
-    def __init__(self, dims):
-        self._dims = dims
-
-    def __getitem__(self, index):
-        if self._dims[index].value is None:
-            raise ValueError(
-                f"dimension {index} shape must be known but is None" if index >= 0 else "last dimension shape must be known but is None"
-            )
-        return self._dims[index]
-
-
-def channel_dimension(shape, data_format, min_rank=1):
-    """The number of channels of a shape; ValueError where it is unknown."""
-    return dimension_value(_dims(shape, min_rank)[1 if data_format == "NCHW" else -1])
+    size = dimension_value(dims[axis])
+    if size is None:
+        raise ValueError(f"dimension {axis} of shape must be known but is None: {shape}")
+    return size
 
 
 def two_element_tuple(int_or_tuple):
@@ -122,15 +111,24 @@ def two_element_tuple(int_or_tuple):
 
 
 def n_positive_integers(n, value):
-    """`value`, one number or several, as `n` numbers above zero."""
-    message = f"value must be an iterable of length {n} or 1, or a single integer"
+    """`value`, one number or `n` of them, as `n` numbers above zero."""
     if n < 1:
-        raise ValueError(f"n {n} must be >= 1")
-    values = value if isinstance(value, (list, tuple)) else list(value) if isinstance(value, TensorShape) else [value]
-    values = [getattr(v, "value", v) for v in values]
-    if len(values) not in (1, n) or not all(isinstance(v, int) and v > 0 for v in values):
-        raise ValueError(message)
-    return tuple(values) * (n // len(values) if len(values) == 1 else 1)
+        raise ValueError("n must be a positive integer")
+    try:
+        single = int(value)
+    except (TypeError, ValueError):
+        try:
+            values = tuple(int(getattr(v, "value", v)) for v in value)
+        except (TypeError, ValueError):
+            values = ()
+        if len(values) != n:
+            raise ValueError(f"Expected sequence of {n} positive integers, but received {value!r}") from None
+    else:
+        values = (single,) * n
+    for item in values:
+        if item < 1:
+            raise ValueError(f"expected positive integer, but received {item}")
+    return values
 
 
 def add_variable_to_collections(variable, collections_set, collections_name):
