@@ -180,7 +180,7 @@ python.summary.writer writer writer_cache event_file_writer : summary summary.*
 
 python.tools          freeze_graph                       : tools.freeze_graph
 python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
-python.tools          optimize_for_inference_lib         : tools.optimize_for_inference
+python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
 python.tools          saved_model_cli                    : tools.saved_model_cli
 python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused

@@ -10,6 +10,9 @@ from everflow.version import EVERFLOW_VERSION, VERSION
 # Subcommand, what it does.
 COMMANDS = {
     "run": "run a program, with everflow as its tensorflow",
+    "inspect": "say what a checkpoint, SavedModel, graph, event file or TFRecord file holds",
+    "freeze": "make one graph of a model, with its variables as constants",
+    "strip": "cut a graph down to what is between inputs and outputs",
 }
 
 

@@ -1,0 +1,83 @@
+"""everflow inspect, freeze and strip on files of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A checkpoint of both versions, a graph, a SavedModel, events and records."""
+    folder = tmp_path_factory.mktemp("files")
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+        y = tf.matmul(x, w, name="y")
+        tf.exp(y, name="unused")
+        sess.run(w.initializer)
+        tf.train.Saver().save(sess, str(folder / "model"))
+        tf.train.Saver(write_version=tf.train.SaverDef.V1).save(sess, str(folder / "old"), write_meta_graph=False, write_state=False)
+        tf.train.write_graph(graph, str(folder), "graph.pbtxt")
+        tf.saved_model.simple_save(sess, str(folder / "export"), {"x": x}, {"y": y})
+    with tf.python_io.TFRecordWriter(str(folder / "data.tfrecord")) as writer:
+        for i in range(3):
+            feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[i] * (i + 1)))
+            writer.write(tf.train.Example(features=tf.train.Features(feature={"ids": feature})).SerializeToString())
+    with tf.summary.FileWriter(str(folder / "logs")) as events:
+        for step in range(4):
+            events.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=step / 2)]), step)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("model", ["1 tensor", "float32  [2, 1]"]),
+        ("model.index", ["1 tensor"]),
+        ("old", ["Checkpoint", "float32  [2, 1]"]),
+        ("", ["1 checkpoint in"]),
+        ("model.meta", ["Meta graph", "trainable_variables", "MatMul"]),
+        ("graph.pbtxt", ["Graph", "x      float32  [?, 2]", "unused"]),
+        ("export", ["SavedModel", "serving_default", "1 tensor"]),
+        ("export/saved_model.pb", ["SavedModel"]),
+        ("data.tfrecord", ["3 records", "ids      int64  1 to 3"]),
+        ("logs/*", ["5 events", "loss  simple_value"]),
+    ],
+)
+def test_inspect_tells(folder, capsys, name, expected):
+    path = next(folder.glob(name)) if "*" in name else folder / name
+    assert main(["inspect", str(path)]) == 0
+    out = capsys.readouterr().out
+    for text in expected:
+        assert text in out, out
+
+
+def test_inspect_a_tensor_and_what_is_not_there(folder, capsys):
+    assert main(["inspect", str(folder / "model"), "--tensor", "w"]) == 0
+    assert "[2.]" in capsys.readouterr().out
+    assert main(["inspect", str(folder / "model"), "--tensor", "nothing"]) == 1
+    assert "Key nothing not found" in capsys.readouterr().err
+    assert main(["inspect", str(folder / "nothing")]) == 1
+    assert main(["inspect"]) == 2
+
+
+def test_freeze_strip_and_plan(folder, tmp_path, capsys):
+    frozen, small = str(tmp_path / "frozen.pb"), str(tmp_path / "small.pb")
+    for model, more in (("model", []), ("export", []), ("model", ["--graph", str(folder / "graph.pbtxt")]), ("", [])):
+        assert main(["freeze", str(folder / model), "--outputs", "unused", "--to", frozen, *more]) == 0
+        assert main(["strip", frozen, "--inputs", "x", "--outputs", "y", "--to", small, "--optimize"]) == 0
+        with open(small, "rb") as f:
+            graph_def = tf.GraphDef.FromString(f.read())
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.import_graph_def(graph_def, name="")
+            np.testing.assert_array_equal(sess.run("y:0", {"x:0": [[1, 1]]}), [[3]])
+            assert "unused" not in {op.name for op in sess.graph.get_operations()}
+    capsys.readouterr()
+    assert main(["inspect", "--plan", small, "--fetch", "y:0", "--feed", "x:0"]) == 0
+    assert "y (MatMul)" in capsys.readouterr().out
+    assert main(["freeze", str(folder / "model"), "--outputs", "nothing", "--to", frozen]) == 1
+    assert main(["strip", small, "--inputs", "nothing", "--outputs", "y", "--to", small]) == 1
