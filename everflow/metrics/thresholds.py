@@ -12,10 +12,10 @@ from everflow.ops.weights import broadcast_weights
 from everflow.platform import logging
 
 _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}
-_TINY = 1e-7
+TINY = 1e-7
 
 
-def _counts(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp")):
+def counts_at_thresholds(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp")):
     """({kind: variable}, {kind: update op}): how many of each kind there are at each threshold."""
     for kind in includes:
         if kind not in _NAMES:
@@ -65,10 +65,10 @@ def _counts(labels, predictions, thresholds, weights=None, includes=("tp", "fn",
     return values, updates
 
 
-def _spread(number):
+def spread_thresholds(number):
     """So many thresholds from just below zero to just above one."""
     inner = [(i + 1) * 1.0 / (number - 1) for i in range(number - 2)]
-    return [0.0 - _TINY, *inner, 1.0 + _TINY]
+    return [0.0 - TINY, *inner, 1.0 + TINY]
 
 
 def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, curve="ROC", name=None,
@@ -78,11 +78,11 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         if thresholds is not None:
-            thresholds = [0.0 - _TINY, *sorted(thresholds), 1.0 + _TINY]
+            thresholds = [0.0 - TINY, *sorted(thresholds), 1.0 + TINY]
             num_thresholds = len(thresholds)
         else:
-            thresholds = _spread(num_thresholds)
-        values, updates = _counts(labels, predictions, thresholds, weights)
+            thresholds = spread_thresholds(num_thresholds)
+        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights)
         last = num_thresholds - 1
         epsilon = 1.0e-6
 
@@ -134,12 +134,12 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _spread(num_thresholds), weights)
+        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
 
         def compute(tp, tn, fp, fn, name):
-            specificities = math.div(tn, tn + fp + _TINY)
+            specificities = math.div(tn, tn + fp + TINY)
             index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
-            return math.div(tp[index], tp[index] + fn[index] + _TINY, name)
+            return math.div(tp[index], tp[index] + fn[index] + TINY, name)
 
         value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
         update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
@@ -152,15 +152,15 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = _counts(labels, predictions, _spread(num_thresholds), weights)
+        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
 
         def compute(tp, tn, fp, fn, name):
-            sensitivities = math.div(tp, tp + fn + _TINY)
+            sensitivities = math.div(tp, tp + fn + TINY)
             # The last of equals: the running count of minima is largest from there on.
             nearest = math.reduce_min(math.abs(sensitivities - sensitivity))
             at = math.cast(math.equal(math.abs(sensitivities - sensitivity), nearest), dtypes.int64)
             index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
-            return math.div(tn[index], tn[index] + fp[index] + _TINY, name)
+            return math.div(tn[index], tn[index] + fp[index] + TINY, name)
 
         value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
         update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
@@ -172,9 +172,9 @@ def _share_at_thresholds(word, other, doc):
 
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
-            values, updates = _counts(labels, predictions, thresholds, weights, includes=("tp", other))
-            value = math.div(values["tp"], _TINY + values["tp"] + values[other], name=f"{word}_value")
-            update_op = math.div(updates["tp"], _TINY + updates["tp"] + updates[other], name=f"{word}_update_op")
+            values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
+            value = math.div(values["tp"], TINY + values["tp"] + values[other], name=f"{word}_value")
+            update_op = math.div(updates["tp"], TINY + updates["tp"] + updates[other], name=f"{word}_update_op")
             return collected(value, update_op, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = scope
@@ -189,7 +189,7 @@ recall_at_thresholds = _share_at_thresholds("recall", "fn", "The share of positi
 def _count_at_thresholds(kind, doc):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
-            values, updates = _counts(labels, predictions, thresholds, weights, includes=(kind,))
+            values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
             value = values[kind].value() if not hasattr(values[kind], "handle") else values[kind].read_value()
             return collected(value, updates[kind], metrics_collections, updates_collections)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
+from everflow.contrib.metrics.statistics import cohen_kappa, f1_score, streaming_concat, streaming_covariance, streaming_pearson_correlation
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.metrics import counts
@@ -155,17 +156,22 @@ __all__ = [
     "accuracy",
     "aggregate_metric_map",
     "aggregate_metrics",
+    "cohen_kappa",
     "confusion_matrix",
     "count",
+    "f1_score",
     "set_difference",
     "set_intersection",
     "set_size",
     "set_union",
     "sparse_recall_at_top_k",
+    "streaming_concat",
+    "streaming_covariance",
     "streaming_false_negative_rate",
     "streaming_false_positive_rate",
     "streaming_mean",
     "streaming_mean_tensor",
+    "streaming_pearson_correlation",
     "streaming_percentage_less",
     "streaming_sparse_precision_at_top_k",
     *_RENAMED,
