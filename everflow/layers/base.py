@@ -10,6 +10,7 @@ import weakref
 
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import OperatorNotAllowedInGraphError
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
@@ -374,7 +375,13 @@ class Layer(Module):
             with name_scope(self._name_scope()):
                 if not self.built:
                     self._build_for(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
+                try:
+                    outputs = self.call(inputs, *args, **kwargs)
+                except OperatorNotAllowedInGraphError as error:
+                    raise TypeError(
+                        "You are attempting to use Python control flow in a layer that was not declared to be dynamic. Pass "
+                        f'`dynamic=True` to the class constructor.\nEncountered error:\n"""\n{error}\n"""'
+                    ) from error
                 if self._activity_regularizer is not None:
                     self._regularize_activity(outputs)
         self._current_scope = saved

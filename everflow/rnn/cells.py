@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
@@ -97,6 +97,17 @@ def convert_first(inputs):
     return convert_to_tensor(inputs, name="inputs")
 
 
+def _check_float(*kinds):
+    for dtype in kinds:
+        if not (dtype.is_floating or dtype.is_complex):
+            raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {dtype}")
+
+
+def check_inputs(*structures):
+    """Raise ValueError unless all tensors are of floating point."""
+    _check_float(*(t.dtype for structure in structures for t in nest.flatten(structure)))
+
+
 class LayerRNNCell(RNNCell):
     """Base class of cells that make their variables in `build`, as layers do."""
 
@@ -104,6 +115,7 @@ class LayerRNNCell(RNNCell):
         return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
     def _depth(self, inputs_shape):
+        _check_float(dtypes.as_dtype(self.dtype or dtypes.float32))
         if inputs_shape[-1] is None or getattr(inputs_shape[-1], "value", inputs_shape[-1]) is None:
             raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
@@ -139,6 +151,7 @@ class BasicRNNCell(LayerRNNCell):
 
     def call(self, inputs, state):
         """One step of the plain recurrent network."""
+        check_inputs(inputs, state)
         gates = math.matmul(array.concat([inputs, state], 1), self._kernel)
         output = self._activation(nn.bias_add(gates, self._bias))
         return output, output
@@ -186,6 +199,7 @@ class GRUCell(LayerRNNCell):
 
     def call(self, inputs, state):
         """One step of the gated recurrent unit."""
+        check_inputs(inputs, state)
         gates = math.matmul(array.concat([inputs, state], 1), self._gate_kernel)
         gates = math.sigmoid(nn.bias_add(gates, self._gate_bias))
         reset, update = array.split(value=gates, num_or_size_splits=2, axis=1)
@@ -248,6 +262,7 @@ class BasicLSTMCell(LayerRNNCell):
 
     def call(self, inputs, state):
         """One step of the LSTM."""
+        check_inputs(inputs, state)
         one = constant(1, dtype=dtypes.int32)
         c, h = state if self._state_is_tuple else array.split(value=state, num_or_size_splits=2, axis=one)
         gates = math.matmul(array.concat([inputs, h], 1), self._kernel)
@@ -320,6 +335,7 @@ class LSTMCell(LayerRNNCell):
 
     def call(self, inputs, state):
         """One step of the LSTM."""
+        check_inputs(inputs, state)
         if self._state_is_tuple:
             c_before, h_before = state
         else:

@@ -134,7 +134,8 @@ class DropoutWrapper(RNNCellWrapper):
                 return value
             if not self._variational_recurrent:
                 return dropout(value, keep_prob=keep_prob, seed=self._gen_seed(salt, i))
-            result = math.divide(value, keep_prob) * math.floor(keep_prob + mask)
+            kept = math.floor(keep_prob + mask)
+            result = math.div(value, keep_prob) * kept
             result.set_shape(value.shape)
             return result
 
