@@ -155,7 +155,9 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
         def reallocate():
             larger = array.zeros(array.stack([_next_size(new_size), *fixed]), dtype=values.dtype)
             old = held.value()
-            with control_dependencies([state.assign(held, larger, validate_shape=False)]):
+            with control_dependencies([old]):
+                replaced = state.assign(held, larger, validate_shape=False)
+            with control_dependencies([replaced]):
                 copied = held[:size].assign(old[:size])
             with control_dependencies([copied]):
                 return no_op()
