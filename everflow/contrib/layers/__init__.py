@@ -42,6 +42,7 @@ from everflow.contrib.layers.norms import group_norm, instance_norm, layer_norm,
 from everflow.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, adaptive_clipping_fn, optimize_loss
 from everflow.contrib.layers.pooling import avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool
 from everflow.contrib.layers.regularizers import apply_regularization, l1_l2_regularizer, l1_regularizer, l2_regularizer, sum_regularizer
+from everflow.contrib.layers.reversible import RevBlock, recompute_grad, rev_block, scale_gradient
 from everflow.contrib.layers.shaping import (
     dense_to_sparse,
     dropout,

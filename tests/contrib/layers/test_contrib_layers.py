@@ -136,3 +136,33 @@ def test_bag_of_words_is_the_mean_of_its_words():
     bag = L.bow_encoder(ids, 4, 2)
     table, result = run(tf.global_variables()[0], bag)
     np.testing.assert_allclose(result, [(table[1] + table[2]) / 2, table[3]], rtol=1e-5)
+
+
+def test_reversible_layers_have_the_gradients_of_plain_ones():
+    x1, x2 = (tf.constant(np.random.RandomState(seed).randn(2, 4).astype(np.float32)) for seed in (0, 1))
+
+    def function(x):
+        return tf.tanh(tf.layers.dense(x, 4))
+
+    def plain(x1, x2):
+        for layer in range(2):
+            with tf.variable_scope(f"revblock/revlayer_{layer}/f", reuse=True):
+                x1 = x1 + function(x2)
+            with tf.variable_scope(f"revblock/revlayer_{layer}/g", reuse=True):
+                x2 = x2 + function(x1)
+        return x1, x2
+
+    outputs = [L.rev_block(x1, x2, function, function, num_layers=2), plain(x1, x2)]
+    targets = [x1, x2, *tf.trainable_variables()]
+    first, second = run(*(tf.gradients(tf.reduce_sum(y1 * y1 + y2), targets) for y1, y2 in outputs))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+def test_gradients_scaled_and_computed_again():
+    x = tf.constant([1.0, 2.0])
+    scaled = tf.gradients(L.scale_gradient(x, 3.0), x)
+    again = tf.gradients(L.recompute_grad(lambda a: tf.sin(a) * 2.0)(x), x)
+    first, second = run(scaled, again)
+    assert first[0].tolist() == [3.0, 3.0]
+    np.testing.assert_allclose(second[0], 2 * np.cos([1.0, 2.0]), rtol=1e-5)
