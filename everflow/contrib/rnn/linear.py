@@ -46,3 +46,8 @@ class Linear:
             one = constant(1, dtype=dtypes.int32)
             result = math.matmul(array.concat(args, one), self._weights)
         return nn.bias_add(result, self._biases) if self._build_bias else result
+
+
+def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
+    """args * W + b with variables made (or reused) in the current variable scope."""
+    return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)

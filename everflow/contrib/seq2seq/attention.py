@@ -24,8 +24,11 @@ def hardmax(logits, name=None):
         return array.one_hot(math.argmax(logits, -1), depth, dtype=logits.dtype)
 
 
-def _mask_memory(memory, lengths, check_inner_dims_defined=True):
-    """The memory with zeros after each sequence's end."""
+def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
+    """The memory with zeros after each sequence's end, or where a mask says so."""
+    if memory_sequence_length is not None and memory_mask is not None:
+        raise ValueError("memory_sequence_length and memory_mask can't be provided at same time.")
+    lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
         lengths = convert_to_tensor(lengths, name="memory_sequence_length")
@@ -33,10 +36,13 @@ def _mask_memory(memory, lengths, check_inner_dims_defined=True):
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
                 raise ValueError(f"Expected memory {m.name} to have fully defined inner dims, but saw shape: {m.shape}")
-    if lengths is None:
+    if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
-    mask = array.sequence_mask(lengths, maxlen=array.shape(first)[1], dtype=first.dtype)
+    if memory_mask is not None:
+        mask = math.cast(memory_mask, first.dtype)
+    else:
+        mask = array.sequence_mask(lengths, maxlen=array.shape(first)[1], dtype=first.dtype)
 
     def masked(m):
         extra = array.ones(m.shape.rank - 2 if m.shape.rank is not None else array.expand_dims(array.rank(m) - 2, 0), dtype=dtypes.int32)
@@ -45,13 +51,16 @@ def _mask_memory(memory, lengths, check_inner_dims_defined=True):
     return nest.map_structure(masked, memory)
 
 
-def _mask_score(score, lengths, score_mask_value):
-    """Scores with another value after each sequence's end."""
-    if lengths is None:
+def _maybe_mask_score(score, memory_sequence_length=None, memory_mask=None, score_mask_value=None):
+    """Scores with another value after each sequence's end, or where a mask says so."""
+    if memory_sequence_length is None and memory_mask is None:
         return score
-    message = "All values in memory_sequence_length must be greater than zero."
-    with control_dependencies([assert_positive(lengths, message=message)]):
-        mask = array.sequence_mask(lengths, maxlen=array.shape(score)[1])
+    if memory_mask is not None:
+        mask = memory_mask
+    else:
+        message = "All values in memory_sequence_length must be greater than zero."
+        with control_dependencies([assert_positive(memory_sequence_length, message=message)]):
+            mask = array.sequence_mask(memory_sequence_length, maxlen=array.shape(score)[1])
     return array.where(mask, score, score_mask_value * array.ones_like(score))
 
 
@@ -69,11 +78,11 @@ class AttentionMechanism:
         raise NotImplementedError
 
 
-class _MemoryAttention(AttentionMechanism):
+class _BaseAttentionMechanism(AttentionMechanism):
     """A mechanism with a memory: masked after the sequences' ends, and projected to keys."""
 
-    def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None, score_mask_value=None,
-                 custom_key_value_fn=None, name=None):  # fmt: skip
+    def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None,
+                 check_inner_dims_defined=True, score_mask_value=None, custom_key_value_fn=None, name=None):  # fmt: skip
         self._query_layer = query_layer
         self._memory_layer = memory_layer
         if not callable(probability_fn):
@@ -82,10 +91,10 @@ class _MemoryAttention(AttentionMechanism):
         if score_mask_value is None:
             score_mask_value = dtypes.as_dtype(dtype).as_numpy_dtype(-np.inf)
         self._probability_fn = lambda score, previous: probability_fn(
-            _mask_score(score, memory_sequence_length, score_mask_value), previous
+            _maybe_mask_score(score, memory_sequence_length, score_mask_value=score_mask_value), previous
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _mask_memory(memory, memory_sequence_length)
+            self._values = _prepare_memory(memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined)
             self._keys = memory_layer(self._values) if memory_layer is not None else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
@@ -115,7 +124,7 @@ def _without_previous(probability_fn):
     return lambda score, _: probability_fn(score)
 
 
-def luong_score(query, keys, scale):
+def _luong_score(query, keys, scale):
     """Dot products of a query with all keys, times a learned number where `scale` is set."""
     depth, key_units = query.shape[-1], keys.shape[-1]
     if depth.value != key_units.value:
@@ -130,21 +139,26 @@ def luong_score(query, keys, scale):
     return score if factor is None else factor * score
 
 
-def bahdanau_score(processed_query, keys, units, normalize):
-    """A learned vector's dot product with tanh(keys + query), for all keys."""
+def _bahdanau_score(processed_query, keys, attention_v, attention_g=None, attention_b=None):
+    """A vector's dot product with tanh(keys + query), for all keys; normalised where `attention_g` and `attention_b` are given."""
+    query = array.expand_dims(processed_query, 1)
+    if attention_g is None or attention_b is None:
+        return math.reduce_sum(attention_v * math.tanh(keys + query), [2])
+    normed = attention_g * attention_v * math.rsqrt(math.reduce_sum(math.square(attention_v)))
+    return math.reduce_sum(normed * math.tanh(keys + query + attention_b), [2])
+
+
+def learned_bahdanau_score(processed_query, keys, units, normalize):
+    """`_bahdanau_score` with variables attention_v, and attention_g and attention_b where it is normalised."""
     dtype = processed_query.dtype
     v = scopes.get_variable("attention_v", [units], dtype=dtype)
-    g = b = None
-    if normalize:
-        g = scopes.get_variable(
-            "attention_g", dtype=dtype, initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)), shape=()
-        )
-        b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
-    query = array.expand_dims(processed_query, 1)
     if not normalize:
-        return math.reduce_sum(v * math.tanh(keys + query), [2])
-    v = g * v * math.rsqrt(math.reduce_sum(math.square(v)))
-    return math.reduce_sum(v * math.tanh(keys + query + b), [2])
+        return _bahdanau_score(processed_query, keys, v)
+    g = scopes.get_variable(
+        "attention_g", dtype=dtype, initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)), shape=()
+    )
+    b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
+    return _bahdanau_score(processed_query, keys, v, g, b)
 
 
 def memory_layer(units, dtype):
@@ -157,7 +171,7 @@ def query_layer(units, dtype):
     return Dense(units, name="query_layer", use_bias=False, dtype=dtype or dtypes.float32)
 
 
-class LuongAttention(_MemoryAttention):
+class LuongAttention(_BaseAttentionMechanism):
     """Multiplicative attention: dot products of the query with a projected memory.
 
     >>> attention = tf.contrib.seq2seq.LuongAttention(units, memory, memory_sequence_length=lengths)
@@ -182,12 +196,12 @@ class LuongAttention(_MemoryAttention):
     def __call__(self, query, state):
         """(alignments, next state) of a query [batch, units]."""
         with scopes.variable_scope(None, "luong_attention", [query]):
-            score = luong_score(query, self._keys, self._scale)
+            score = _luong_score(query, self._keys, self._scale)
         alignments = self._probability_fn(score, state)
         return alignments, alignments
 
 
-class BahdanauAttention(_MemoryAttention):
+class BahdanauAttention(_BaseAttentionMechanism):
     """Additive attention: a small network on the query and each step of a projected memory.
 
     >>> attention = tf.contrib.seq2seq.BahdanauAttention(units, memory, memory_sequence_length=lengths, normalize=True)
@@ -213,6 +227,6 @@ class BahdanauAttention(_MemoryAttention):
         """(alignments, next state) of a query [batch, units]."""
         with scopes.variable_scope(None, "bahdanau_attention", [query]):
             processed_query = self._query_layer(query) if self._query_layer else query
-            score = bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
+            score = learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
         alignments = self._probability_fn(score, state)
         return alignments, alignments

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from everflow.contrib.seq2seq.attention import _MemoryAttention, bahdanau_score, luong_score, memory_layer, query_layer
+from everflow.contrib.seq2seq.attention import _BaseAttentionMechanism, _luong_score, learned_bahdanau_score, memory_layer, query_layer
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -49,21 +49,21 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
 
 
-def _probabilities(score, previous_alignments, sigmoid_noise, mode, seed=None):
+def _monotonic_probability_fn(score, previous_alignments, sigmoid_noise, mode, seed=None):
     if sigmoid_noise > 0:
         score += sigmoid_noise * random.random_normal(array.shape(score), dtype=score.dtype, seed=seed)
     p_choose_i = math.cast(score > 0, score.dtype) if mode == "hard" else math.sigmoid(score)
     return monotonic_attention(p_choose_i, previous_alignments, mode)
 
 
-class _MonotonicAttention(_MemoryAttention):
+class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
     """Starts with all attention on the first step."""
 
     def initial_alignments(self, batch_size, dtype):
         return array.one_hot(array.zeros((batch_size,), dtype=dtypes.int32), self._alignments_size, dtype=dtype)
 
 
-class BahdanauMonotonicAttention(_MonotonicAttention):
+class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
     """Monotonic attention with additive scores."""
 
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None, sigmoid_noise=0.0,
@@ -72,7 +72,7 @@ class BahdanauMonotonicAttention(_MonotonicAttention):
             query_layer=query_layer(num_units, dtype),
             memory_layer=memory_layer(num_units, dtype),
             memory=memory,
-            probability_fn=functools.partial(_probabilities, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
+            probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
             memory_sequence_length=memory_sequence_length,
             score_mask_value=score_mask_value,
             name=name,
@@ -86,13 +86,13 @@ class BahdanauMonotonicAttention(_MonotonicAttention):
         """(alignments, next state) of a query [batch, units]."""
         with scopes.variable_scope(None, "bahdanau_monotonic_attention", [query]):
             processed_query = self._query_layer(query) if self._query_layer else query
-            score = bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
+            score = learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
             score += scopes.get_variable("attention_score_bias", dtype=processed_query.dtype, initializer=self._score_bias_init)
         alignments = self._probability_fn(score, state)
         return alignments, alignments
 
 
-class LuongMonotonicAttention(_MonotonicAttention):
+class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
     """Monotonic attention with multiplicative scores."""
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None, sigmoid_noise=0.0,
@@ -101,7 +101,7 @@ class LuongMonotonicAttention(_MonotonicAttention):
             query_layer=None,
             memory_layer=memory_layer(num_units, dtype),
             memory=memory,
-            probability_fn=functools.partial(_probabilities, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
+            probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
             memory_sequence_length=memory_sequence_length,
             score_mask_value=score_mask_value,
             name=name,
@@ -114,7 +114,7 @@ class LuongMonotonicAttention(_MonotonicAttention):
     def __call__(self, query, state):
         """(alignments, next state) of a query [batch, units]."""
         with scopes.variable_scope(None, "luong_monotonic_attention", [query]):
-            score = luong_score(query, self._keys, self._scale)
+            score = _luong_score(query, self._keys, self._scale)
             score += scopes.get_variable("attention_score_bias", dtype=query.dtype, initializer=self._score_bias_init)
         alignments = self._probability_fn(score, state)
         return alignments, alignments
