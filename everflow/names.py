@@ -85,6 +85,7 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
 from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
 from everflow.framework.shapes import dimension_at_index, dimension_value
+from everflow.ops.traced_functions import function
 from everflow.ops.v2_behavior import (
     control_flow_v2_enabled,
     disable_control_flow_v2,

@@ -1,0 +1,1 @@
+"""AutoGraph: Python's branches and loops over tensors become those of the graph."""

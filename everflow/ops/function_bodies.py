@@ -1,0 +1,114 @@
+"""Bodies of functions drawn from Python: captures, the order of ops with state, and how a graph comes to know them."""
+
+from __future__ import annotations
+
+import itertools
+
+from everflow.framework.functions import Body, DrawnFunction, FuncGraph
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.ops import array
+
+_numbers = itertools.count(1)
+
+# Ops that are marked as having state, but whose order doesn't matter and that needn't run when nothing asks for them.
+_FREE = frozenset(
+    "VarHandleOp VariableV2 Variable VarIsInitializedOp Placeholder RandomUniform RandomUniformInt RandomStandardNormal "
+    "ParameterizedTruncatedNormal TruncatedNormal RandomShuffle Multinomial RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2 "
+    "TensorArrayV3 TensorArrayGradV3".split()
+)
+
+# Collections that a body shares with the graph around it; of the others it has a copy.
+_SHARED = (
+    GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.MODEL_VARIABLES,
+    GraphKeys.METRIC_VARIABLES, ("__varscope",), ("__variable_store",),
+)  # fmt: skip
+
+
+class BodyGraph(FuncGraph):
+    """The body of a traced function, a branch or a loop."""
+
+    def __init__(self, name, outer_graph, ordered=False):
+        super().__init__(name, outer_graph)
+        # Whether ops with state run in the order in which they are written.
+        self.ordered = ordered or getattr(outer_graph, "ordered", False)
+        self.controls = []
+        for key in _SHARED:
+            outer_graph.get_collection_ref(key)
+        self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
+        self._variable_creators = outer_graph._variable_creators
+
+    def _capture_name(self, tensor, consumer):
+        if not consumer:
+            return tensor.op.name
+        inside = consumer[:-1] if consumer.endswith("/") else f"{self._name_stack}/{consumer}" if self._name_stack else consumer
+        return f"{inside}/{tensor.op.name}"
+
+    def _placeholder(self, dtype, name, shape=None):
+        stack, self._name_stack = self._name_stack, ""
+        try:
+            return super()._placeholder(dtype, name, shape)
+        finally:
+            self._name_stack = stack
+
+    def body(self, inputs, outputs) -> Body:
+        """What a function is made of, with the ops that have to run in any case."""
+        return Body(self, list(inputs), list(outputs), list(self.controls))
+
+
+def stateful_ops(graph):
+    """Ops of a body that a call has to run."""
+    return [op for op in graph.get_operations() if op.definition.is_stateful and op.type not in _FREE]
+
+
+def order_stateful_ops(graph):
+    """Let ops that use the same resource run in the order in which they were made. Returns those that have to run."""
+    last = {}
+    for op in graph.get_operations():
+        if op.type in _FREE:
+            continue
+        for tensor in dict.fromkeys(t for t in op.inputs if t.dtype.name == "resource"):
+            before = last.get(tensor)
+            if before is not None and before is not op and before._control_flow_context is op._control_flow_context:
+                op._add_control_input(before)
+            last[tensor] = op
+    return sorted(stateful_ops(graph), key=lambda op: op.name)
+
+
+def returned(graph, tensors):
+    """The results of a body: each waits for the ops that have to run."""
+    graph.controls = order_stateful_ops(graph)
+    with graph.control_dependencies(graph.controls):
+        return [array.identity(t) for t in tensors]
+
+
+def unique_name(text):
+    """A function name that no other function of this process has."""
+    return f"{text}_{next(_numbers)}"
+
+
+def define(body: Body, name, graph, argument_names=()) -> DrawnFunction:
+    """Make a function of a body, and let a graph and those around it call it."""
+    function = DrawnFunction(body, name, argument_names)
+    while graph is not None:
+        function.add_to_graph(graph)
+        graph = graph.outer_graph
+    return function
+
+
+def grow(op, outputs=(), inputs=(), **attrs):
+    """Give an op that calls functions more outputs (like the body tensors given) and inputs. Returns the new outputs."""
+    made = []
+    for like in outputs:
+        tensor = Tensor(op, len(op.outputs), like.dtype.base_dtype)
+        tensor.set_shape(like.shape)
+        tensor._handle_data = like._handle_data
+        op.outputs.append(tensor)
+        made.append(tensor)
+    if inputs:
+        op._inputs = type(op._inputs)([*op._inputs, *inputs])
+        for tensor in inputs:
+            tensor._consumers.append(op)
+    op.attrs.update(attrs)
+    op.graph._mutations += 1
+    return made

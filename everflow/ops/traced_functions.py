@@ -1,0 +1,383 @@
+"""`tf.function`: a Python function traced into a function of the graph, once for each kind of arguments it is called with."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import get_default_graph
+from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.ops.function_bodies import BodyGraph, define, returned, unique_name
+from everflow.ops.function_gradients import call
+from everflow.ops.tensor_array import flow_of
+from everflow.ops.variables import Variable
+
+
+def function(func=None, input_signature=None, autograph=True, experimental_autograph_options=None, experimental_relax_shapes=False):
+    """Make a function of the graph of a Python function; it is traced when it is called with arguments of a new kind.
+
+    >>> @tf.function
+    ... def mean(x, y):
+    ...     return (x + y) / 2.0
+    """
+    if input_signature is not None and not isinstance(input_signature, (tuple, list)):
+        raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
+
+    def decorate(inner):
+        made = Function(inner, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+        functools.update_wrapper(made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=())
+        return made
+
+    return decorate if func is None else decorate(func)
+
+
+class Function:
+    """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
+
+    def __init__(self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False):
+        self._python_function = python_function
+        self._input_signature = None if input_signature is None else tuple(input_signature)
+        self._autograph = autograph
+        self._autograph_options = autograph_options
+        self._relax_shapes = relax_shapes
+        self._signature = inspect.signature(python_function)
+        self._name = getattr(python_function, "__name__", type(python_function).__name__)
+        if self._name == "<lambda>":
+            self._name = "lambda"
+        # Graph → {kind of arguments → ConcreteFunction}
+        self._traces = weakref.WeakKeyDictionary()
+        self._bound = weakref.WeakKeyDictionary()
+        # Variables are made when it is traced first, and never again.
+        self._may_create = True
+        self._check_signature()
+
+    def _check_signature(self):
+        if self._input_signature is None:
+            return
+        positional = [p for p in self._signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        takes_any = any(p.kind is p.VAR_POSITIONAL for p in self._signature.parameters.values())
+        if len(self._input_signature) > len(positional) and not takes_any:
+            raise TypeError(
+                f"When input_signature is provided, all inputs to the Python function must be covered: {len(self._input_signature)} specs "
+                f"for {len(positional)} arguments"
+            )
+        for spec in nest.flatten(self._input_signature):
+            if not isinstance(spec, TypeSpec):
+                raise TypeError(
+                    f"Invalid input_signature {self._input_signature}; input_signature must be a possibly nested sequence of TensorSpecs."
+                )
+
+    @property
+    def python_function(self):
+        """The Python function itself."""
+        return self._python_function
+
+    @property
+    def input_signature(self):
+        return self._input_signature
+
+    @property
+    def function_spec(self):
+        return self._signature
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        if instance not in self._bound:
+            reference = weakref.ref(instance)
+            python_function = self._python_function
+
+            @functools.wraps(python_function)
+            def method(*args, **kwargs):
+                return python_function(reference(), *args, **kwargs)
+
+            method.__signature__ = self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
+            bound = Function.__new__(Function)
+            bound.__init__(method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes)
+            bound._converted_from = (python_function, reference)
+            self._bound[instance] = bound
+        return self._bound[instance]
+
+    def __call__(self, *args, **kwargs):
+        flat, structure = self._arguments(args, kwargs)
+        trace = self._trace_for(flat, structure)
+        return trace._call_flat([x for x in flat if isinstance(x, Tensor)])
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for these arguments; a `TensorSpec` stands for any tensor of its kind."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = self._input_signature
+        flat, structure = self._arguments(args, kwargs, specs=True)
+        return self._trace_for(flat, structure)
+
+    # --- arguments -----------------------------------------------------------------------------
+
+    def _arguments(self, args, kwargs, specs=False):
+        """(flat arguments, with arrays as tensors; their structure: (args, kwargs) in canonical form)."""
+        if self._input_signature is not None:
+            if len(args) + len(kwargs) > len(self._input_signature):
+                raise TypeError(
+                    f"When input_signature is provided, only pass arguments covered by it. Received {len(args) + len(kwargs)} argument(s)."
+                )
+            bound = self._signature.bind_partial(*args, **kwargs)
+        else:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+        structure = (bound.args, bound.kwargs)
+        if self._input_signature is not None:
+            return self._fitted(structure, specs), (self._input_signature, {})
+        flat = []
+        for value in nest.flatten(structure, expand_composites=True):
+            if isinstance(value, (np.ndarray, np.generic)):
+                value = convert_to_tensor(value)
+            flat.append(value)
+        return flat, structure
+
+    def _fitted(self, structure, specs):
+        """Arguments as the input signature asks for them."""
+        try:
+            values = nest.flatten_up_to(self._input_signature, structure[0])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Structure of Python function inputs does not match input_signature: {error}") from None
+        wanted = nest.flatten(self._input_signature)
+        message = "Python inputs incompatible with input_signature:\n  inputs: ({})\n  input_signature: ({})".format(
+            ", ".join(str(v) for v in values), ", ".join(str(w) for w in wanted)
+        )
+        fitted = []
+        for value, spec in zip(values, wanted):
+            if isinstance(value, TypeSpec) and specs:
+                fitted.extend(nest.flatten(value, expand_composites=True))
+                continue
+            if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
+                value = convert_to_tensor(value, preferred_dtype=spec.dtype)
+            if not spec.is_compatible_with(value):
+                raise ValueError(message)
+            fitted.extend(nest.flatten(value, expand_composites=True))
+        return fitted
+
+    def _kind(self, flat, structure):
+        if self._input_signature is not None:
+            return "signature"
+        return tuple(self._kind_of(x) for x in flat), _shape_of_structure(structure)
+
+    @staticmethod
+    def _kind_of(value):
+        if isinstance(value, Tensor):
+            return ("tensor", value.dtype.base_dtype, value.shape.sizes)
+        if isinstance(value, TensorSpec):
+            return ("tensor", value.dtype, value.shape.sizes)
+        if isinstance(value, Variable):
+            return ("variable", id(value))
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(f"An argument of the function can't be told apart from others, since it can't be hashed: {value!r}") from None
+        return value
+
+    # --- traces --------------------------------------------------------------------------------
+
+    def _trace_for(self, flat, structure):
+        graph = get_default_graph()
+        traces = self._traces.setdefault(graph, {})
+        kind = self._kind(flat, structure)
+        if kind not in traces:
+            created = []
+            trace = self._trace(flat, structure, created)
+            if created:
+                # What was drawn around the making of variables is left behind; this one only uses them.
+                trace = self._trace(flat, structure, created)
+            traces[kind] = trace
+        return traces[kind]
+
+    def _trace(self, flat, structure, created):
+        may_create, self._may_create = self._may_create, False
+        specs = flat if self._input_signature is None else nest.flatten(self._input_signature, expand_composites=True)
+
+        def creator(next_creator, **kwargs):
+            if not may_create:
+                raise ValueError("tf.function-decorated function tried to create variables on non-first call.")
+            kwargs["use_resource"] = True
+            value = kwargs.get("initial_value")
+            if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
+                kwargs["initial_value"] = lifted(value)
+            created.append(next_creator(**kwargs))
+            return created[-1]
+
+        body = BodyGraph(self._name, get_default_graph(), ordered=True)
+        with body.as_default(), body._variable_creator_scope(creator, priority=50):
+            inside = []
+            names = self._argument_names(structure)
+            for value, spec, name in zip(flat, specs, names):
+                if isinstance(value, Tensor) or isinstance(value, TypeSpec):
+                    spec_name = getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None
+                    inside.append(body.add_input(spec.dtype.base_dtype, spec_name or name, spec.shape))
+                    inside[-1]._handle_data = getattr(value, "_handle_data", None)
+                else:
+                    inside.append(value)
+            if self._input_signature is None:
+                args, kwargs = nest.pack_sequence_as(structure, inside, expand_composites=True)
+            else:
+                args, kwargs = nest.pack_sequence_as(self._input_signature, inside, expand_composites=True), {}
+            result = self._callable()(*args, **kwargs)
+            return ConcreteFunction(body, result, [n for n, v in zip(names, flat) if isinstance(v, (Tensor, TypeSpec))], structure, flat)
+
+    def _callable(self):
+        if not self._autograph:
+            return self._python_function
+        from everflow.ops.autograph.conversion import converted
+
+        original = getattr(self, "_converted_from", None)
+        if original is not None:
+            python_function, reference = original
+            return functools.partial(converted(python_function), reference())
+        return converted(self._python_function)
+
+    def _argument_names(self, structure):
+        """For each flat argument the name that its placeholder gets: the parameter's."""
+        args, kwargs = structure
+        names = []
+        parameters = list(self._signature.parameters.values())
+        positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+        for index, arg in enumerate(args):
+            name = positional[index] if index < len(positional) else rest
+            names += [name] * len(nest.flatten(arg, expand_composites=True))
+        for key in sorted(kwargs):
+            names += [key] * len(nest.flatten(kwargs[key], expand_composites=True))
+        return names
+
+
+def _shape_of_structure(structure):
+    """What tells two structures of arguments apart, without their values."""
+    if isinstance(structure, dict):
+        return ("dict", *((k, _shape_of_structure(structure[k])) for k in sorted(structure, key=str)))
+    if isinstance(structure, (list, tuple)):
+        return (type(structure).__name__, *(_shape_of_structure(x) for x in structure))
+    return "."
+
+
+def lifted(tensor):
+    """An initial value drawn in a body, drawn again in the graph around it."""
+    graph = tensor.graph
+    if not isinstance(graph, BodyGraph):
+        return tensor
+    outer = {inside: outside for outside, inside in graph.captures.items()}
+    made = {}
+
+    def copy(t):
+        if t in outer:
+            return lifted(outer[t])
+        if t in graph.inputs:
+            raise ValueError(f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}.")
+        if t.op not in made:
+            target = graph
+            while isinstance(target, BodyGraph):
+                target = target.outer_graph
+            inputs = [copy(x) for x in t.op.inputs]
+            with target.as_default(), target.control_dependencies(None):
+                dtypes = [o.dtype for o in t.op.outputs]
+                made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
+        return made[t.op].outputs[t.value_index]
+
+    return copy(tensor)
+
+
+class ConcreteFunction:
+    """One trace of a function: called with tensors, it adds a node that calls the function."""
+
+    def __init__(self, graph, result, argument_names, arguments, flat_arguments):
+        self.graph = graph
+        self._arguments = (arguments, flat_arguments)
+        flat = nest.flatten(result, expand_composites=True)
+        tensors = [graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)]
+        outputs = returned(graph, tensors)
+        held = iter(outputs)
+        packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
+        self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
+        graph.inputs = [*graph.inputs, *graph.captures.values()]
+        graph.outputs = outputs
+        graph.structured_outputs = self.structured_outputs
+        self._captured = list(graph.captures)
+        self._argument_names = argument_names
+        self._function = define(
+            graph.body(graph.inputs, outputs), unique_name(f"__inference_{graph.name}"), graph.outer_graph, argument_names
+        )
+
+    @property
+    def name(self):
+        return self._function.name.encode()
+
+    @property
+    def inputs(self):
+        """The body's inputs: arguments, then what it uses of the graph around."""
+        return self.graph.inputs
+
+    @property
+    def outputs(self):
+        """The body's results, as a flat list."""
+        return self.graph.outputs
+
+    @property
+    def captured_inputs(self):
+        """Tensors of the graph around that the body uses; they are passed along with each call."""
+        return self._captured
+
+    @property
+    def variables(self):
+        """Variables that the body uses."""
+        handles = set(self._captured)
+        return [v for v in self.graph.outer_graph.get_collection("variables") if getattr(v, "handle", None) in handles]
+
+    @property
+    def trainable_variables(self):
+        return [v for v in self.variables if v.trainable]
+
+    @property
+    def structured_input_signature(self):
+        """(args, kwargs) with a TensorSpec for each tensor."""
+        structure, flat = self._arguments
+        specs = [TensorSpec(x.shape, x.dtype.base_dtype, name=None) if isinstance(x, (Tensor, TensorSpec)) else x for x in flat]
+        return nest.pack_sequence_as(structure, specs, expand_composites=True)
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True)
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True)
+
+    def add_to_graph(self, g=None):
+        """Let a graph's nodes call this function."""
+        self._function.add_to_graph(get_default_graph() if g is None else g)
+
+    def __call__(self, *args, **kwargs):
+        count = len(self._argument_names)
+        values = nest.flatten(args, expand_composites=True)
+        for name in self._argument_names[len(values) :]:
+            if name not in kwargs:
+                raise TypeError(f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}.")
+            values.append(kwargs.pop(name))
+        if kwargs or len(values) != count:
+            raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
+        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs)])
+
+    def _call_flat(self, tensors):
+        values = [*tensors, *self._captured]
+        graph = get_default_graph()
+        if graph is not self.graph.outer_graph:
+            self._function.add_to_graph(graph)
+        found = call(self._function, values, self.graph.outputs)
+        if not self.graph.outputs:
+            if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
+                return found if self.structured_outputs is None else self.structured_outputs
+        held = iter(found)
+        flat = [None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)]
+        return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)
