@@ -19,6 +19,11 @@ from everflow.contrib.framework.assigning import (
     assign_from_values_fn,
 )
 from everflow.contrib.framework.checkpoints import init_from_checkpoint, list_variables, load_checkpoint, load_variable
+from everflow.contrib.framework.remapping import (
+    load_embedding_initializer,
+    load_linear_multiclass_bias_initializer,
+    load_variable_slot_initializer,
+)
 from everflow.contrib.framework.tensors import (
     BoundedTensorSpec,
     assert_scalar_int,
@@ -70,4 +75,5 @@ from everflow.ops.initializers_convolution import (
     convolutional_orthogonal_2d,
     convolutional_orthogonal_3d,
 )
+from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
 from everflow.platform.deprecation import deprecated, deprecated_arg_values, deprecated_args

@@ -73,12 +73,13 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
         whole = reader.get_tensor(name)
         for variable in variables:
             part = _part_of(np.asarray(whole), variable)
-            size = variable.get_shape().num_elements()
-            if part.size != size:
+            source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name="placeholder/" + variable.op.name)
+            assignment = variable.assign(source)
+            if part.size != variable.get_shape().num_elements():
                 raise ValueError(
                     f"Total size of new array must be unchanged for {name} lh_shape: [{np.shape(part)}], rh_shape: [{tuple(variable.get_shape().as_list())}]"
                 )
-            assignment, source, array = _fed_assignment(variable, part)
+            array = part.reshape(variable.get_shape().as_list())
             assignments.append(assignment)
             feed[source] = array
     return group(*assignments), feed
