@@ -200,10 +200,9 @@ class ConvLSTMCell(RNNCell):
         new_cell = math.sigmoid(f + self._forget_bias) * cell
         new_cell += math.sigmoid(i) * math.tanh(j)
         output = math.tanh(new_cell) * math.sigmoid(o)
-        new_state = LSTMStateTuple(new_cell, output)
         if self._skip_connection:
             output = array.concat([output, inputs], axis=-1)
-        return output, new_state
+        return output, LSTMStateTuple(new_cell, output)
 
 
 class Conv1DLSTMCell(ConvLSTMCell):

@@ -294,24 +294,26 @@ def _check_rank(t):
         raise ValueError(f"Expected tensor ({t}) to have known rank, but ndims == None.")
 
 
+def _mean(probabilities):
+    """The mean of several tensors of one shape; the only one as it is."""
+    if len(probabilities) == 1:
+        return probabilities[0]
+    return math.reduce_mean(array.concat([array.expand_dims(p, -1) for p in probabilities], -1), -1)
+
+
 def attention_probabilities(cell_state, coverage_penalty_weight):
-    """The alignments in a state, those of several mechanisms joined; None where no coverage is asked for."""
+    """The alignments in a state: the mean over mechanisms, then over layers; None where no coverage is asked for."""
     if coverage_penalty_weight == 0.0:
         return None
-    found = []
-
-    def collect(state):
-        if isinstance(state, AttentionWrapperState):
-            parts = state.alignments if isinstance(state.alignments, tuple) else (state.alignments,)
-            found.append(parts[0] if len(parts) == 1 else array.concat(parts, -1))
-        elif isinstance(state, (tuple, list)):
-            for part in state:
-                collect(part)
-
-    collect(cell_state)
+    layers = cell_state if isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState) else (cell_state,)
+    found = [
+        _mean(layer.alignments if isinstance(layer.alignments, tuple) else (layer.alignments,))
+        for layer in layers
+        if isinstance(layer, AttentionWrapperState)
+    ]
     if not found:
         raise ValueError("coverage_penalty_weight must be 0.0 if no cell is attention-based.")
-    return found[0] if len(found) == 1 else array.concat(found, -1)
+    return _mean(found)
 
 
 def _only_the_end_where(finished, log_probs, end_token):
