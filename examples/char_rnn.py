@@ -12,11 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_string('text', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'data', 'alice.txt'), 'What to read')
-flags.DEFINE_integer('steps', 600, 'Number of batches to train on')
-flags.DEFINE_integer('rnn_size', 128, 'Units in a layer')
-flags.DEFINE_integer('num_layers', 1, 'Layers')
-flags.DEFINE_integer('length', 300, 'Characters to write')
+flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
+flags.DEFINE_integer("steps", 600, "Number of batches to train on")
+flags.DEFINE_integer("rnn_size", 128, "Units in a layer")
+flags.DEFINE_integer("num_layers", 1, "Layers")
+flags.DEFINE_integer("length", 300, "Characters to write")
 FLAGS = flags.FLAGS
 
 
@@ -29,7 +29,7 @@ class CharRNN(object):
         self.initial_state = cell.zero_state(batch_size, tf.float32)
         lstm_inputs = tf.one_hot(self.inputs, vocab_size)
         outputs, self.final_state = tf.nn.dynamic_rnn(cell, lstm_inputs, initial_state=self.initial_state)
-        self.logits = tf.layers.dense(outputs, vocab_size, name='softmax')
+        self.logits = tf.layers.dense(outputs, vocab_size, name="softmax")
         self.temperature = tf.placeholder_with_default(1.0, [])
         self.next = tf.multinomial(self.logits[:, -1] / self.temperature, 1)
         self.loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=self.targets, logits=self.logits))
@@ -42,11 +42,11 @@ class CharRNN(object):
 def batches(encoded, n_seqs, n_steps):
     """Rows of the text, side by side, a window at a time; from the beginning again without end."""
     per_row = (len(encoded) - 1) // n_seqs
-    x = encoded[:per_row * n_seqs].reshape(n_seqs, -1)
-    y = encoded[1:per_row * n_seqs + 1].reshape(n_seqs, -1)
+    x = encoded[: per_row * n_seqs].reshape(n_seqs, -1)
+    y = encoded[1 : per_row * n_seqs + 1].reshape(n_seqs, -1)
     while True:
         for n in range(0, per_row - n_steps + 1, n_steps):
-            yield n == 0, x[:, n:n + n_steps], y[:, n:n + n_steps]
+            yield n == 0, x[:, n : n + n_steps], y[:, n : n + n_steps]
 
 
 def train(encoded, vocab_size, path):
@@ -65,7 +65,7 @@ def train(encoded, vocab_size, path):
             loss, state, _ = sess.run([model.loss, model.final_state, model.train_op], feed)
             losses.append(loss)
             if step % 50 == 0:
-                print('step: {}  loss: {:.4f}  {:.4f} sec/batch'.format(step, loss, (time.time() - start) / step))
+                print("step: {}  loss: {:.4f}  {:.4f} sec/batch".format(step, loss, (time.time() - start) / step))
         return saver.save(sess, path), np.mean(losses[-20:])
 
 
@@ -89,12 +89,12 @@ def main(_):
         text = f.read()
     letters = sorted(set(text))
     encoded = np.array([letters.index(c) for c in text], dtype=np.int32)
-    print('%d characters, %d different ones' % (len(text), len(letters)))
-    checkpoint, loss = train(encoded, len(letters), os.path.join(tf.test.get_temp_dir(), 'char_rnn.ckpt'))
+    print("%d characters, %d different ones" % (len(text), len(letters)))
+    checkpoint, loss = train(encoded, len(letters), os.path.join(tf.test.get_temp_dir(), "char_rnn.ckpt"))
     tf.reset_default_graph()
-    print('-' * 60 + '\n' + write(checkpoint, letters, 'Alice ') + '\n' + '-' * 60)
-    print('final loss %.3f' % loss)
+    print("-" * 60 + "\n" + write(checkpoint, letters, "Alice ") + "\n" + "-" * 60)
+    print("final loss %.3f" % loss)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

@@ -2,7 +2,7 @@
 screen, and a paddle at the bottom has to be under it when it lands.
 
 Run:     everflow run examples/dqn.py
-Expect:  random play catches about a third of the balls; after 500 games greedy play catches 95% or more.
+Expect:  random play catches about a third of the balls; after 800 games greedy play catches 95% or more.
 """
 
 import collections
@@ -13,8 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_integer('episodes', 500, 'Games to learn from')
-flags.DEFINE_integer('batch_size', 64, 'Transitions in a batch')
+flags.DEFINE_integer("episodes", 800, "Games to learn from")
+flags.DEFINE_integer("batch_size", 64, "Transitions in a batch")
 FLAGS = flags.FLAGS
 
 GAMMA = 0.9
@@ -25,6 +25,7 @@ TARGET_EVERY = 100
 
 class Catch(object):
     """A ball falls down a screen of `height` rows; actions move the paddle left, keep it, or move it right."""
+
     actions = 3
 
     def __init__(self, rng, width=8, height=8):
@@ -56,24 +57,24 @@ class DQN(object):
         self.state_input = tf.placeholder(tf.float32, [None, state_dim])
         self.action_input = tf.placeholder(tf.int32, [None])
         self.y_input = tf.placeholder(tf.float32, [None])
-        self.Q_value = self.q_network('q', state_dim)
-        self.target_Q_value = self.q_network('target', state_dim)
+        self.Q_value = self.q_network("q", state_dim)
+        self.target_Q_value = self.q_network("target", state_dim)
         Q_action = tf.reduce_sum(tf.multiply(self.Q_value, tf.one_hot(self.action_input, action_dim)), axis=1)
         self.cost = tf.losses.huber_loss(self.y_input, Q_action)
         self.optimizer = tf.train.RMSPropOptimizer(0.001).minimize(self.cost)
-        params = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='q/')
-        target = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='target/')
-        self.update_target = [tf.assign(t, e) for t, e in zip(target, [v for v in params if 'RMSProp' not in v.name])]
+        params = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope="q/")
+        target = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope="target/")
+        self.update_target = [tf.assign(t, e) for t, e in zip(target, [v for v in params if "RMSProp" not in v.name])]
         self.session = tf.InteractiveSession()
         self.session.run(tf.global_variables_initializer())
         self.session.run(self.update_target)
 
     def q_network(self, name, state_dim):
         with tf.variable_scope(name):
-            W1 = tf.get_variable('W1', [state_dim, 64], initializer=tf.truncated_normal_initializer(stddev=0.1))
-            b1 = tf.get_variable('b1', [64], initializer=tf.constant_initializer(0.01))
-            W2 = tf.get_variable('W2', [64, self.action_dim], initializer=tf.truncated_normal_initializer(stddev=0.1))
-            b2 = tf.get_variable('b2', [self.action_dim], initializer=tf.constant_initializer(0.01))
+            W1 = tf.get_variable("W1", [state_dim, 64], initializer=tf.truncated_normal_initializer(stddev=0.1))
+            b1 = tf.get_variable("b1", [64], initializer=tf.constant_initializer(0.01))
+            W2 = tf.get_variable("W2", [64, self.action_dim], initializer=tf.truncated_normal_initializer(stddev=0.1))
+            b2 = tf.get_variable("b2", [self.action_dim], initializer=tf.constant_initializer(0.01))
             h_layer = tf.nn.relu(tf.matmul(self.state_input, W1) + b1)
             return tf.matmul(h_layer, W2) + b2
 
@@ -113,7 +114,7 @@ def main(_):
     tf.set_random_seed(10)
     env = Catch(np.random.RandomState(10))
     agent = DQN(env.width * env.height, env.actions)
-    print('random play catches %.2f' % play(env, lambda state: random.randrange(env.actions)))
+    print("random play catches %.2f" % play(env, lambda state: random.randrange(env.actions)))
     start = time.time()
     for episode in range(1, FLAGS.episodes + 1):
         epsilon = max(FINAL_EPSILON, INITIAL_EPSILON * (1 - 1.5 * episode / FLAGS.episodes))
@@ -124,9 +125,9 @@ def main(_):
             agent.perceive(state, action, reward, next_state, float(done))
             state = next_state
         if episode % 100 == 0:
-            print('episode: %d  epsilon: %.2f  catches: %.2f  %.1f s' % (episode, epsilon, play(env, agent.action), time.time() - start))
-    print('greedy play catches %.2f' % play(env, agent.action, 200))
+            print("episode: %d  epsilon: %.2f  catches: %.2f  %.1f s" % (episode, epsilon, play(env, agent.action), time.time() - start))
+    print("greedy play catches %.2f" % play(env, agent.action, 200))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

@@ -8,8 +8,8 @@ import tensorflow as tf
 from tensorflow.examples.tutorials.mnist import input_data
 
 flags = tf.app.flags
-flags.DEFINE_string('data_dir', '/tmp/tensorflow/mnist/input_data', 'Directory for storing input data')
-flags.DEFINE_integer('steps', 1000, 'Number of batches to train on')
+flags.DEFINE_string("data_dir", "/tmp/tensorflow/mnist/input_data", "Directory for storing input data")
+flags.DEFINE_integer("steps", 1000, "Number of batches to train on")
 FLAGS = flags.FLAGS
 
 
@@ -36,13 +36,13 @@ def main(_):
         batch_xs, batch_ys = mnist.train.next_batch(100)
         _, loss = sess.run([train_step, cross_entropy], feed_dict={x: batch_xs, y_: batch_ys})
         if i % 100 == 0:
-            print('step %d, loss %.4f' % (i, loss))
+            print("step %d, loss %.4f" % (i, loss))
 
     # Test trained model
     correct_prediction = tf.equal(tf.argmax(y, 1), tf.argmax(y_, 1))
     accuracy = tf.reduce_mean(tf.cast(correct_prediction, tf.float32))
-    print('test accuracy %.4f' % accuracy.eval({x: mnist.test.images, y_: mnist.test.labels}))
+    print("test accuracy %.4f" % accuracy.eval({x: mnist.test.images, y_: mnist.test.labels}))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

@@ -15,9 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_string('text', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'data', 'alice.txt'), 'What to read')
-flags.DEFINE_integer('max_max_epoch', 25, 'Number of epochs')
-flags.DEFINE_integer('hidden_size', 100, 'Units in each LSTM layer')
+flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
+flags.DEFINE_integer("max_max_epoch", 25, "Number of epochs")
+flags.DEFINE_integer("hidden_size", 100, "Units in each LSTM layer")
 FLAGS = flags.FLAGS
 
 
@@ -34,20 +34,20 @@ class Config(object):
 
 
 def read_words(path):
-    with tf.gfile.GFile(path, 'r') as f:
-        text = f.read().lower().replace('--', ' -- ').replace('\n', ' ')
-    for mark in '.,;:!?()\'"':
-        text = text.replace(mark, ' %s ' % mark)
+    with tf.gfile.GFile(path, "r") as f:
+        text = f.read().lower().replace("--", " -- ").replace("\n", " ")
+    for mark in ".,;:!?()'\"":
+        text = text.replace(mark, " %s " % mark)
     return text.split()
 
 
 def ptb_iterator(raw_data, batch_size, num_steps):
     raw_data = np.array(raw_data, dtype=np.int32)
     batch_len = len(raw_data) // batch_size
-    data = raw_data[:batch_size * batch_len].reshape(batch_size, batch_len)
+    data = raw_data[: batch_size * batch_len].reshape(batch_size, batch_len)
     for i in range((batch_len - 1) // num_steps):
-        x = data[:, i * num_steps:(i + 1) * num_steps]
-        y = data[:, i * num_steps + 1:(i + 1) * num_steps + 1]
+        x = data[:, i * num_steps : (i + 1) * num_steps]
+        y = data[:, i * num_steps + 1 : (i + 1) * num_steps + 1]
         yield x, y
 
 
@@ -68,23 +68,23 @@ class PTBModel(object):
 
         cell = tf.nn.rnn_cell.MultiRNNCell([lstm_cell() for _ in range(config.num_layers)], state_is_tuple=True)
         self.initial_state = cell.zero_state(batch_size, tf.float32)
-        with tf.device('/cpu:0'):
-            embedding = tf.get_variable('embedding', [vocab_size, size], dtype=tf.float32)
+        with tf.device("/cpu:0"):
+            embedding = tf.get_variable("embedding", [vocab_size, size], dtype=tf.float32)
             inputs = tf.nn.embedding_lookup(embedding, self.input_data)
         if is_training and config.keep_prob < 1:
             inputs = tf.nn.dropout(inputs, config.keep_prob)
 
         outputs = []
         state = self.initial_state
-        with tf.variable_scope('RNN'):
+        with tf.variable_scope("RNN"):
             for time_step in range(num_steps):
                 if time_step > 0:
                     tf.get_variable_scope().reuse_variables()
                 (cell_output, state) = cell(inputs[:, time_step, :], state)
                 outputs.append(cell_output)
         output = tf.reshape(tf.concat(outputs, 1), [-1, size])
-        softmax_w = tf.get_variable('softmax_w', [size, vocab_size], dtype=tf.float32)
-        softmax_b = tf.get_variable('softmax_b', [vocab_size], dtype=tf.float32)
+        softmax_w = tf.get_variable("softmax_w", [size, vocab_size], dtype=tf.float32)
+        softmax_b = tf.get_variable("softmax_b", [vocab_size], dtype=tf.float32)
         logits = tf.matmul(output, softmax_w) + softmax_b
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(self.targets, [-1]), logits=logits)
         self.cost = tf.reduce_sum(loss) / batch_size
@@ -97,9 +97,8 @@ class PTBModel(object):
         tvars = tf.trainable_variables()
         grads, _ = tf.clip_by_global_norm(tf.gradients(self.cost, tvars), config.max_grad_norm)
         optimizer = tf.train.GradientDescentOptimizer(self.lr)
-        self.train_op = optimizer.apply_gradients(
-            zip(grads, tvars), global_step=tf.train.get_or_create_global_step())
-        self.new_lr = tf.placeholder(tf.float32, shape=[], name='new_learning_rate')
+        self.train_op = optimizer.apply_gradients(zip(grads, tvars), global_step=tf.train.get_or_create_global_step())
+        self.new_lr = tf.placeholder(tf.float32, shape=[], name="new_learning_rate")
         self.lr_update = tf.assign(self.lr, self.new_lr)
 
 
@@ -127,14 +126,14 @@ def main(_):
     split = len(ids) * 9 // 10
     train_data, valid_data = ids[:split], ids[split:]
     config = Config()
-    print('%d words, vocabulary %d' % (len(ids), unknown + 1))
+    print("%d words, vocabulary %d" % (len(ids), unknown + 1))
 
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(5)
         initializer = tf.random_uniform_initializer(-config.init_scale, config.init_scale)
-        with tf.variable_scope('model', reuse=None, initializer=initializer):
+        with tf.variable_scope("model", reuse=None, initializer=initializer):
             m = PTBModel(True, config, unknown + 1, config.batch_size, config.num_steps)
-        with tf.variable_scope('model', reuse=True, initializer=initializer):
+        with tf.variable_scope("model", reuse=True, initializer=initializer):
             mvalid = PTBModel(False, config, unknown + 1, 1, 4)
         tf.global_variables_initializer().run()
         for i in range(FLAGS.max_max_epoch):
@@ -143,10 +142,12 @@ def main(_):
             start = time.time()
             train_perplexity = run_epoch(session, m, train_data)
             valid_perplexity = run_epoch(session, mvalid, valid_data)
-            print('Epoch: %d Learning rate: %.3f Train Perplexity: %.3f Valid Perplexity: %.3f (%.1f s)' % (
-                i + 1, session.run(m.lr), train_perplexity, valid_perplexity, time.time() - start))
-    print('final train perplexity %.1f' % train_perplexity)
+            print(
+                "Epoch: %d Learning rate: %.3f Train Perplexity: %.3f Valid Perplexity: %.3f (%.1f s)"
+                % (i + 1, session.run(m.lr), train_perplexity, valid_perplexity, time.time() - start)
+            )
+    print("final train perplexity %.1f" % train_perplexity)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

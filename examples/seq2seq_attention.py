@@ -12,13 +12,13 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_integer('steps', 400, 'Number of batches to train on')
-flags.DEFINE_integer('batch_size', 64, 'Sequences in a batch')
-flags.DEFINE_integer('num_units', 64, 'Units of encoder and decoder')
-flags.DEFINE_integer('max_length', 8, 'Letters in the longest sequence')
+flags.DEFINE_integer("steps", 400, "Number of batches to train on")
+flags.DEFINE_integer("batch_size", 64, "Sequences in a batch")
+flags.DEFINE_integer("num_units", 64, "Units of encoder and decoder")
+flags.DEFINE_integer("max_length", 8, "Letters in the longest sequence")
 FLAGS = flags.FLAGS
 
-LETTERS = 'abcdefghijklmnopqrst'
+LETTERS = "abcdefghijklmnopqrst"
 PAD, GO, EOS, FIRST = 0, 1, 2, 3
 VOCAB = FIRST + len(LETTERS)
 
@@ -36,12 +36,12 @@ def make_batch(rng, size):
 
 def attention_decoder(memory, memory_mask, initial_state, embedding, next_inputs, steps, reuse=None):
     """Logits [batch, steps, VOCAB]; next_inputs(time, logits) are the ids that go into the cell at `time`."""
-    with tf.variable_scope('decoder', reuse=reuse):
+    with tf.variable_scope("decoder", reuse=reuse):
         cell = tf.nn.rnn_cell.GRUCell(FLAGS.num_units)
-        query_layer = tf.layers.Dense(FLAGS.num_units, use_bias=False, name='query')
-        keys = tf.layers.dense(memory, FLAGS.num_units, use_bias=False, name='memory')
-        v = tf.get_variable('attention_v', [FLAGS.num_units])
-        output_layer = tf.layers.Dense(VOCAB, name='output')
+        query_layer = tf.layers.Dense(FLAGS.num_units, use_bias=False, name="query")
+        keys = tf.layers.dense(memory, FLAGS.num_units, use_bias=False, name="memory")
+        v = tf.get_variable("attention_v", [FLAGS.num_units])
+        output_layer = tf.layers.Dense(VOCAB, name="output")
         batch_size = tf.shape(memory)[0]
 
         def attend(query):
@@ -73,11 +73,15 @@ def main(_):
     lengths = tf.placeholder(tf.int32, [None])
     target = tf.placeholder(tf.int32, [None, FLAGS.max_length + 1])
 
-    embedding = tf.get_variable('embedding', [VOCAB, FLAGS.num_units])
-    with tf.variable_scope('encoder'):
+    embedding = tf.get_variable("embedding", [VOCAB, FLAGS.num_units])
+    with tf.variable_scope("encoder"):
         (forward, backward), (forward_state, backward_state) = tf.nn.bidirectional_dynamic_rnn(
-            tf.nn.rnn_cell.GRUCell(FLAGS.num_units // 2), tf.nn.rnn_cell.GRUCell(FLAGS.num_units // 2),
-            tf.nn.embedding_lookup(embedding, source), sequence_length=lengths, dtype=tf.float32)
+            tf.nn.rnn_cell.GRUCell(FLAGS.num_units // 2),
+            tf.nn.rnn_cell.GRUCell(FLAGS.num_units // 2),
+            tf.nn.embedding_lookup(embedding, source),
+            sequence_length=lengths,
+            dtype=tf.float32,
+        )
         memory = tf.concat([forward, backward], 2)
         state = tf.concat([forward_state, backward_state], 1)
     memory_mask = (tf.sequence_mask(lengths, FLAGS.max_length, dtype=tf.float32) - 1) * 1e9
@@ -108,14 +112,14 @@ def main(_):
             s, n, t = make_batch(rng, FLAGS.batch_size)
             _, loss_value = sess.run([train_op, loss], {source: s, lengths: n, target: t})
             if step % 100 == 0:
-                print('step %d, loss %.4f, %.1f s' % (step, loss_value, time.time() - start))
+                print("step %d, loss %.4f, %.1f s" % (step, loss_value, time.time() - start))
         s, n, t = make_batch(rng, 500)
         w, result = sess.run([written, accuracy], {source: s, lengths: n, target: t})
         for i in range(3):
-            print(''.join(LETTERS[c - FIRST] for c in s[i, :n[i]]), '->', ''.join(LETTERS[c - FIRST] for c in w[i, :n[i]] if c >= FIRST))
-        print('final loss %.4f' % loss_value)
-        print('reversed without a mistake %.3f' % result)
+            print("".join(LETTERS[c - FIRST] for c in s[i, : n[i]]), "->", "".join(LETTERS[c - FIRST] for c in w[i, : n[i]] if c >= FIRST))
+        print("final loss %.4f" % loss_value)
+        print("reversed without a mistake %.3f" % result)
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

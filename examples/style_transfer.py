@@ -13,16 +13,16 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_integer('size', 64, 'Width and height of the image')
-flags.DEFINE_integer('iterations', 200, 'Steps of the optimizer')
-flags.DEFINE_float('content_weight', 5e-1, 'Weight of the content loss')
-flags.DEFINE_float('style_weight', 1e2, 'Weight of the style loss')
-flags.DEFINE_float('tv_weight', 1e-2, 'Weight of the total variation')
-flags.DEFINE_string('output', None, 'PNG file to write')
+flags.DEFINE_integer("size", 64, "Width and height of the image")
+flags.DEFINE_integer("iterations", 200, "Steps of the optimizer")
+flags.DEFINE_float("content_weight", 5e-1, "Weight of the content loss")
+flags.DEFINE_float("style_weight", 1e5, "Weight of the style loss")
+flags.DEFINE_float("tv_weight", 1e-2, "Weight of the total variation")
+flags.DEFINE_string("output", None, "PNG file to write")
 FLAGS = flags.FLAGS
 
-CONTENT_LAYER = 'relu2'
-STYLE_LAYERS = ('relu1', 'relu2', 'relu3')
+CONTENT_LAYER = "relu2"
+STYLE_LAYERS = ("relu1", "relu2", "relu3")
 
 
 def net(image, rng):
@@ -32,9 +32,9 @@ def net(image, rng):
         shape = [5 if i == 1 else 3, 5 if i == 1 else 3, current.get_shape().as_list()[3], channels]
         kernels = rng.normal(size=shape).astype(np.float32)
         kernels -= kernels.mean(axis=(0, 1), keepdims=True)
-        kernels /= np.sqrt((kernels ** 2).sum(axis=(0, 1, 2), keepdims=True))
-        current = layers['relu%d' % i] = tf.nn.relu(tf.nn.conv2d(current, tf.constant(kernels), [1, 1, 1, 1], 'SAME'))
-        current = tf.nn.avg_pool(current, [1, 2, 2, 1], [1, 2, 2, 1], 'SAME')
+        kernels /= np.sqrt((kernels**2).sum(axis=(0, 1, 2), keepdims=True))
+        current = layers["relu%d" % i] = tf.nn.relu(tf.nn.conv2d(current, tf.constant(kernels), [1, 1, 1, 1], "SAME"))
+        current = tf.nn.avg_pool(current, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
     return layers
 
 
@@ -64,11 +64,12 @@ def main(_):
 
     with tf.Graph().as_default():
         tf.set_random_seed(seed)
-        image = tf.Variable(tf.constant(content) + tf.random_normal(content.shape, stddev=0.1), name='image')
+        image = tf.Variable(tf.constant(content) + tf.random_normal(content.shape, stddev=0.1), name="image")
         layers = net(image, np.random.RandomState(seed))
         content_loss = FLAGS.content_weight * tf.reduce_mean(tf.squared_difference(layers[CONTENT_LAYER], content_features))
         style_loss = FLAGS.style_weight * sum(
-            tf.reduce_mean(tf.squared_difference(gram(layers[layer]), style_grams[layer])) for layer in STYLE_LAYERS)
+            tf.reduce_mean(tf.squared_difference(gram(layers[layer]), style_grams[layer])) for layer in STYLE_LAYERS
+        )
         tv_loss = FLAGS.tv_weight * tf.reduce_mean(tf.image.total_variation(image)) / (FLAGS.size * FLAGS.size)
         loss = content_loss + style_loss + tv_loss
         train_step = tf.train.AdamOptimizer(0.02).minimize(loss)
@@ -83,17 +84,19 @@ def main(_):
             for i in range(1, FLAGS.iterations + 1):
                 sess.run(clip)
                 if i % 50 == 0 or i == FLAGS.iterations:
-                    print('Iteration %d: content loss %.5f, style loss %.5f, tv loss %.5f, %.1f s' % (
-                        (i,) + tuple(sess.run([content_loss, style_loss, tv_loss])) + (time.time() - start,)))
+                    print(
+                        "Iteration %d: content loss %.5f, style loss %.5f, tv loss %.5f, %.1f s"
+                        % ((i,) + tuple(sess.run([content_loss, style_loss, tv_loss])) + (time.time() - start,))
+                    )
             final, after = sess.run([image, style_loss])
             if FLAGS.output:
-                with tf.gfile.GFile(FLAGS.output, 'wb') as f:
+                with tf.gfile.GFile(FLAGS.output, "wb") as f:
                     f.write(sess.run(png))
         red = final[0, ..., 0] - final[0, ..., 2]
         middle = slice(FLAGS.size * 3 // 8, FLAGS.size * 5 // 8)
-        print('the circle is redder than the rest by %.2f' % (red[middle, middle].mean() - red[:FLAGS.size // 8].mean()))
-        print('style loss is %.4f of what it was' % (after / before))
+        print("the circle is redder than the rest by %.2f" % (red[middle, middle].mean() - red[: FLAGS.size // 8].mean()))
+        print("style loss is %.4f of what it was" % (after / before))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     tf.app.run()

@@ -1,0 +1,3 @@
+"""tf.contrib.tensorboard.plugins."""
+
+from everflow.contrib.tensorboard.plugins import projector
