@@ -1,0 +1,33 @@
+"""tf.data: input pipelines."""
+
+from everflow.data import experimental
+from everflow.data.dataset import Dataset
+from everflow.data.files import FixedLengthRecordDatasetV1 as FixedLengthRecordDataset
+from everflow.data.files import TextLineDatasetV1 as TextLineDataset
+from everflow.data.files import TFRecordDatasetV1 as TFRecordDataset
+from everflow.data.iterators import Iterator
+from everflow.data.legacy import (
+    get_output_classes,
+    get_output_shapes,
+    get_output_types,
+    make_initializable_iterator,
+    make_one_shot_iterator,
+)
+from everflow.data.options import Options
+from everflow.data.structure import DatasetSpec
+
+__all__ = [
+    "Dataset",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Iterator",
+    "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "experimental",
+    "get_output_classes",
+    "get_output_shapes",
+    "get_output_types",
+    "make_initializable_iterator",
+    "make_one_shot_iterator",
+]

@@ -1,0 +1,122 @@
+"""Batches of a dataset's elements: stacked, padded, and cut into rows again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.data import structure
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value, constant_value_as_shape
+from everflow.framework.type_specs import TensorSpec
+
+
+def static_size(batch_size, drop_remainder):
+    """The size that every batch surely has, or None."""
+    if not constant_value(drop_remainder):
+        return None
+    size = constant_value(batch_size)
+    return None if size is None else int(size)
+
+
+def batch(dataset, batch_size, drop_remainder):
+    """See `Dataset.batch`."""
+    batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
+    drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+    spec = structure.batch(dataset.element_spec, static_size(batch_size, drop_remainder))
+    return dataset._then(raw.BatchDatasetV2, spec, batch_size=batch_size, drop_remainder=drop_remainder)
+
+
+def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+    """See `Dataset.padded_batch`."""
+    from everflow.data.dataset import DatasetV1Adapter
+
+    specs = structure.flatten(dataset.element_spec)
+    if not all(type(s) is TensorSpec for s in specs):
+        raise TypeError("Batching of padded sparse tensors is not currently supported")
+    batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
+    shapes = [_shape_tensor(p, s.shape) for p, s in zip(_up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
+    given = [None] * len(specs) if padding_values is None else _up_to(dataset.element_spec, padding_values)
+    fillers = [_filler(value, s.dtype) for value, s in zip(given, specs, strict=True)]
+    drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+    size = TensorShape([static_size(batch_size, drop_remainder)])
+    padded = [TensorSpec(size.concatenate(constant_value_as_shape(t)), s.dtype) for t, s in zip(shapes, specs)]
+    variant = raw.PaddedBatchDatasetV2(
+        input_dataset=dataset._variant_tensor,
+        batch_size=batch_size,
+        padded_shapes=shapes,
+        padding_values=fillers,
+        drop_remainder=drop_remainder,
+        output_shapes=[s.shape for s in padded],
+    )
+    return DatasetV1Adapter(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
+
+
+def _up_to(nest, values) -> list:
+    """What goes with each leaf of a nest; lists and tuples below a leaf are left as they are."""
+    if not structure.is_nested(nest):
+        return [values]
+    if isinstance(nest, tuple):
+        if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
+            raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
+        if len(values) != len(nest):
+            raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+        return [leaf for n, v in zip(nest, values) for leaf in _up_to(n, v)]
+    if not hasattr(values, "keys") or set(values) != set(nest):
+        raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+    return [leaf for key in sorted(nest) for leaf in _up_to(nest[key], values[key])]
+
+
+def _shape_tensor(padded_shape, component_shape):
+    if isinstance(padded_shape, Tensor):
+        tensor = padded_shape
+        if tensor.shape.rank not in (None, 1):
+            raise ValueError(f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its shape was {tensor.shape}.")
+        if tensor.dtype != dtypes.int64:
+            raise TypeError(
+                f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its element type was {tensor.dtype.name}."
+            )
+        known = constant_value_as_shape(tensor)
+    else:
+        try:
+            known = TensorShape([None if d == -1 else d for d in padded_shape] if isinstance(padded_shape, (list, tuple)) else padded_shape)
+        except (TypeError, ValueError):
+            return _shape_tensor(convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64), component_shape)
+        if known.rank is None:
+            raise ValueError("A padded shape must have a known rank")
+        tensor = None
+    fits = known.rank is None or component_shape.rank is None or known.rank == component_shape.rank
+    if fits and known.rank is not None and component_shape.rank is not None:
+        pairs = zip(known.as_list(), component_shape.as_list())
+        fits = all(p is None or c is None or p >= c for p, c in pairs)
+    if not fits:
+        raise ValueError(f"The padded shape {known} is not compatible with the corresponding input component shape {component_shape}.")
+    if tensor is None:
+        tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))
+    return tensor
+
+
+def _filler(value, dtype):
+    if value is None:
+        value = "" if dtype is dtypes.string else np.zeros([], dtype.as_numpy_dtype)
+    tensor = convert_to_tensor(value, name="padding_value")
+    if tensor.dtype != dtype and tensor.dtype.base_dtype != dtype:
+        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {dtype!r}")
+    if not tensor.shape.is_compatible_with([]):
+        raise ValueError(f"Padding value should be a scalar, but got {tensor}")
+    return tensor
+
+
+def unbatch(dataset):
+    """See `Dataset.unbatch`."""
+    spec = dataset.element_spec
+    rows = structure.unbatch(spec)
+
+    def normalize(*element):
+        element = element if type(spec) is tuple else element[0]
+        return structure.pack_as(spec, structure.to_batched_tensors(spec, element))
+
+    return dataset.map(normalize)._then(raw.UnbatchDataset, rows)

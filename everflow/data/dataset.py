@@ -1,0 +1,371 @@
+"""`tf.data.Dataset`: sequences of elements, made of tensors or of other datasets, step by step as ops of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.data import batching, iterators, structure
+from everflow.data.functions import StructuredFunction
+from everflow.data.options import Options
+from everflow.data.seeds import seed_tensors
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+
+
+class Dataset:
+    """A sequence of elements: nests of tensors of one structure.
+
+    >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32).repeat()
+    >>> image_batch, label_batch = dataset.make_one_shot_iterator().get_next()
+    """
+
+    def __init__(self):
+        raise TypeError("tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ...")
+
+    def _begin(self, variant_tensor, element_spec, inputs=()):
+        """What every dataset is: the tensor that stands for it, the specs of its elements, the datasets it is made of."""
+        self._variant_tensor = variant_tensor
+        self._element_spec = element_spec
+        self._options = Options()
+        for dataset in inputs:
+            self._options = self._options.merge(dataset.options())
+        return self
+
+    def _then(self, build, element_spec=None, **arguments):
+        """The dataset that an op makes of this one; its elements are like these where no specs are given."""
+        spec = self._element_spec if element_spec is None else element_spec
+        return made(build, spec, inputs=[self], input_dataset=self._variant_tensor, **arguments)
+
+    # --- what it is made of
+
+    element_spec = property(lambda self: self._element_spec)
+    output_types = property(lambda self: structure.legacy_types(self._element_spec))
+    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
+    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
+
+    def __repr__(self):
+        shapes = structure.map_nest(str, self.output_shapes)
+        types = structure.map_nest(lambda t: repr(t) if not isinstance(t, dtypes.DType) else f"tf.{t.name}", self.output_types)
+        return f"<{type(self).__name__} shapes: {shapes}, types: {types}>".replace("'", "")
+
+    def __iter__(self):
+        raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+
+    def options(self):
+        """The options set for this dataset and those it is made of."""
+        return self._options
+
+    def with_options(self, options):
+        """The same dataset with further options."""
+        dataset = DatasetV1Adapter._make(self._variant_tensor, self._element_spec, [self])
+        dataset._options = dataset._options.merge(options)
+        return dataset
+
+    def _apply_options(self):
+        """The dataset as an iterator takes it: with the ops that options ask for."""
+        dataset, options = self, self._options
+        threading = options.experimental_threading
+        if threading.max_intra_op_parallelism is not None:
+            size = convert_to_tensor(threading.max_intra_op_parallelism, dtypes.int64, name="max_intra_op_parallelism")
+            dataset = dataset._then(raw.MaxIntraOpParallelismDataset, max_intra_op_parallelism=size)
+        if threading.private_threadpool_size is not None:
+            size = convert_to_tensor(threading.private_threadpool_size, dtypes.int64, name="num_threads")
+            dataset = dataset._then(raw.PrivateThreadPoolDataset, num_threads=size)
+        rewrites = options._static_optimizations()
+        if rewrites:
+            fastest = options.experimental_optimization.map_vectorization.use_choose_fastest
+            dataset = dataset._then(
+                raw.OptimizeDataset,
+                optimizations=convert_to_tensor(rewrites, dtypes.string, name="optimizations"),
+                optimization_configs=[f"map_vectorization:use_choose_fastest:{'true' if fastest else 'false'}"],
+            )
+        optimization = options.experimental_optimization
+        if optimization.autotune is not False:
+            dataset = dataset._then(
+                raw.ModelDataset, algorithm=optimization.autotune_algorithm or 0, cpu_budget=optimization.autotune_cpu_budget or 0
+            )
+        return dataset
+
+    # --- sources
+
+    @staticmethod
+    def from_tensors(tensors):
+        """A dataset of one element."""
+        element = structure.normalize(tensors)
+        spec = structure.map_nest(structure.spec_of, element)
+        variant = raw.TensorDataset(components=structure.to_tensors(spec, element), output_shapes=structure.flat_shapes(spec))
+        return DatasetV1Adapter._make(variant, spec)
+
+    @staticmethod
+    def from_tensor_slices(tensors):
+        """A dataset of the rows of tensors, all with the same first size.
+
+        >>> tf.data.Dataset.from_tensor_slices({"x": [1, 2, 3], "y": ["a", "b", "c"]})
+        """
+        element = structure.normalize(tensors)
+        spec = structure.map_nest(structure.spec_of, element)
+        for leaf, leaf_spec in zip(structure.flatten(element), structure.flatten(spec)):
+            if isinstance(leaf_spec, TensorSpec) and leaf_spec.shape.rank == 0:
+                raise ValueError(f"Value {leaf} has insufficient rank for batching.")
+        rows = structure.unbatch(spec)
+        components = structure.to_batched_tensors(spec, element)
+        size = TensorShape([None])
+        for tensor in components:
+            size = size.merge_with(tensor.shape[:1] if tensor.shape.rank is not None else [None])
+        variant = raw.TensorSliceDataset(components=components, output_shapes=structure.flat_shapes(rows))
+        return DatasetV1Adapter._make(variant, rows)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor):
+        """A dataset of the rows of a SparseTensor, each (indices, values, dense_shape)."""
+        rank = sparse_tensor.indices.shape[1].value
+        inner = None if rank is None else rank - 1
+        spec = (TensorSpec([None, inner], dtypes.int64), TensorSpec([None], sparse_tensor.dtype), TensorSpec([inner], dtypes.int64))
+        variant = raw.SparseTensorSliceDataset(
+            indices=sparse_tensor.indices, values=sparse_tensor.values, dense_shape=sparse_tensor.dense_shape
+        )
+        return DatasetV1Adapter._make(variant, spec)
+
+    @staticmethod
+    def from_generator(generator, output_types, output_shapes=None, args=None):
+        """A dataset of what a Python function's iterator yields.
+
+        >>> tf.data.Dataset.from_generator(lambda: ((i, [1] * i) for i in range(3)), (tf.int64, tf.int64), ([], [None]))
+        """
+        from everflow.data.generators import from_generator
+
+        return from_generator(generator, output_types, output_shapes, args)
+
+    @staticmethod
+    def range(*args):
+        """The integers of a range, as int64: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"Invalid `args`: {args}")
+        start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[len(args)](*args)
+        values = {n: convert_to_tensor(v, dtypes.int64, name=n) for n, v in (("start", start), ("stop", stop), ("step", step))}
+        return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **values)
+
+    @staticmethod
+    def zip(datasets):
+        """A dataset of nests of the elements of several datasets, as long as the shortest.
+
+        >>> tf.data.Dataset.zip((features, labels))
+        """
+        parts = structure.flatten(datasets)
+        for part in parts:
+            if not isinstance(part, Dataset):
+                hint = " Nested structures do not support Python lists; please use a tuple instead." if isinstance(part, list) else ""
+                raise TypeError(f"The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects.{hint}")
+        spec = structure.map_nest(lambda d: d.element_spec, datasets)
+        return made(raw.ZipDataset, spec, inputs=parts, input_datasets=[d._variant_tensor for d in parts])
+
+    @staticmethod
+    def list_files(file_pattern, shuffle=None, seed=None):
+        """A dataset of the names of all files that match one or several patterns; shuffled unless asked not to be."""
+        from everflow.data.files import list_files
+
+        return list_files(file_pattern, shuffle, seed)
+
+    # --- iterators
+
+    def make_one_shot_iterator(self):
+        """An iterator over this dataset, once, that needs no initialisation."""
+        return iterators.one_shot(self)
+
+    def make_initializable_iterator(self, shared_name=None):
+        """An iterator over this dataset that is initialised, and started again, by running its `initializer`."""
+        return iterators.initializable(self, shared_name)
+
+    # --- choosing, repeating, joining
+
+    def _counted(self, build, count, name="count"):
+        return self._then(build, **{name: convert_to_tensor(count, dtypes.int64, name=name)})
+
+    def repeat(self, count=None):
+        """The elements again and again, `count` times or for ever."""
+        return self._counted(raw.RepeatDataset, -1 if count is None else count)
+
+    def take(self, count):
+        """The first `count` elements; all with -1."""
+        return self._counted(raw.TakeDataset, count)
+
+    def skip(self, count):
+        """All but the first `count` elements; none with -1."""
+        return self._counted(raw.SkipDataset, count)
+
+    def prefetch(self, buffer_size):
+        """The same elements, prepared ahead."""
+        return self._counted(raw.PrefetchDataset, -1 if buffer_size is None else buffer_size, "buffer_size")
+
+    def shard(self, num_shards, index):
+        """Every `num_shards`-th element, from the `index`-th on."""
+        return self._then(
+            raw.ShardDataset,
+            num_shards=convert_to_tensor(num_shards, dtypes.int64, name="num_shards"),
+            index=convert_to_tensor(index, dtypes.int64, name="index"),
+        )
+
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
+        """The elements in a random order, drawn from a buffer; another order on each pass unless told otherwise."""
+        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
+        seed, seed2 = seed_tensors(seed)
+        again = True if reshuffle_each_iteration is None else reshuffle_each_iteration
+        return self._then(raw.ShuffleDataset, buffer_size=size, seed=seed, seed2=seed2, reshuffle_each_iteration=again)
+
+    def cache(self, filename=""):
+        """The same elements, kept after the first pass: in memory, or in a file."""
+        return self._then(raw.CacheDataset, filename=convert_to_tensor(filename, dtypes.string, name="filename"))
+
+    def concatenate(self, dataset):
+        """These elements, then those of another dataset."""
+        if self.output_types != dataset.output_types:
+            raise TypeError(f"Two datasets to concatenate have different types {self.output_types} and {dataset.output_types}")
+        if self.output_classes != dataset.output_classes:
+            raise TypeError(f"Two datasets to concatenate have different classes {self.output_classes} and {dataset.output_classes}")
+        spec = structure.joined(self._element_spec, dataset._element_spec)
+        return made(
+            raw.ConcatenateDataset,
+            spec,
+            inputs=[self, dataset],
+            input_dataset=self._variant_tensor,
+            another_dataset=dataset._variant_tensor,
+        )
+
+    def enumerate(self, start=0):
+        """Pairs of a running number and an element."""
+        return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
+
+    def apply(self, transformation_func):
+        """What a function of a dataset makes of this one."""
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"`transformation_func` must return a Dataset. Got {dataset}.")
+        dataset._options = dataset._options.merge(self._options)
+        return dataset
+
+    # --- batches
+
+    def batch(self, batch_size, drop_remainder=False):
+        """Elements stacked `batch_size` at a time; the last, smaller batch is kept unless `drop_remainder`."""
+        return batching.batch(self, batch_size, drop_remainder)
+
+    def padded_batch(self, batch_size, padded_shapes, padding_values=None, drop_remainder=False):
+        """Elements of different sizes stacked after filling them up.
+
+        >>> dataset.padded_batch(32, padded_shapes=([None], []))
+        """
+        return batching.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
+
+    def unbatch(self):
+        """The rows of each element."""
+        return batching.unbatch(self)
+
+    def window(self, size, shift=None, stride=1, drop_remainder=False):
+        """Datasets of `size` elements each, as a nest of datasets for each window."""
+        size = convert_to_tensor(size, dtypes.int64, name="size")
+        shift = size if shift is None else convert_to_tensor(shift, dtypes.int64, name="shift")
+        spec = structure.map_nest(structure.DatasetSpec, self._element_spec)
+        return self._then(
+            raw.WindowDataset,
+            spec,
+            size=size,
+            shift=shift,
+            stride=convert_to_tensor(stride, dtypes.int64, name="stride"),
+            drop_remainder=convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder"),
+        )
+
+    # --- functions
+
+    def _function(self, function, transformation, spec=None):
+        return StructuredFunction(function, transformation, self._element_spec if spec is None else spec)
+
+    def map(self, map_func, num_parallel_calls=None):
+        """What a function gives for each element; a tuple is spread over its arguments.
+
+        >>> dataset.map(lambda image, label: (tf.to_float(image) / 255.0, label))
+        """
+        function = self._function(map_func, "Dataset.map()")
+        common = {"other_arguments": function.captured_inputs, "f": function.attr}
+        if num_parallel_calls is None:
+            return self._then(raw.MapDataset, function.output_structure, **common)
+        calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
+        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **common)
+
+    def map_with_legacy_function(self, map_func, num_parallel_calls=None):
+        """`map` by another name."""
+        return self.map(map_func, num_parallel_calls)
+
+    def filter(self, predicate):
+        """The elements for which a function gives True."""
+        function = self._function(predicate, "Dataset.filter()")
+        if not function.returns_scalar(dtypes.bool):
+            raise ValueError(f"`predicate` return type must be convertible to a scalar boolean tensor. Was {function.output_structure}.")
+        return self._then(raw.FilterDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+
+    def filter_with_legacy_function(self, predicate):
+        """`filter` by another name."""
+        return self.filter(predicate)
+
+    def flat_map(self, map_func):
+        """The elements of the datasets that a function gives, one dataset after the other."""
+        function = dataset_function(self, map_func, "Dataset.flat_map()")
+        return self._then(
+            raw.FlatMapDataset, function.output_structure.element_spec, other_arguments=function.captured_inputs, f=function.attr
+        )
+
+    def interleave(self, map_func, cycle_length=-1, block_length=1, num_parallel_calls=None):
+        """Like `flat_map`, but `block_length` elements at a time from `cycle_length` datasets in turn."""
+        function = dataset_function(self, map_func, "Dataset.interleave()")
+        arguments = {
+            "other_arguments": function.captured_inputs,
+            "cycle_length": convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
+            "block_length": convert_to_tensor(block_length, dtypes.int64, name="block_length"),
+            "f": function.attr,
+        }
+        spec = function.output_structure.element_spec
+        if num_parallel_calls is None:
+            return self._then(raw.InterleaveDataset, spec, **arguments)
+        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
+        return self._then(raw.ParallelInterleaveDatasetV2, spec, num_parallel_calls=calls, **arguments)
+
+    def reduce(self, initial_state, reduce_func):
+        """One value made of all elements: `reduce_func(state, element)` for each, from an initial state on.
+
+        >>> dataset.reduce(np.int64(0), lambda total, x: total + x)
+        """
+        from everflow.data.stateful import reduce
+
+        return reduce(self, initial_state, reduce_func)
+
+
+class DatasetV1Adapter(Dataset):
+    """A dataset that an op makes."""
+
+    def __init__(self, variant_tensor, element_spec, inputs=()):
+        self._begin(variant_tensor, element_spec, inputs)
+
+    @classmethod
+    def _make(cls, variant_tensor, element_spec, inputs=()):
+        return DatasetV1Adapter(variant_tensor, element_spec, inputs)
+
+
+class VariantDataset(DatasetV1Adapter):
+    """A dataset that comes as a tensor: an element of another one, or an argument of a function."""
+
+
+def made(build, element_spec, inputs=(), **arguments) -> Dataset:
+    """The dataset that an op makes, given the specs of its elements."""
+    types, shapes = structure.flat_types(element_spec), structure.flat_shapes(element_spec)
+    variant = build(output_types=types, output_shapes=shapes, **arguments)
+    return DatasetV1Adapter(variant, element_spec, inputs)
+
+
+def dataset_function(dataset, function, transformation) -> StructuredFunction:
+    """A function of the graph that gives a dataset for each element."""
+    drawn = dataset._function(function, transformation)
+    if not isinstance(drawn.output_structure, structure.DatasetSpec):
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(drawn.output_structure)}")
+    return drawn

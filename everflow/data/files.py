@@ -1,0 +1,141 @@
+"""Datasets that read files: lines, TFRecords, records of a fixed length; and names of files."""
+
+from __future__ import annotations
+
+from everflow.data import structure
+from everflow.data.dataset import Dataset, DatasetV1Adapter
+from everflow.data.functions import StructuredFunction
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops import array, io_files, math, strings
+from everflow.ops.control_flow import Assert
+
+_STRING = TensorSpec([], dtypes.string)
+_BUFFER = 256 * 1024
+
+
+def list_files(file_pattern, shuffle, seed):
+    """See `Dataset.list_files`."""
+    with name_scope("list_files"):
+        shuffle = True if shuffle is None else shuffle
+        file_pattern = convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
+        matching = io_files.matching_files(file_pattern)
+        some = math.greater(array.shape(matching)[0], 0, name="match_not_empty")
+        message = math.add("No files matched pattern: ", strings.reduce_join(file_pattern, separator=", "), name="message")
+        checked = Assert(some, [message], summarize=1, name="assert_not_empty")
+        with get_default_graph().control_dependencies([checked]):
+            matching = array.identity(matching)
+        dataset = Dataset.from_tensor_slices(matching)
+        if shuffle:
+            size = math.maximum(array.shape(matching, out_type=dtypes.int64)[0], 1)
+            dataset = dataset.shuffle(size, seed=seed)
+        return dataset
+
+
+def optional_tensor(name, value, default, dtype=dtypes.int64):
+    """A setting as a tensor."""
+    return convert_to_tensor(default if value is None else value, dtype, name=name)
+
+
+def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
+    """The dataset of `tf.data.experimental.parallel_interleave`."""
+    drawn = StructuredFunction(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
+    if not isinstance(drawn.output_structure, structure.DatasetSpec):
+        raise TypeError("`map_func` must return a `Dataset` object.")
+    return dataset._then(
+        raw.ParallelInterleaveDataset,
+        drawn.output_structure.element_spec,
+        other_arguments=drawn.captured_inputs,
+        cycle_length=convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
+        block_length=convert_to_tensor(block_length, dtypes.int64, name="block_length"),
+        sloppy=convert_to_tensor(sloppy, dtypes.bool, name="sloppy"),
+        buffer_output_elements=optional_tensor("buffer_output_elements", buffer_output_elements, 2 * block_length),
+        prefetch_input_elements=optional_tensor("prefetch_input_elements", prefetch_input_elements, 2 * cycle_length),
+        f=drawn.attr,
+    )
+
+
+def _slices(filenames):
+    return DatasetV1Adapter(raw.TensorSliceDataset(components=[filenames], output_shapes=[[]]), _STRING)
+
+
+class _FileDataset(Dataset):
+    """One dataset for each file, joined into one."""
+
+    def _read(self, filenames, read_one_file, num_parallel_reads):
+        if isinstance(filenames, Dataset):
+            if filenames.output_types != dtypes.string:
+                raise TypeError("`filenames` must be a `tf.data.Dataset` of `tf.string` elements.")
+            if not filenames.output_shapes.is_compatible_with(TensorShape([])):
+                raise TypeError("`filenames` must be a `tf.data.Dataset` of scalar `tf.string` elements.")
+            names = filenames
+        else:
+            tensor = convert_to_tensor(filenames, dtype=dtypes.string)
+            names = _slices(array.reshape(tensor, [-1], name="flat_filenames"))
+        if num_parallel_reads is None:
+            joined = names.flat_map(read_one_file)
+        else:
+            joined = interleaved_in_parallel(names, read_one_file, num_parallel_reads, 1, False, None, None)
+        self._begin(joined._variant_tensor, _STRING, [joined])
+
+
+class TextLineDatasetV1(_FileDataset):
+    """The lines of text files, without their ends.
+
+    >>> tf.data.TextLineDataset(["a.txt", "b.txt"]).skip(1)
+    """
+
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
+        def read_one_file(filename):
+            return _reader(
+                raw.TextLineDataset,
+                filenames=filename,
+                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
+                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
+            )
+
+        self._read(filenames, read_one_file, num_parallel_reads)
+
+
+class TFRecordDatasetV1(_FileDataset):
+    """The records of TFRecord files.
+
+    >>> tf.data.TFRecordDataset("train.tfrecord").map(parse)
+    """
+
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
+        def read_one_file(filename):
+            return _reader(
+                raw.TFRecordDataset,
+                filenames=filename,
+                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
+                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
+            )
+
+        self._read(filenames, read_one_file, num_parallel_reads)
+
+
+class FixedLengthRecordDatasetV1(_FileDataset):
+    """Records of `record_bytes` bytes each, between a header and a footer."""
+
+    def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
+                 num_parallel_reads=None):  # fmt: skip
+        def read_one_file(filename):
+            settings = {
+                "record_bytes": convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes"),
+                "header_bytes": optional_tensor("header_bytes", header_bytes, 0),
+                "footer_bytes": optional_tensor("footer_bytes", footer_bytes, 0),
+                "buffer_size": optional_tensor("buffer_size", buffer_size, _BUFFER),
+                "compression_type": optional_tensor("compression_type", compression_type, "", dtypes.string),
+            }
+            return _reader(raw.FixedLengthRecordDatasetV2, filenames=filename, **settings)
+
+        self._read(filenames, read_one_file, num_parallel_reads)
+
+
+def _reader(build, **arguments):
+    return DatasetV1Adapter(build(**arguments), _STRING)

@@ -1,0 +1,72 @@
+"""Functions given to datasets, drawn as functions of the graph: elements come in by their structure, tensors from outside are captured."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+from everflow.data import structure
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import Body, DrawnFunction, FuncGraph, call_attr
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph
+from everflow.framework.type_specs import TensorSpec
+
+_numbers = itertools.count(1)
+
+
+def _name_of(function) -> str:
+    if isinstance(function, functools.partial):
+        return _name_of(function.func)
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+class StructuredFunction:
+    """A Python function on elements as a function of the graph; `output_structure` holds the specs of what it returns."""
+
+    def __init__(self, function, transformation: str, input_structure):
+        self.transformation = transformation
+        self._function = function
+        self.input_structure = input_structure
+        if not callable(function):
+            raise TypeError(f"The function passed to {transformation} is not callable: {function!r}")
+        graph = get_default_graph()
+        name = f"{transformation.replace('()', '').replace('.', '_')}_{_name_of(function)}"
+        self.body = body = FuncGraph(name, graph)
+        with body.as_default():
+            types, shapes = structure.flat_types(input_structure), structure.flat_shapes(input_structure)
+            inputs = [body.add_input(t, f"args_{i}", s) for i, (t, s) in enumerate(zip(types, shapes))]
+            outputs = self._called(structure.from_tensors(input_structure, inputs))
+            stateful = sorted(
+                (op for op in body.get_operations() if op.definition.is_stateful and op.type != "Placeholder"), key=lambda op: op.name
+            )
+            with body.control_dependencies(stateful):
+                outputs = [raw.Identity(input=body.capture(t)) for t in outputs]
+        self.captured_inputs = list(body.captures)
+        drawn = Body(body, inputs + list(body.captures.values()), outputs, stateful)
+        made = DrawnFunction(drawn, f"__inference_{name}_{next(_numbers)}", [f"args_{i}" for i in range(len(inputs))])
+        made.add_to_graph(graph)
+        self.attr = call_attr(made.name)
+
+    def _called(self, element) -> list[Tensor]:
+        # Only a plain tuple is spread over the arguments: a named tuple is one.
+        result = self._function(*element) if type(element) is tuple else self._function(element)
+        if isinstance(result, list):
+            result = tuple(result)
+        leaves = structure.flatten(result)
+        try:
+            for leaf in leaves:
+                # Its type is asked first, by a conversion of its own; a list's is that of the tensor made of it.
+                if not isinstance(leaf, list):
+                    structure.spec_of(leaf)
+            leaves = [leaf if structure.is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"Unsupported return value from function passed to {self.transformation}: {result}.") from e
+        self.output_structure = structure.pack_as(result, [structure.spec_of(leaf) for leaf in leaves])
+        return structure.to_tensors(self.output_structure, structure.pack_as(result, leaves))
+
+    def returns_scalar(self, dtype) -> bool:
+        """Whether the function returns one scalar of this dtype, as far as known."""
+        spec = self.output_structure
+        return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtype))

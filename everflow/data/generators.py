@@ -1,0 +1,128 @@
+"""`Dataset.from_generator`: elements that a Python iterator yields, through `py_func`."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from everflow.data import structure
+from everflow.data.dataset import Dataset, DatasetV1Adapter
+from everflow.data.functions import StructuredFunction
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.tensor_values import as_bytes_array
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops.script import numpy_function
+
+
+class _Running:
+    """The Python iterators that are under way, by number."""
+
+    def __init__(self, generator):
+        self._generator = generator
+        self._lock = threading.Lock()
+        self._arguments: dict[int, tuple] = {}
+        self._iterators: dict[int, object] = {}
+        self._next = 0
+
+    def begin(self, *arguments):
+        with self._lock:
+            number = self._next
+            self._next += 1
+            self._arguments[number] = arguments
+        return np.array(number, np.int64)
+
+    def iterator(self, number):
+        number = int(number)
+        with self._lock:
+            if number not in self._iterators:
+                self._iterators[number] = iter(self._generator(*self._arguments.pop(number)))
+            return self._iterators[number]
+
+    def finish(self, number):
+        with self._lock:
+            self._iterators.pop(int(number), None)
+        return np.array(0, np.int64)
+
+
+def from_generator(generator, output_types, output_shapes, args):
+    """See `Dataset.from_generator`."""
+    if not callable(generator):
+        raise TypeError("`generator` must be callable.")
+    spec = structure.from_legacy(output_types, output_shapes)
+    arguments = tuple(convert_to_tensor(a, name="args") for a in args) if args is not None else ()
+    types, shapes = structure.flat_types(spec), structure.flat_shapes(spec)
+    running = _Running(generator)
+
+    def get_iterator_id_fn(unused):
+        return numpy_function(running.begin, list(arguments), dtypes.int64)
+
+    def values_of(number):
+        element = next(running.iterator(number))
+        try:
+            leaves = _leaves(spec, element)
+        except (TypeError, ValueError) as e:
+            raise TypeError(
+                "`generator` yielded an element that did not match the expected structure. "
+                f"The expected structure was {output_types}, but the yielded element was {element}."
+            ) from e
+        return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
+
+    def generator_next_fn(number):
+        tensors = numpy_function(values_of, [number], types)
+        for tensor, shape in zip(tensors, shapes):
+            tensor.set_shape(shape)
+        return structure.pack_as(spec, tensors)
+
+    def finalize_fn(number):
+        return numpy_function(running.finish, [number], dtypes.int64)
+
+    def flat_map_fn(dummy):
+        number = TensorSpec([], dtypes.int64)
+        begin = StructuredFunction(get_iterator_id_fn, "Dataset.from_generator()", structure.spec_of(dummy))
+        follow = StructuredFunction(generator_next_fn, "Dataset.from_generator()", number)
+        finish = StructuredFunction(finalize_fn, "Dataset.from_generator()", number)
+        variant = raw.GeneratorDataset(
+            init_func_other_args=[dummy, *begin.captured_inputs],
+            next_func_other_args=follow.captured_inputs,
+            finalize_func_other_args=finish.captured_inputs,
+            init_func=begin.attr,
+            next_func=follow.attr,
+            finalize_func=finish.attr,
+            output_types=types,
+            output_shapes=shapes,
+        )
+        return DatasetV1Adapter(variant, spec)
+
+    return Dataset.from_tensors(0).flat_map(flat_map_fn)
+
+
+def _leaves(spec, element) -> list:
+    """The leaves of a yielded element; a list may stand for a tuple, and below a leaf anything is one value."""
+    if not structure.is_nested(spec):
+        return [element]
+    if isinstance(spec, tuple):
+        if not isinstance(element, (tuple, list)) or len(element) != len(spec):
+            raise TypeError(f"expected {len(spec)} parts")
+        return [leaf for s, e in zip(spec, element) for leaf in _leaves(s, e)]
+    if set(element) != set(spec):
+        raise ValueError("other keys")
+    return [leaf for key in sorted(spec) for leaf in _leaves(spec[key], element[key])]
+
+
+def _converted(value, dtype, shape):
+    try:
+        if dtype is dtypes.string:
+            array = as_bytes_array(np.asarray(value))
+        else:
+            array = np.asarray(value, dtype=dtype.as_numpy_dtype)
+    except (TypeError, ValueError, UnicodeError) as e:
+        raise TypeError(
+            "`generator` yielded an element that could not be converted to the expected type. "
+            f"The expected type was {dtype.name}, but the yielded element was {value}."
+        ) from e
+    if not shape.is_compatible_with(array.shape):
+        raise ValueError(f"`generator` yielded an element of shape {array.shape} where an element of shape {shape} was expected.")
+    return array

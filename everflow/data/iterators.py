@@ -1,0 +1,184 @@
+"""Iterators: what a dataset's elements are taken from in a graph."""
+
+from __future__ import annotations
+
+from everflow.data import structure
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
+from everflow.framework.graph import Graph
+from everflow.framework.scopes import device, get_default_graph, name_scope
+
+
+class Iterator:
+    """A place in a dataset; `get_next()` gives tensors that hold the next element in each run."""
+
+    def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes):
+        self._iterator_resource = iterator_resource
+        self._initializer = initializer
+        if iterator_resource is None or initializer is None and output_types is None:
+            raise ValueError("iterator_resource and output_types must be given")
+        self._element_spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        self._string_handle = raw.IteratorToStringHandle(resource_handle=iterator_resource)
+
+    @classmethod
+    def _of(cls, resource, initializer, spec):
+        made = cls.__new__(cls)
+        made._iterator_resource, made._initializer, made._element_spec = resource, initializer, spec
+        made._string_handle = raw.IteratorToStringHandle(resource_handle=resource)
+        return made
+
+    @staticmethod
+    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+        """An iterator without a dataset: `make_initializer(dataset)` makes the op that gives it one.
+
+        >>> iterator = tf.data.Iterator.from_structure(train.output_types, train.output_shapes)
+        >>> use_training_data = iterator.make_initializer(train)
+        """
+        spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        with device("/cpu:0"):
+            resource = raw.IteratorV2(
+                container="",
+                shared_name=shared_name or "",
+                output_types=structure.flat_types(spec),
+                output_shapes=structure.flat_shapes(spec),
+            )
+        return Iterator._of(resource, None, spec)
+
+    @staticmethod
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+        """The iterator that a string tensor names: which one can be fed.
+
+        >>> handle = tf.placeholder(tf.string, [])
+        >>> iterator = tf.data.Iterator.from_string_handle(handle, train.output_types, train.output_shapes)
+        >>> sess.run(iterator.get_next(), {handle: sess.run(train_iterator.string_handle())})
+        """
+        spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        string_handle = convert_to_tensor(string_handle, dtypes.string)
+        with device("/cpu:0"):
+            resource = raw.IteratorFromStringHandleV2(
+                string_handle=string_handle, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
+            )
+        return Iterator._of(resource, None, spec)
+
+    @property
+    def initializer(self):
+        """The op that starts it again from its dataset's beginning."""
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def make_initializer(self, dataset, name=None):
+        """An op that starts this iterator over a dataset."""
+        with name_scope(name, "make_initializer") as scope:
+            mine, others = self._element_spec, dataset.element_spec
+            structure.same_structure(mine, others)
+            for a, b in zip(structure.flatten(mine), structure.flatten(others)):
+                for what, read in (("classes", type), ("types", structure.legacy_types), ("shapes", structure.legacy_shapes)):
+                    x, y = read(a), read(b)
+                    if not (x.is_compatible_with(y) if what == "shapes" else x == y):
+                        raise TypeError(f"Expected output {what} {x!r} but got dataset with output {what} {y!r}.")
+            with get_default_graph().colocate_with(self._iterator_resource.op):
+                return raw.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource, name=scope)
+
+    def get_next(self, name=None):
+        """Tensors that hold the next element; OutOfRangeError when run at the end."""
+        tensors = raw.IteratorGetNext(
+            iterator=self._iterator_resource,
+            output_types=structure.flat_types(self._element_spec),
+            output_shapes=structure.flat_shapes(self._element_spec),
+            name=name,
+        )
+        return structure.from_tensors(self._element_spec, tensors)
+
+    def string_handle(self, name=None):
+        """A string tensor that names this iterator for `from_string_handle`."""
+        if name is None:
+            return self._string_handle
+        return raw.IteratorToStringHandle(resource_handle=self._iterator_resource, name=name)
+
+    element_spec = property(lambda self: self._element_spec)
+    output_types = property(lambda self: structure.legacy_types(self._element_spec))
+    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
+    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
+
+
+# --- of a dataset ------------------------------------------------------------------------------
+
+
+def initializable(dataset, shared_name=None) -> Iterator:
+    """An iterator that must be initialised in each session."""
+    variant = dataset._apply_options()._variant_tensor
+    spec = dataset.element_spec
+    resource = raw.IteratorV2(
+        container="", shared_name=shared_name or "", output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
+    )
+    with get_default_graph().colocate_with(resource.op):
+        initializer = raw.MakeIterator(dataset=variant, iterator=resource)
+    return Iterator._of(resource, initializer, spec)
+
+
+class _FactoryGraph(FuncGraph):
+    """The body of a function that makes a dataset: what it needs from outside is copied into it."""
+
+    def __init__(self, name, outer_graph, allowed):
+        super().__init__(name, outer_graph)
+        self._allowed = allowed
+
+    def capture(self, tensor, consumer=None):
+        if tensor.graph is self:
+            return tensor
+        if tensor not in self.captures:
+            self.captures[tensor] = self._copied(tensor)
+        return self.captures[tensor]
+
+    def _copied(self, tensor):
+        op = tensor.op
+        if op.definition.is_stateful and op not in self._allowed:
+            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+        if op.type in ("Placeholder", "PlaceholderV2"):
+            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+        inputs = [self._copied(t) for t in op.inputs]
+        made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name)
+        return made.outputs[tensor.value_index]
+
+
+def _dataset_ops(variant) -> set:
+    """The ops that make a dataset and those it is made of."""
+    found, waiting = set(), [variant.op]
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting.extend(t.op for t in op.inputs if t.dtype.base_dtype is dtypes.variant)
+    return found
+
+
+def one_shot(dataset) -> Iterator:
+    """An iterator that needs no initialisation: the dataset is made by a function of the graph when it is first used."""
+    graph, spec = get_default_graph(), dataset.element_spec
+    body = _FactoryGraph("_make_dataset", graph, _dataset_ops(dataset._variant_tensor))
+    try:
+        with body.as_default():
+            made = body.capture(dataset._apply_options()._variant_tensor)
+    except ValueError as e:
+        if "Cannot capture a stateful node" in str(e):
+            raise ValueError(
+                "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support datasets that "
+                "capture stateful objects, such as a `Variable` or `LookupTable`. In these cases, use "
+                f"`Dataset.make_initializable_iterator()`. (Original error: {e})"
+            ) from e
+        raise
+    definition = to_function_def(body, "", [], [made])
+    definition.signature.description = "Factory function for a dataset."
+    definition.attr["_disable_call_shape_inference"].b = True
+    definition.signature.name = hashed_name(definition, "_make_dataset")
+    function = GraphFunction(definition, body._functions)
+    function.add_to_graph(graph)
+    resource = raw.OneShotIterator(
+        dataset_factory=call_attr(function.name),
+        output_types=structure.flat_types(spec),
+        output_shapes=structure.flat_shapes(spec),
+    )
+    return Iterator._of(resource, None, spec)

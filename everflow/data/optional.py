@@ -1,0 +1,83 @@
+"""`tf.data.experimental.Optional`: a value that may be missing, such as the next element of an iterator."""
+
+from __future__ import annotations
+
+from everflow.data import structure
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TypeSpec
+
+
+class OptionalStructure(TypeSpec):
+    """The type of an optional: the specs of its value."""
+
+    def __init__(self, value_structure):
+        self._value_structure = value_structure
+
+    value_structure = property(lambda self: self._value_structure)
+    value_type = property(lambda self: Optional)
+    dtype = property(lambda self: dtypes.variant)
+    shape = property(lambda self: TensorShape([]))
+
+    @staticmethod
+    def from_value(value):
+        """The type of an optional."""
+        return OptionalStructure(value.value_structure)
+
+    def _serialize(self):
+        return (self._value_structure,)
+
+
+class Optional:
+    """A value that may or may not be there.
+
+    >>> optional = tf.data.experimental.get_next_as_optional(iterator)
+    >>> x = tf.cond(optional.has_value(), optional.get_value, lambda: 0)
+    """
+
+    def __init__(self, variant_tensor, value_structure):
+        self._variant_tensor = variant_tensor
+        self._value_structure = value_structure
+
+    value_structure = property(lambda self: self._value_structure)
+    _type_spec = property(lambda self: OptionalStructure(self._value_structure))
+
+    def has_value(self, name=None):
+        """A bool tensor: whether there is a value."""
+        return raw.OptionalHasValue(optional=self._variant_tensor, name=name)
+
+    def get_value(self, name=None):
+        """The value; InvalidArgumentError when run where there is none."""
+        with name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope:
+            tensors = raw.OptionalGetValue(
+                optional=self._variant_tensor,
+                output_types=structure.flat_types(self._value_structure),
+                output_shapes=structure.flat_shapes(self._value_structure),
+                name=scope,
+            )
+            return structure.from_tensors(self._value_structure, tensors)
+
+    @staticmethod
+    def from_value(value):
+        """An optional that holds a value."""
+        with name_scope("optional") as scope, name_scope("value"):
+            value = structure.normalize(value)
+            spec = structure.map_nest(structure.spec_of, value)
+            components = structure.to_tensors(spec, value)
+        return Optional(raw.OptionalFromValue(components=components, name=scope), spec)
+
+    @staticmethod
+    def none_from_structure(value_structure):
+        """An optional without a value."""
+        return Optional(raw.OptionalNone(), value_structure)
+
+
+def get_next_as_optional(iterator):
+    """The next element of an iterator as an optional, without a value at the end."""
+    spec = iterator.element_spec
+    variant = raw.IteratorGetNextAsOptional(
+        iterator=iterator._iterator_resource, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
+    )
+    return Optional(variant, spec)

@@ -1,0 +1,145 @@
+"""`tf.data.Options`: settings that a dataset carries and hands on to those made of it."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How the input of several workers is divided."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+
+
+class _Settings:
+    """Attributes with a type each, None while they are not set; others can't be."""
+
+    _types: dict[str, type] = {}
+
+    def __init__(self):
+        object.__setattr__(self, "_set", {})
+
+    def __getattr__(self, name):
+        if name not in type(self)._types:
+            raise AttributeError(f"{type(self).__name__} has no option {name!r}")
+        kind = type(self)._types[name]
+        if issubclass(kind, _Settings) and name not in self._set:
+            self._set[name] = kind()
+        return self._set.get(name)
+
+    def __setattr__(self, name, value):
+        kind = type(self)._types.get(name)
+        if kind is None:
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        if not isinstance(value, kind):
+            raise TypeError(f"Property {name} must be of type {kind}, got: {value!r} (type: {type(value)})")
+        self._set[name] = value
+
+    def __eq__(self, other):
+        return type(self) is type(other) and all(getattr(self, n) == getattr(other, n) for n in type(self)._types)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+    def merge(self, options):
+        """New options: those set in `options`, else those set here."""
+        made = type(self)()
+        for name, kind in type(self)._types.items():
+            mine, others = getattr(self, name), getattr(options, name)
+            if issubclass(kind, _Settings):
+                made._set[name] = mine.merge(others)
+                continue
+            if mine is not None and others is not None and mine != others:
+                warnings.warn(f"Changing the value of option {name} from {mine} to {others}.", stacklevel=3)
+            chosen = mine if others is None else others
+            if chosen is not None:
+                made._set[name] = chosen
+        return made
+
+
+class MapVectorizationOptions(_Settings):
+    """Whether and how functions of maps are vectorised."""
+
+    _types = {"enabled": bool, "use_choose_fastest": bool}
+
+
+class OptimizationOptions(_Settings):
+    """Which rewrites of a pipeline are made."""
+
+    _types = {
+        "apply_default_optimizations": bool,
+        "autotune": bool,
+        "autotune_algorithm": int,
+        "autotune_cpu_budget": int,
+        "filter_fusion": bool,
+        "filter_with_random_uniform_fusion": bool,
+        "hoist_random_uniform": bool,
+        "map_and_batch_fusion": bool,
+        "map_and_filter_fusion": bool,
+        "map_fusion": bool,
+        "map_parallelization": bool,
+        "map_vectorization": MapVectorizationOptions,
+        "noop_elimination": bool,
+        "parallel_batch": bool,
+        "shuffle_and_repeat_fusion": bool,
+    }
+    _defaults = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
+
+    def _rewrites(self) -> set[str]:
+        chosen = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)} - {"apply_default_optimizations", "autotune"}
+        if self.apply_default_optimizations is not False:
+            chosen |= {n for n in self._defaults if getattr(self, n) is not False}
+        if self.map_vectorization.enabled:
+            chosen.add("map_vectorization")
+        return chosen
+
+
+class ThreadingOptions(_Settings):
+    """How many threads a pipeline may use."""
+
+    _types = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
+
+
+class StatsOptions(_Settings):
+    """Where statistics of a pipeline go."""
+
+    _types = {"aggregator": object, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+
+
+class DistributeOptions(_Settings):
+    """How a pipeline is divided among workers."""
+
+    _types = {"auto_shard": bool, "auto_shard_policy": AutoShardPolicy, "num_devices": int}
+
+
+class Options(_Settings):
+    """Settings of a dataset.
+
+    >>> options = tf.data.Options()
+    >>> options.experimental_deterministic = False
+    >>> dataset = dataset.with_options(options)
+    """
+
+    _types = {
+        "experimental_deterministic": bool,
+        "experimental_distribute": DistributeOptions,
+        "experimental_optimization": OptimizationOptions,
+        "experimental_slack": bool,
+        "experimental_stateful_whitelist": object,
+        "experimental_stats": StatsOptions,
+        "experimental_threading": ThreadingOptions,
+    }
+
+    def _static_optimizations(self) -> list[str]:
+        rewrites = self.experimental_optimization._rewrites()
+        if self.experimental_deterministic is False:
+            rewrites.add("make_sloppy")
+        if self.experimental_slack:
+            rewrites.add("slack")
+        return sorted(rewrites)

@@ -1,0 +1,288 @@
+"""The structure of a dataset's elements: nests of tuples and dicts of specs, and how values go in and out of the flat tensors that ops pass.
+
+Lists are not nests here: they are converted to tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor, SparseTensorSpec, SparseTensorValue
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.nest import _rebuild, _values
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.ops import sparse_serialize
+from everflow.ops.ragged.spec import RaggedTensorSpec
+from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.value import RaggedTensorValue
+
+
+def is_nested(value) -> bool:
+    """Whether a value is a nest here: a tuple, named tuple or mapping."""
+    return isinstance(value, (tuple, Mapping)) and not isinstance(value, (SparseTensorValue, TensorShape))
+
+
+def flatten(nest) -> list:
+    """The leaves of a nest in order; dicts by their sorted keys."""
+    if not is_nested(nest):
+        return [nest]
+    return [leaf for value in _values(nest) for leaf in flatten(value)]
+
+
+def map_nest(function: Callable, *nests):
+    """A nest of what `function` gives for the leaves, taken together, of nests of the same structure."""
+    first = nests[0]
+    if not is_nested(first):
+        return function(*nests)
+    return _rebuild(first, [map_nest(function, *values) for values in zip(*(_values(n) for n in nests), strict=True)])
+
+
+def pack_as(nest, leaves):
+    """A nest like another one, with other leaves."""
+    leaves = iter(leaves)
+    return map_nest(lambda _: next(leaves), nest)
+
+
+def same_structure(a, b) -> None:
+    """Raise where two nests are not of the same structure."""
+    if is_nested(a) != is_nested(b):
+        raise ValueError(f"The two structures don't have the same nested structure. First structure: {a}, second structure: {b}")
+    if not is_nested(a):
+        return
+    if isinstance(a, Mapping) != isinstance(b, Mapping) or hasattr(a, "_fields") != hasattr(b, "_fields"):
+        raise TypeError(f"The two structures don't have the same sequence type: {type(a)} and {type(b)}")
+    if isinstance(a, Mapping) and set(a) != set(b):
+        raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
+    if len(a) != len(b):
+        raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
+    for x, y in zip(_values(a), _values(b)):
+        same_structure(x, y)
+
+
+class DatasetSpec(TypeSpec):
+    """The type of a dataset: the specs of its elements."""
+
+    def __init__(self, element_spec, dataset_shape=()):
+        self._element_spec = element_spec
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    element_spec = property(lambda self: self._element_spec)
+
+    @property
+    def value_type(self):
+        from everflow.data.dataset import Dataset
+
+        return Dataset
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
+    def _serialize(self):
+        return (self._element_spec, self._dataset_shape)
+
+    def __hash__(self):
+        return hash(tuple(flatten(self._element_spec)))
+
+    def __repr__(self):
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+
+def spec_of(value):
+    """The spec of a leaf; Python values are converted to find it."""
+    from everflow.data.dataset import Dataset
+    from everflow.data.optional import Optional
+
+    if isinstance(value, Dataset):
+        return DatasetSpec(value.element_spec)
+    if isinstance(value, Optional):
+        return value._type_spec
+    if isinstance(value, (SparseTensor, SparseTensorValue)):
+        value = SparseTensor.from_value(value)
+        return SparseTensorSpec(value.shape, value.dtype)
+    if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+        return RaggedTensorSpec.from_value(value)
+    if not isinstance(value, Tensor):
+        value = convert_to_tensor(value)
+    return TensorSpec(value.shape, value.dtype.base_dtype)
+
+
+def is_composite(value) -> bool:
+    """Whether a leaf is passed as something else than one tensor."""
+    from everflow.data.dataset import Dataset
+    from everflow.data.optional import Optional
+
+    return isinstance(value, (Dataset, Optional, SparseTensor, SparseTensorValue, RaggedTensor, RaggedTensorValue))
+
+
+def normalize(element):
+    """An element whose leaves are tensors, sparse or ragged tensors or datasets."""
+    with name_scope("normalize_element"):
+        leaves = flatten(element)
+        made = []
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, SparseTensorValue):
+                leaf = SparseTensor.from_value(leaf)
+            elif not is_composite(leaf):
+                leaf = convert_to_tensor(leaf, name=f"component_{i}")
+            made.append(leaf)
+    return pack_as(element, made)
+
+
+# --- specs and the flat tensors ----------------------------------------------------------------
+
+
+def flat_types(spec) -> list:
+    """The dtypes of the flat tensors of an element."""
+    return [s.dtype if type(s) is TensorSpec else dtypes.variant for s in flatten(spec)]
+
+
+def flat_shapes(spec) -> list:
+    """The static shapes of the flat tensors of an element."""
+    shapes = {DatasetSpec: TensorShape([])}
+    return [s.shape if type(s) is TensorSpec else shapes.get(type(s), TensorShape(None)) for s in flatten(spec)]
+
+
+def to_tensors(spec, element) -> list[Tensor]:
+    """The flat tensors of an element."""
+    return [_to_tensor(s, v) for s, v in zip(flatten(spec), flatten(element), strict=True)]
+
+
+def _to_tensor(spec, value):
+    if isinstance(spec, TensorSpec):
+        return value
+    if isinstance(spec, SparseTensorSpec):
+        return sparse_serialize.serialize_sparse(value, out_type=dtypes.variant)
+    if isinstance(spec, RaggedTensorSpec):
+        return raw.RaggedTensorToVariant(rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=False)
+    return value._variant_tensor
+
+
+def to_batched_tensors(spec, element) -> list[Tensor]:
+    """The flat tensors of an element that is to be cut along its first axis."""
+    return [_to_batched(s, v) for s, v in zip(flatten(spec), flatten(element), strict=True)]
+
+
+def _to_batched(spec, value):
+    if isinstance(spec, SparseTensorSpec):
+        return sparse_serialize.serialize_many_sparse(value, out_type=dtypes.variant)
+    if isinstance(spec, RaggedTensorSpec):
+        return raw.RaggedTensorToVariant(rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=True)
+    return value
+
+
+def from_tensors(spec, tensors):
+    """An element made of flat tensors."""
+    return pack_as(spec, [_from_tensor(s, t) for s, t in zip(flatten(spec), tensors, strict=True)])
+
+
+def _from_tensor(spec, tensor):
+    from everflow.data.dataset import VariantDataset
+    from everflow.data.optional import Optional, OptionalStructure
+
+    if isinstance(spec, TensorSpec):
+        return tensor
+    if isinstance(spec, SparseTensorSpec):
+        return sparse_serialize.deserialize_sparse(tensor, spec.dtype, spec.shape.rank)
+    if isinstance(spec, RaggedTensorSpec):
+        parts = raw.RaggedTensorFromVariant(
+            encoded_ragged=tensor,
+            input_ragged_rank=-1,
+            output_ragged_rank=spec._ragged_rank,
+            Tvalues=spec._dtype,
+            Tsplits=spec._row_splits_dtype,
+        )
+        splits, result = list(parts[0]), parts[1]
+        if spec._shape.rank is not None:
+            outer = TensorShape([None]) if spec._ragged_rank else TensorShape([])
+            result.set_shape(outer.concatenate(spec._shape[spec._ragged_rank + 1 :]))
+        for split in reversed(splits):
+            result = RaggedTensor(result, split, internal=True)
+        return result
+    if isinstance(spec, OptionalStructure):
+        return Optional(tensor, spec.value_structure)
+    return VariantDataset(tensor, spec.element_spec)
+
+
+def batch(spec, size):
+    """The specs of a batch of elements; `size` is an int or None."""
+    return map_nest(lambda s: _reshaped(s, lambda shape: TensorShape([size]).concatenate(shape), 1), spec)
+
+
+def unbatch(spec):
+    """The specs of the rows of an element."""
+    return map_nest(lambda s: _reshaped(s, lambda shape: shape[1:] if shape.rank is not None else shape, -1), spec)
+
+
+def _reshaped(spec, change, ranks):
+    if isinstance(spec, TensorSpec):
+        return TensorSpec(change(spec.shape), spec.dtype)
+    if isinstance(spec, SparseTensorSpec):
+        return SparseTensorSpec(change(spec.shape), spec.dtype)
+    if isinstance(spec, RaggedTensorSpec):
+        return RaggedTensorSpec(change(spec._shape), spec._dtype, spec._ragged_rank + ranks, spec._row_splits_dtype)
+    raise TypeError(f"Elements of the type {spec} can't be batched")
+
+
+def joined(a, b):
+    """The specs that both fit."""
+    return map_nest(lambda x, y: x.most_specific_compatible_type(y), a, b)
+
+
+# --- the older form: three nests ---------------------------------------------------------------
+
+
+def legacy_types(spec):
+    """A nest of dtypes."""
+    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else getattr(s, "dtype", None) or getattr(s, "_dtype", s), spec)
+
+
+def legacy_shapes(spec):
+    """A nest of shapes."""
+    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else getattr(s, "shape", None) or getattr(s, "_shape", s), spec)
+
+
+def legacy_classes(spec):
+    """A nest of classes."""
+    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else s.value_type, spec)
+
+
+def from_legacy(types, shapes=None, classes=None):
+    """Specs from nests of dtypes, shapes and classes; shapes may be anything that `TensorShape` takes."""
+    types = map_nest(lambda t: t if isinstance(t, TypeSpec) else dtypes.as_dtype(t), types)
+    leaves = flatten(types)
+    shape_leaves = [TensorShape(None)] * len(leaves) if shapes is None else shapes_up_to(types, shapes)
+    class_leaves = [Tensor] * len(leaves) if classes is None else flatten(classes)
+    made = [_from_legacy(*parts) for parts in zip(leaves, shape_leaves, class_leaves, strict=True)]
+    return pack_as(types, made)
+
+
+def _from_legacy(dtype, shape, kind):
+    if isinstance(dtype, TypeSpec):
+        return dtype
+    if isinstance(kind, type) and issubclass(kind, SparseTensor):
+        return SparseTensorSpec(shape, dtype)
+    if isinstance(kind, type) and issubclass(kind, RaggedTensor):
+        return RaggedTensorSpec(shape, dtype)
+    return TensorSpec(shape, dtype)
+
+
+def shapes_up_to(nest, shapes) -> list:
+    """The shapes that go with the leaves of a nest; a tuple at a leaf is one shape."""
+    if not is_nested(nest):
+        return [shapes if isinstance(shapes, TypeSpec) else TensorShape(shapes)]
+    if isinstance(nest, Mapping):
+        if not isinstance(shapes, Mapping) or set(nest) != set(shapes):
+            raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
+        return [leaf for key in sorted(nest) for leaf in shapes_up_to(nest[key], shapes[key])]
+    if not isinstance(shapes, (tuple, list)) or isinstance(shapes, TensorShape):
+        raise TypeError(f"The shapes {shapes} don't have the structure of {nest}")
+    if len(shapes) != len(nest):
+        raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
+    return [leaf for n, s in zip(nest, shapes) for leaf in shapes_up_to(n, s)]

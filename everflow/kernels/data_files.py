@@ -1,0 +1,139 @@
+"""Datasets of files at run time: lines, TFRecords, records of a fixed length."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.formats import records
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.kernels.data import Dataset, End, text
+from everflow.kernels.registry import kernel
+
+
+def opened(name: str):
+    """A file to be read; NotFoundError where there is none."""
+    try:
+        return open(name, "rb")
+    except FileNotFoundError:
+        raise NotFoundError(None, None, f"{name}; No such file or directory") from None
+
+
+def checked_compression(value) -> str:
+    kind = text(value)
+    if kind not in ("", "GZIP", "ZLIB"):
+        raise InvalidArgumentError(None, None, "Unsupported compression_type.")
+    return kind
+
+
+def in_files(filenames, elements_of) -> Dataset:
+    """The elements of files, one file after the other; `elements_of(name)` iterates those of one, as bytes."""
+    names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
+
+    def start(iteration):
+        waiting, elements = iter(names), None
+
+        def following():
+            nonlocal elements
+            while True:
+                if elements is None:
+                    name = next(waiting, None)
+                    if name is None:
+                        raise End
+                    elements = elements_of(name)
+                for element in elements:
+                    return (np.array(element, object),)
+                elements = None
+
+        return following
+
+    return Dataset(start)
+
+
+def lines_of(file):
+    """Lines of a file that can only be read in pieces, without "\\n" or "\\r\\n"."""
+    rest = b""
+    while piece := file.read(1 << 18):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r")
+    if rest:
+        yield rest.removesuffix(b"\r")
+
+
+@kernel("TextLineDataset")
+def text_line_dataset(filenames, compression_type, buffer_size):
+    compression = checked_compression(compression_type)
+
+    def elements_of(name):
+        with opened(name) as file:
+            yield from lines_of(records.decoded(file, compression))
+
+    return in_files(filenames, elements_of)
+
+
+@kernel("TFRecordDataset")
+def tf_record_dataset(filenames, compression_type, buffer_size):
+    compression = checked_compression(compression_type)
+
+    def elements_of(name):
+        with opened(name) as file:
+            yield from records.read_records(file, compression)
+
+    return in_files(filenames, elements_of)
+
+
+def _fixed(filenames, header_bytes, record_bytes, footer_bytes, compression):
+    header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
+    if size <= 0:
+        raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
+    if header < 0 or footer < 0:
+        raise InvalidArgumentError(None, None, "`header_bytes` and `footer_bytes` must be >= 0")
+
+    def elements_of(name):
+        with opened(name) as file:
+            source = records.decoded(file, compression)
+            pieces = []
+            while piece := source.read(1 << 20):
+                pieces.append(piece)
+            content = b"".join(pieces)
+        body = len(content) - header - footer
+        if body < 0 or body % size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Excess bytes: the body of {name} has {body} bytes, which is not an exact multiple of the record length ({size} bytes).",
+            )
+        for at in range(header, header + body, size):
+            yield content[at : at + size]
+
+    return in_files(filenames, elements_of)
+
+
+@kernel("FixedLengthRecordDataset")
+def fixed_length_record_dataset(filenames, header_bytes, record_bytes, footer_bytes, buffer_size):
+    return _fixed(filenames, header_bytes, record_bytes, footer_bytes, "")
+
+
+@kernel("FixedLengthRecordDatasetV2")
+def fixed_length_record_dataset_v2(filenames, header_bytes, record_bytes, footer_bytes, buffer_size, compression_type):
+    return _fixed(filenames, header_bytes, record_bytes, footer_bytes, checked_compression(compression_type))
+
+
+@kernel("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
+def dataset_to_tf_record(input_dataset, filename, compression_type, *, step):
+    import gzip
+    import zlib
+
+    from everflow.kernels.data import Iteration
+
+    compression = checked_compression(compression_type)
+    following = input_dataset.start(Iteration(step))
+    content = bytearray()
+    while True:
+        try:
+            content += records.encode(following()[0].item())
+        except End:
+            break
+    packed = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}[compression](bytes(content))
+    with open(text(filename), "wb") as file:
+        file.write(packed)

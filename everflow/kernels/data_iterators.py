@@ -1,0 +1,150 @@
+"""Iterators at run time: resources of a session that hold an iteration of a dataset and hand out its elements."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from everflow.kernels.data import End, Iteration
+from everflow.kernels.registry import kernel
+
+KIND = "iterator"
+HANDLES = "iterator handle"
+
+
+class IteratorResource:
+    """The place of an iteration; empty until it is initialised, or until its first use where it has a `factory`."""
+
+    def __init__(self, name, factory=None):
+        self.name = name
+        self._factory = factory
+        self._lock = threading.RLock()
+        self._iteration = None
+        self._following = None
+
+    def begin(self, dataset, step):
+        with self._lock:
+            self._iteration = Iteration(step)
+            self._following = dataset.start(self._iteration)
+
+    def get_next(self, step):
+        """The next element; raises End."""
+        with self._lock:
+            if self._following is None:
+                if self._factory is None:
+                    raise FailedPreconditionError(
+                        None,
+                        None,
+                        "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                        "operation for this iterator before getting the next element.",
+                    )
+                self.begin(self._factory(step), step)
+            self._iteration.step = step
+            try:
+                return list(self._following())
+            finally:
+                self._iteration.step = None
+
+
+@kernel("Iterator", "IteratorV2", once=True)
+def iterator(*, node, session, shared_name, container):
+    name = shared_name or node.name
+    return session.resources.lookup_or_create(container, KIND, name, lambda: IteratorResource(name))
+
+
+@kernel("AnonymousIterator")
+def anonymous_iterator(*, node):
+    return IteratorResource(node.name)
+
+
+@kernel("AnonymousIteratorV2")
+def anonymous_iterator_v2(*, node):
+    made = IteratorResource(node.name)
+    return made, made
+
+
+@kernel("DeleteIterator")
+def delete_iterator(handle, deleter, *, session):
+    session.resources.remove(handle)
+
+
+@kernel("OneShotIterator", once=True)
+def one_shot_iterator(*, dataset_factory, node, session, shared_name, container):
+    name = shared_name or node.name
+
+    def factory(step):
+        return session.function(dataset_factory)(step=step)[0]
+
+    return session.resources.lookup_or_create(container, KIND, name, lambda: IteratorResource(name, factory))
+
+
+@kernel("MakeIterator")
+def make_iterator(dataset, iterator, *, step):
+    iterator.begin(dataset, step)
+
+
+@kernel("IteratorGetNext", "IteratorGetNextSync")
+def iterator_get_next(iterator, *, step):
+    try:
+        return iterator.get_next(step)
+    except End:
+        raise OutOfRangeError(None, None, "End of sequence") from None
+
+
+@kernel("IteratorToStringHandle")
+def iterator_to_string_handle(resource_handle, *, session):
+    name = f"{resource_handle.name}/{id(resource_handle)}"
+    session.resources.lookup_or_create("", HANDLES, name, lambda: resource_handle)
+    return np.array(name.encode(), object)
+
+
+@kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2")
+def iterator_from_string_handle(string_handle, *, session):
+    name = string_handle.item().decode(errors="replace")
+    found = session.resources.lookup("", HANDLES, name)
+    if found is None:
+        raise InvalidArgumentError(None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session")
+    return found
+
+
+# --- optional values -------------------------------------------------------------------------
+
+
+class Optional:
+    """A value or none."""
+
+    def __init__(self, components=None):
+        self.components = components
+
+
+@kernel("IteratorGetNextAsOptional")
+def iterator_get_next_as_optional(iterator, *, step):
+    try:
+        return Optional(iterator.get_next(step))
+    except End:
+        return Optional()
+
+
+@kernel("OptionalFromValue")
+def optional_from_value(components):
+    return Optional(list(components))
+
+
+@kernel("OptionalNone")
+def optional_none():
+    return Optional()
+
+
+@kernel("OptionalHasValue")
+def optional_has_value(optional):
+    return torch.tensor(optional.components is not None)
+
+
+@kernel("OptionalGetValue")
+def optional_get_value(optional):
+    if optional.components is None:
+        raise InvalidArgumentError(None, None, "The given optional does not have a value.")
+    return optional.components

@@ -1,0 +1,127 @@
+"""Shuffled and random datasets at run time: TensorFlow's own orders under seeds."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import Dataset, End
+from everflow.kernels.philox import Philox
+from everflow.kernels.registry import kernel
+
+
+class Words:
+    """The 32-bit words of a stream, one by one."""
+
+    def __init__(self, seed: int, seed2: int):
+        self._place = Philox.from_seeds(seed, seed2)
+        self._ready: deque[int] = deque()
+
+    def __call__(self) -> int:
+        if not self._ready:
+            self._ready.extend(self._place.words(64).reshape(-1).tolist())
+            self._place = self._place.skipped(64)
+        return self._ready.popleft()
+
+
+def _shuffled(input_dataset, buffer_size, words_for_pass, count, iteration):
+    """A buffer from which a random element is taken each time; passes never mix, though the next one is read ahead."""
+    draw = words_for_pass()
+    ring: list = [None] * min(buffer_size, 1 << 16)
+    passes: deque[list[int]] = deque()  # [first, end) of each pass that is in the buffer, as running positions
+    following, done, held, position, exhausted = None, 0, 0, 0, False
+
+    def fill():
+        nonlocal following, done, held, position, exhausted, ring
+        while held < buffer_size and not exhausted:
+            if following is None:
+                if count >= 0 and done >= count:
+                    exhausted = True
+                    return
+                following = input_dataset.start(iteration)
+                passes.append([position, position])
+            try:
+                element = following()
+            except End:
+                following = None
+                done += 1
+                if passes[-1][0] == passes[-1][1] and len(passes) == 1 and position == 0 and count < 0:
+                    exhausted = True  # an empty dataset: it would look for a first element for ever
+                continue
+            if held == len(ring) < buffer_size:
+                _grow(ring, passes[0][0], position, min(buffer_size, 2 * len(ring)))
+            ring[position % len(ring)] = element
+            position += 1
+            passes[-1][1] = position
+            held += 1
+
+    def shuffled():
+        nonlocal held
+        fill()
+        while passes and passes[0][0] == passes[0][1] and (len(passes) > 1 or following is None):
+            passes.popleft()
+        if not held:
+            raise End
+        current = passes[0]
+        place = (current[0] + draw() % (current[1] - current[0])) % len(ring)
+        first = current[0] % len(ring)
+        element, ring[place] = ring[place], ring[first]
+        ring[first] = None
+        current[0] += 1
+        held -= 1
+        return element
+
+    return shuffled
+
+
+def _grow(ring, first, end, size):
+    """A longer ring with the elements of positions first … end at their places."""
+    elements = [ring[p % len(ring)] for p in range(first, end)]
+    ring[:] = [None] * size
+    for p, element in zip(range(first, end), elements):
+        ring[p % size] = element
+
+
+def _checked(buffer_size) -> int:
+    size = int(buffer_size)
+    if size <= 0:
+        raise InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
+    return size
+
+
+def _repeated(input_dataset, size, seed, seed2, count):
+    return Dataset(lambda iteration: _shuffled(input_dataset, size, lambda: Words(seed, seed2), count, iteration))
+
+
+@kernel("ShuffleDataset")
+def shuffle_dataset(input_dataset, buffer_size, seed, seed2, *, reshuffle_each_iteration):
+    size, seed, seed2 = _checked(buffer_size), int(seed), int(seed2)
+    if not reshuffle_each_iteration:
+        if seed == 0 and seed2 == 0:
+            chance = Words(0, 0)
+            seed, seed2 = chance(), chance()
+        return Dataset(
+            lambda iteration: _shuffled(input_dataset, size, lambda: Words(seed, seed2), 1, iteration), input_dataset.cardinality
+        )
+    seeds = Words(seed, seed2)
+
+    def start(iteration):
+        return _shuffled(input_dataset, size, lambda: Words(seeds(), seeds()), 1, iteration)
+
+    return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, seed, seed2, count))
+
+
+@kernel("ShuffleAndRepeatDataset")
+def shuffle_and_repeat_dataset(input_dataset, buffer_size, seed, seed2, count):
+    return _repeated(input_dataset, _checked(buffer_size), int(seed), int(seed2), int(count))
+
+
+@kernel("RandomDataset", "ExperimentalRandomDataset")
+def random_dataset(seed, seed2):
+    def start(iteration):
+        draw = Words(int(seed), int(seed2))
+        return lambda: (torch.tensor(draw()),)
+
+    return Dataset(start, -1)
