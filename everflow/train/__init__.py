@@ -65,6 +65,32 @@ from everflow.train.saver import Saver
 from everflow.train.warm_starting import VocabInfo, warm_start
 
 # --- sessions: MonitoredSession, hooks, Supervisor, Scaffold
+from everflow.train.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from everflow.train.monitored_session import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    SessionCreator,
+    SingularMonitoredSession,
+    WorkerSessionCreator,
+)
+from everflow.train.scaffold import Scaffold
+from everflow.train.session_manager import SessionManager
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
 # --- queues: Coordinator, QueueRunner, batching
 from everflow.train import queue_runner

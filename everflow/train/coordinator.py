@@ -55,15 +55,7 @@ class Coordinator:
                     logging.info("Error reported to Coordinator: %s, %s", type(ex), ex)
                     info = sys.exc_info()
                 if len(info) != 3 or not info[0] or not isinstance(info[1], BaseException):
-                    # An exception that isn't being handled here still gets to `join`.
-                    try:
-                        raise (
-                            ex
-                            if isinstance(ex, BaseException)
-                            else ValueError(f"ex must be an exception or a sys.exc_info() tuple, not {ex!r}")
-                        )
-                    except BaseException:  # whatever it is, it is for the thread that joins
-                        info = sys.exc_info()
+                    raise TypeError(f"ex must be a sys.exc_info() tuple or the exception that is being handled, not {ex!r}")
                 self._exc_info_to_raise = info
             self._stop_event.set()
 

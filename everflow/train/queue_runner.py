@@ -204,8 +204,7 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     from everflow.runtime.session import BaseSession
 
     if not isinstance(sess, BaseSession):
-        # A monitored session starts them by itself; something with a graph of its own can be used, too.
-        if hasattr(sess, "raw_session") or hasattr(sess, "_is_monitored"):
+        if hasattr(sess, "run_step_fn"):  # a monitored session starts them by itself
             return []
         raise TypeError(f"sess must be a `tf.Session` object. Given class: {sess.__class__}")
     runners = get_collection(collection) if sess.graph is get_default_graph() else sess.graph.get_collection(collection)

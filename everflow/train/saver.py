@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 
 from everflow.framework import errors
@@ -181,7 +182,7 @@ class Saver:
             if os.path.basename(save_path) == latest_filename and not self._sharded:
                 raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
             return save_path
-        if not isinstance(global_step, int):
+        if not isinstance(global_step, numbers.Integral):
             global_step = int(step_in(sess, global_step))
         return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
 

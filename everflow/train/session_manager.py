@@ -1,0 +1,186 @@
+"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by running init ops."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from everflow.framework import errors
+from everflow.framework.scopes import get_default_graph
+from everflow.platform import logging
+from everflow.runtime.session import Session
+from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state
+
+
+class SessionManager:
+    """Makes sessions that restore or initialize a graph, and waits for those that another process initializes."""
+
+    def __init__(
+        self,
+        local_init_op=None,
+        ready_op=None,
+        ready_for_local_init_op=None,
+        graph=None,
+        recovery_wait_secs=30,
+        local_init_run_options=None,
+    ):
+        self._local_init_op = local_init_op
+        self._ready_op = ready_op
+        self._ready_for_local_init_op = ready_for_local_init_op
+        self._graph = get_default_graph() if graph is None else graph
+        self._recovery_wait_secs = recovery_wait_secs
+        self._local_init_run_options = local_init_run_options
+        self._target = None
+        if ready_for_local_init_op is not None and local_init_op is None:
+            raise ValueError(
+                "If you pass a ready_for_local_init_op you must also pass a local_init_op , "
+                f"ready_for_local_init_op [{ready_for_local_init_op}]"
+            )
+
+    def _restore_checkpoint(self, master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config):
+        """(a new session, whether it was restored)"""
+        self._target = master
+        sess = Session(self._target, graph=self._graph, config=config)
+        if checkpoint_dir and checkpoint_filename_with_path:
+            raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+        if not saver or not (checkpoint_dir or checkpoint_filename_with_path):
+            return sess, False
+        if checkpoint_filename_with_path:
+            saver.restore(sess, checkpoint_filename_with_path)
+            return sess, True
+        waited = 0
+        state = get_checkpoint_state(checkpoint_dir)
+        while not state or not state.model_checkpoint_path:
+            if not wait_for_checkpoint or waited >= max_wait_secs:
+                return sess, False
+            logging.info("Waiting for checkpoint to be available.")
+            time.sleep(self._recovery_wait_secs)
+            waited += self._recovery_wait_secs
+            state = get_checkpoint_state(checkpoint_dir)
+        saver.restore(sess, state.model_checkpoint_path)
+        saver.recover_last_checkpoints([p for p in state.all_model_checkpoint_paths if checkpoint_exists(p)])
+        return sess, True
+
+    def prepare_session(
+        self,
+        master,
+        init_op=None,
+        saver=None,
+        checkpoint_dir=None,
+        checkpoint_filename_with_path=None,
+        wait_for_checkpoint=False,
+        max_wait_secs=7200,
+        config=None,
+        init_feed_dict=None,
+        init_fn=None,
+    ):
+        """A session with a model that is ready: restored from a checkpoint, or initialized by `init_op` and `init_fn`."""
+        sess, restored = self._restore_checkpoint(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        if not restored:
+            if init_op is None and not init_fn and self._local_init_op is None:
+                raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
+            if init_op is not None:
+                sess.run(init_op, feed_dict=init_feed_dict)
+            if init_fn:
+                init_fn(sess)
+        done, message = self._try_run_local_init_op(sess)
+        if not done:
+            raise RuntimeError(
+                "Init operations did not make model ready for local_init.  "
+                f"Init op: {_names(init_op)}, init fn: {init_fn}, error: {message}"
+            )
+        ready, message = self._model_ready(sess)
+        if not ready:
+            raise RuntimeError(
+                "Init operations did not make model ready.  "
+                f"Init op: {_names(init_op)}, init fn: {init_fn}, local_init_op: {self._local_init_op}, error: {message}"
+            )
+        return sess
+
+    def recover_session(
+        self,
+        master,
+        saver=None,
+        checkpoint_dir=None,
+        checkpoint_filename_with_path=None,
+        wait_for_checkpoint=False,
+        max_wait_secs=7200,
+        config=None,
+    ):
+        """(a session, whether its model is ready), restored from a checkpoint where there is one."""
+        sess, restored = self._restore_checkpoint(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        done, message = self._try_run_local_init_op(sess)
+        if not restored:
+            return sess, False
+        if not done:
+            logging.info("Restoring model from %s did not make model ready for local init: %s", checkpoint_dir, message)
+            return sess, False
+        ready, message = self._model_ready(sess)
+        if not ready:
+            logging.info("Restoring model from %s did not make model ready: %s", checkpoint_dir, message)
+            return sess, False
+        logging.info("Restored model from %s", checkpoint_dir)
+        return sess, True
+
+    def wait_for_session(self, master, config=None, max_wait_secs=float("Inf")):
+        """A session with a model that another process makes ready; DeadlineExceededError after `max_wait_secs`."""
+        self._target = master
+        end = time.monotonic() + (float("Inf") if max_wait_secs is None else max_wait_secs)
+        while True:
+            sess = Session(self._target, graph=self._graph, config=config)
+            done, message = self._try_run_local_init_op(sess)
+            if done:
+                ready, message = self._model_ready(sess)
+                if ready:
+                    return sess
+            sess.close()
+            remaining = end - time.monotonic()
+            if remaining < self._recovery_wait_secs:
+                raise errors.DeadlineExceededError(None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs.")
+            logging.info("Waiting for model to be ready: %s", message)
+            time.sleep(min(self._recovery_wait_secs, remaining))
+
+    def _model_ready(self, sess):
+        return _ready(self._ready_op, sess, "Model not ready")
+
+    def _model_ready_for_local_init(self, sess):
+        return _ready(self._ready_for_local_init_op, sess, "Model not ready for local init")
+
+    def _try_run_local_init_op(self, sess):
+        """(whether local things are initialized, why not)"""
+        if self._local_init_op is None:
+            return True, None
+        ready, message = self._model_ready_for_local_init(sess)
+        if not ready:
+            return False, message
+        logging.info("Running local_init_op.")
+        sess.run(self._local_init_op, options=self._local_init_run_options)
+        logging.info("Done running local_init_op.")
+        return True, None
+
+
+def _names(init_op):
+    if isinstance(init_op, (list, tuple)):
+        return [getattr(op, "name", op) for op in init_op]
+    return getattr(init_op, "name", None)
+
+
+def _ready(op, sess, message):
+    """(whether an op finds nothing missing, what it finds)"""
+    if op is None:
+        return True, None
+    try:
+        missing = sess.run(op)
+    except errors.FailedPreconditionError as e:
+        if "uninitialized" not in str(e):
+            logging.warning("%s : error [%s]", message, e)
+            raise
+        return False, str(e)
+    if missing is None or missing.dtype == np.int32 or missing.size == 0:
+        return True, None
+    return False, "Variables not initialized: " + ", ".join(name.decode("utf-8") for name in missing)

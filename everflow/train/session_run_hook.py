@@ -1,0 +1,63 @@
+"""What a hook of a monitored session is: the calls it gets around each run, and what it can ask for."""
+
+from __future__ import annotations
+
+import collections
+
+
+class SessionRunHook:
+    """Gets called around the runs of a monitored session; subclasses override what they need."""
+
+    def begin(self):
+        """Before the session is made; the graph can still be changed."""
+
+    def after_create_session(self, session, coord):
+        """When the session was made, also after it was made anew; the graph is final."""
+
+    def before_run(self, run_context):
+        """Before each run; may return `SessionRunArgs` with more to fetch and to feed."""
+
+    def after_run(self, run_context, run_values):
+        """After each run, with the values that were asked for; may call `run_context.request_stop()`."""
+
+    def end(self, session):
+        """Before the session is closed, unless it ends by an error."""
+
+
+class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
+    """What a hook wants added to a run."""
+
+    def __new__(cls, fetches, feed_dict=None, options=None):
+        return super().__new__(cls, fetches, feed_dict, options)
+
+
+class SessionRunContext:
+    """What a hook is told about a run."""
+
+    def __init__(self, original_args, session):
+        self._original_args = original_args
+        self._session = session
+        self._stop_requested = False
+
+    @property
+    def original_args(self):
+        """What the user asked for, as `SessionRunArgs`."""
+        return self._original_args
+
+    @property
+    def session(self):
+        """The session below."""
+        return self._session
+
+    @property
+    def stop_requested(self):
+        """Whether a hook asked to stop."""
+        return self._stop_requested
+
+    def request_stop(self):
+        """Ask for `should_stop()` to be true after this run."""
+        self._stop_requested = True
+
+
+class SessionRunValues(collections.namedtuple("SessionRunValues", ["results", "options", "run_metadata"])):
+    """What came out of a run for a hook: the values it asked for, the options and the metadata."""
