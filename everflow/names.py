@@ -85,14 +85,12 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
 from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
 from everflow.framework.shapes import dimension_at_index, dimension_value
+from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
 from everflow.ops.traced_functions import function
 from everflow.ops.v2_behavior import (
-    control_flow_v2_enabled,
-    disable_control_flow_v2,
     disable_tensor_equality,
     disable_v2_behavior,
     disable_v2_tensorshape,
-    enable_control_flow_v2,
     enable_tensor_equality,
     enable_v2_behavior,
     enable_v2_tensorshape,

@@ -13,6 +13,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel
+from everflow.kernels.tensor_lists import TensorList
 from everflow.kernels.tensors import torch_dtype
 
 # What torch calls each type whose arithmetic and scatters it lacks on unsigned integers, by the signed type of that width.
@@ -209,6 +210,8 @@ def fill(dims, value):
 
 @kernel("ZerosLike")
 def zeros_like(x):
+    if isinstance(x, TensorList):
+        return x.zeros()
     return np.full(x.shape, b"", dtype=object) if is_text(x) else torch.zeros(x.shape, dtype=x.dtype, device=x.device)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework import errors
+from everflow.framework import dtypes, errors
 from everflow.framework.functions import GraphFunction, graph_of
 from everflow.kernels.registry import kernel
 
@@ -65,8 +65,13 @@ def for_(start, limit, delta, input, *, body, session, step):  # noqa: A002  the
 
 @kernel("FakeParam")
 def fake_param(*, dtype, shape):
+    from everflow.kernels.tensor_lists import TensorList
     from everflow.kernels.tensors import torch_dtype
 
+    if dtype in (dtypes.variant, dtypes.resource):
+        return TensorList()
+    if dtype == dtypes.string:
+        return np.full([d or 0 for d in shape.as_list()] if shape.rank is not None else [], b"", dtype=object)
     return torch.zeros([d or 0 for d in shape.as_list()] if shape.rank is not None else [], dtype=torch_dtype(dtype))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+from everflow.framework import op_defs
 from everflow.framework.functions import Body, DrawnFunction, FuncGraph
+from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 
 _numbers = itertools.count(1)
@@ -28,10 +31,11 @@ _SHARED = (
 class BodyGraph(FuncGraph):
     """The body of a traced function, a branch or a loop."""
 
-    def __init__(self, name, outer_graph, ordered=False):
+    # Branches and loops in it are functional ops.
+    draws_functions = True
+
+    def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)
-        # Whether ops with state run in the order in which they are written.
-        self.ordered = ordered or getattr(outer_graph, "ordered", False)
         self.controls = []
         for key in _SHARED:
             outer_graph.get_collection_ref(key)
@@ -87,13 +91,23 @@ def unique_name(text):
     return f"{text}_{next(_numbers)}"
 
 
-def define(body: Body, name, graph, argument_names=()) -> DrawnFunction:
-    """Make a function of a body, and let a graph and those around it call it."""
+def define(body: Body, name, *graphs, argument_names=()) -> DrawnFunction:
+    """Make a function of a body, and let graphs and those around them call it."""
     function = DrawnFunction(body, name, argument_names)
-    while graph is not None:
-        function.add_to_graph(graph)
-        graph = graph.outer_graph
+    for graph in graphs:
+        while graph is not None:
+            function.add_to_graph(graph)
+            graph = graph.outer_graph
     return function
+
+
+def add_placeholder(graph, like, dtype=None):
+    """A further input of a body that is drawn already, for a value like this one."""
+    attrs = {"dtype": dtype or like.dtype.base_dtype, "shape": TensorShape(like.shape if dtype is None else [])}
+    with graph.control_dependencies(None):
+        tensor = Graph.add_op(graph, op_defs.get("Placeholder"), [], [attrs["dtype"]], attrs, "placeholder").outputs[0]
+    tensor._handle_data = like._handle_data if dtype is None else None
+    return tensor
 
 
 def grow(op, outputs=(), inputs=(), **attrs):

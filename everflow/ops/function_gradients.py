@@ -49,7 +49,7 @@ def _call_grad(op, *grads):
         results = [array.identity(g) for g in backward.results if g is not None]
     if not results:
         return [None] * len(op.inputs)
-    forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{base}"), op.graph)
+    forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{base}"), op.graph, graph)
     saved = grow(op, kept, f=call_attr(forward.name), Tout=[t.dtype.base_dtype for t in [*body.outputs, *kept]])
     inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
     made = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{base}"), graph)

@@ -114,6 +114,11 @@ def is_trainable(tensor_or_dtype) -> bool:
     return (getattr(tensor_or_dtype, "dtype", None) or tensor_or_dtype).base_dtype in _TRAINABLE
 
 
+def _can_be_zero(tensor):
+    """Whether zeros can stand for a gradient that didn't come: not for handles of other things than variables."""
+    return is_trainable(tensor) and (tensor.dtype != dtypes.resource or tensor._handle_data is not None)
+
+
 class _Walk:
     """One call of `gradients`: the gradients found so far and how new ones are to be made."""
 
@@ -224,7 +229,7 @@ class _Walk:
 
     def differentiate(self, op, function, out_grads):
         for i, grad in enumerate(out_grads):
-            if grad is None and (function is _symbolic_gradient or is_trainable(op.outputs[i])):
+            if grad is None and (function is _symbolic_gradient or _can_be_zero(op.outputs[i])):
                 out_grads[i] = self.zeros(op, i)
         with name_scope(op.name + "_grad"):
             # Nodes made here know the op they differentiate, so that a loop's gradient finds the loop.
@@ -339,7 +344,7 @@ class _Walk:
         if isinstance(grad, list):
             grad = grad[0] if len(grad) == 1 else None
         if grad is None and unconnected_gradients == UnconnectedGradients.ZERO:
-            return _zeros_of(x)
+            return zeros_for(x)
         return grad
 
     # --- where it starts ---------------------------------------------------------------------
@@ -395,7 +400,8 @@ def _common_shape(tensors):
     return shape
 
 
-def _zeros_of(x):
+def zeros_for(x):
+    """Zeros to stand for the gradient of a tensor or of a variable's handle."""
     if x.dtype == dtypes.resource:
         return _zeros_of_variable(x)
     return array.zeros_like(x)

@@ -210,7 +210,7 @@ class Function:
             created.append(next_creator(**kwargs))
             return created[-1]
 
-        body = BodyGraph(self._name, get_default_graph(), ordered=True)
+        body = BodyGraph(self._name, get_default_graph())
         with body.as_default(), body._variable_creator_scope(creator, priority=50):
             inside = []
             names = self._argument_names(structure)
@@ -307,7 +307,7 @@ class ConcreteFunction:
         self._captured = list(graph.captures)
         self._argument_names = argument_names
         self._function = define(
-            graph.body(graph.inputs, outputs), unique_name(f"__inference_{graph.name}"), graph.outer_graph, argument_names
+            graph.body(graph.inputs, outputs), unique_name(f"__inference_{graph.name}"), graph.outer_graph, argument_names=argument_names
         )
 
     @property

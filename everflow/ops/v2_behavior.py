@@ -18,15 +18,6 @@ def disable_tensor_equality():
     """Tensors are equal to themselves only, as they are here anyway."""
 
 
-def disable_control_flow_v2():
-    """`cond` and `while_loop` draw Switch and Merge, as they do here anyway."""
-
-
-def control_flow_v2_enabled():
-    """Whether `cond` and `while_loop` draw functional ops."""
-    return False
-
-
 def _not_there(what):
     raise NotImplementedError(f"Everflow doesn't have {what} yet")
 
@@ -44,8 +35,3 @@ def enable_v2_tensorshape():
 def enable_tensor_equality():
     """Tensors compared by their values with `==`: not there; use `tf.equal`."""
     _not_there("TensorFlow 2's `==` on tensors")
-
-
-def enable_control_flow_v2():
-    """Functional control flow: not there."""
-    _not_there("functional control flow")

@@ -15,6 +15,7 @@ from everflow.framework.scopes import add_to_collection, control_dependencies, n
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
+from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.grouping import no_op
 from everflow.ops.indexed_slices import as_indexed_slices_list
 from everflow.ops.tensor_array import flow_of, with_flows_of
@@ -63,11 +64,17 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         raise TypeError("true_fn must be callable.")
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
-    with name_scope(name, "cond", [pred]):
+    with name_scope(name, "cond", [pred]) as scope:
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
         if not isinstance(pred, Tensor):
             pred = convert_to_tensor(pred)
+        if draws_functions():
+            # Imported when needed: its gradients are built on top of this module.
+            from everflow.ops.control_flow.functional_branches import functional_cond
+
+            result = functional_cond(pred, true_fn, false_fn, scope)
+            return result if strict else _unpack_singleton(result)
         switched = switch(pred, pred)
         pivot_true = raw.Identity(input=switched[1], name="switch_t")
         pivot_false = raw.Identity(input=switched[0], name="switch_f")
@@ -248,4 +255,4 @@ def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlo
         guarded = cond(
             condition, no_op, lambda: raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert"), name="AssertGuard"
         )
-        return guarded.op
+        return guarded.op if isinstance(guarded, Tensor) else guarded

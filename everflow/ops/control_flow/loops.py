@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
@@ -12,6 +14,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.conditionals import merge
 from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
+from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.tensor_array import flow_of, with_flows_of
 
@@ -22,7 +25,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
     >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
     """
-    with name_scope(name, "while", loop_vars):
+    with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
             raise ValueError("No loop variables provided")
         if not callable(cond):
@@ -35,6 +38,17 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             maximum_iterations = convert_to_tensor(maximum_iterations, name="maximum_iterations")
             if maximum_iterations.shape.rank != 0:
                 raise ValueError(f"maximum_iterations must be a scalar, saw shape: {maximum_iterations.shape}")
+        if draws_functions():
+            # Imported when needed: its gradients are built on top of this module.
+            from everflow.ops.control_flow.functional_loops import functional_loop
+
+            if shape_invariants is not None:
+                nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
+            shapes = functools.partial(_flat_invariants, loop_vars, shape_invariants=shape_invariants)
+            return functional_loop(
+                cond, body, loop_vars, shapes, parallel_iterations, back_prop, scope, maximum_iterations, return_same_structure
+            )
+        if maximum_iterations is not None:
             alone = len(loop_vars) == 1 and not return_same_structure
             cond, body, loop_vars = _counted(cond, body, loop_vars[0] if alone else loop_vars, maximum_iterations, alone)
             if shape_invariants is not None:

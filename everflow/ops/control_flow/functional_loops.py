@@ -1,0 +1,211 @@
+"""`tf.while_loop` as a `While` op that calls functions for its condition and body, and its gradient.
+
+The gradient is a loop that runs backwards: what it needs of each iteration, the forward loop pushes onto lists.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import call_attr
+from everflow.framework.registry import gradient
+from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.ops import array
+from everflow.ops.constants import constant
+from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
+from everflow.ops.function_gradients import Backward, given
+from everflow.ops.gradients import zeros_for
+from everflow.ops.tensor_array import flow_of, with_flows_of
+
+
+def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_prop, scope, maximum_iterations, same_structure):
+    """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep."""
+    graph = get_default_graph()
+    flat = nest.flatten(loop_vars, expand_composites=True)
+    tensors = [convert_to_tensor(flow_of(x)) for x in flat]
+    invariants = shapes(tensors)
+    limit = constant(-1, dtypes.int32, name="maximum_iterations") if maximum_iterations is None else maximum_iterations
+    counter = constant(0, limit.dtype, name="loop_counter")
+    started = [counter, limit, *tensors]
+    flat_name = scope.replace("/", "_")
+
+    def draw(which):
+        drawn = BodyGraph(unique_name(flat_name + which), graph)
+        with drawn.as_default():
+            inputs = [drawn.add_input(counter.dtype, f"{flat_name}loop_counter", [])]
+            inputs.append(drawn.add_input(limit.dtype, f"{flat_name}maximum_iterations", []))
+            for tensor, shape in zip(tensors, invariants):
+                inputs.append(drawn.add_input(tensor.dtype.base_dtype, "placeholder", shape))
+                inputs[-1]._handle_data = tensor._handle_data
+        return drawn, inputs
+
+    def packed(inputs):
+        return nest.pack_sequence_as(loop_vars, with_flows_of(flat, inputs[2:]), expand_composites=True)
+
+    test, test_inputs = draw("cond")
+    with test.as_default():
+        condition = convert_to_tensor(cond(*packed(test_inputs)))
+        if maximum_iterations is not None:
+            condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
+        condition = test.capture(condition)
+        test.controls = order_stateful_ops(test)
+    again, inputs = draw("body")
+    with again.as_default():
+        result = body(*packed(inputs))
+        if not nest.is_sequence_or_composite(result):
+            result = [result]
+        nest.assert_same_structure(list(packed(inputs)), list(result), expand_composites=True)
+        results = [again.capture(convert_to_tensor(flow_of(x))) for x in nest.flatten(result, expand_composites=True)]
+        for start, shape, after in zip(tensors, invariants, results):
+            _check_invariant(start, shape, after)
+        outputs = [inputs[0] + 1, inputs[1], *results]
+        again.controls = order_stateful_ops(again)
+    captured = list(dict.fromkeys([*test.captures, *again.captures]))
+    stand_ins = [again.captures[t] if t in again.captures else add_placeholder(again, t) for t in captured]
+    test_stand_ins = [test.captures[t] if t in test.captures else add_placeholder(test, t) for t in captured]
+    functions = (
+        define(test.body(test_inputs + test_stand_ins, [condition]), test.name, graph),
+        define(again.body(inputs + stand_ins, outputs + stand_ins), again.name, graph),
+    )
+    kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
+    op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
+    made = [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
+    if not back_prop:
+        made = [array.stop_gradient(t) for t in made]
+    final = nest.pack_sequence_as(result, with_flows_of(nest.flatten(result, expand_composites=True), made), expand_composites=True)
+    return final if same_structure or len(made) != 1 else nest.flatten(final)[0]
+
+
+def _check_invariant(start, shape, after):
+    if not (
+        shape.rank is None or after.shape.rank == shape.rank and all(b is None or a == b for a, b in zip(after.shape.sizes, shape.sizes))
+    ):
+        raise ValueError(
+            f"Input tensor '{start.name}' enters the loop with shape {shape}, but has shape {after.shape} after one iteration. "
+            "To allow the shape to vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def _build_while(values, functions, shapes, parallel_iterations, name=None):
+    made = raw.While(
+        input=values,
+        cond=call_attr(functions[0].name),
+        body=call_attr(functions[1].name),
+        output_shapes=shapes,
+        parallel_iterations=parallel_iterations,
+        name=name,
+    )
+    op = made[0].op
+    op.attrs["_lower_using_switch_merge"] = True
+    for tensor, value, shape in zip(op.outputs, values, shapes):
+        tensor.set_shape(shape)
+        tensor._handle_data = value._handle_data
+    return op
+
+
+class _LoopBackward(BodyGraph):
+    """The body of a loop's gradient: values of the forward body come from lists, one element for each iteration."""
+
+    def __init__(self, body, name, outer_graph):
+        super().__init__(name, outer_graph)
+        self._invariant = {x for x, y in zip(body.inputs, body.outputs) if x is y}
+        self._found = {}
+        # (tensor of the forward body, list that comes in, list that goes out)
+        self.lists = []
+
+    def capture(self, tensor, consumer=None):
+        if tensor.graph is self or tensor in self._invariant:
+            return super().capture(tensor, consumer)
+        if tensor not in self._found:
+            self._found[tensor] = self._copied(tensor) if tensor.op.type == "Const" else self._popped(tensor)
+        return self._found[tensor]
+
+    def _popped(self, tensor):
+        held = self._placeholder(dtypes.variant, f"{tensor.op.name}/list", [])
+        with self.as_default(), self.control_dependencies(None):
+            rest, value = raw.TensorListPopBack(
+                input_handle=held, element_shape=_element_shape(tensor), element_dtype=tensor.dtype.base_dtype
+            )
+        value.set_shape(tensor.shape)
+        value._handle_data = tensor._handle_data
+        self.lists.append((tensor, held, rest))
+        return value
+
+
+def _element_shape(tensor):
+    if tensor.shape.rank is None:
+        return constant(-1, dtypes.int32)
+    return constant([-1 if d is None else d for d in tensor.shape.sizes], dtypes.int32, shape=[tensor.shape.rank])
+
+
+@gradient("While", "StatelessWhile")
+def _while_grad(op, *grads):
+    graph = get_default_graph()
+    test, again = (op.graph._get_function(op.attrs[key].name) for key in ("cond", "body"))
+    body = again.body()
+    grads = given(op, grads)
+    backward = Backward(body, grads, f"{again.name}_grad", functools.partial(_LoopBackward, body))
+    back = backward.graph
+    with back.as_default():
+        pairs = list(zip(body.inputs, grads, backward.results))
+        results = [array.identity(zeros_for(x) if result is None else result) for x, g, result in pairs if g is not None]
+    # Drawing zeros may have taken further values, so what is kept is known only now.
+    saved = _keep(op, test, again, [t for t, _, _ in back.lists], graph)
+    invariants = list(back.captures)
+    values = [g for g in grads if g is not None] + [op.outputs[body.inputs.index(t)] for t in invariants] + saved
+    total = op.outputs[0]
+    with back.as_default():
+        counter, limit = add_placeholder(back, total), add_placeholder(back, total)
+        held = list(back.captures.values())
+        inputs = [counter, limit, *back.inputs, *held, *(t for _, t, _ in back.lists)]
+        outputs = [counter + 1, limit, *results, *held, *(t for _, _, t in back.lists)]
+        back.controls = order_stateful_ops(back)
+    until = BodyGraph(unique_name(f"{test.name}_grad"), graph)
+    with until.as_default():
+        arguments = [until.add_input(t.dtype.base_dtype, "placeholder", t.shape) for t in inputs]
+        condition = arguments[0] < arguments[1]
+    functions = (
+        define(until.body(arguments, [condition]), until.name, graph, op.graph),
+        define(back.body(inputs, outputs), unique_name(back.name), graph, op.graph),
+    )
+    start = [constant(0, total.dtype, name="grad_counter"), total, *values]
+    shapes = [t.shape for t in outputs]
+    made = _build_while(start, functions, shapes, op.attrs["parallel_iterations"])
+    found = iter([array.identity(t) for t in made.outputs][2:])
+    return [next(found) if g is not None else None for g in grads]
+
+
+def _keep(op, test, again, tensors, graph):
+    """Let a loop push these tensors of its body onto lists; returns the lists as outputs of the loop."""
+    if not tensors:
+        return []
+    condition, body = test.body(), again.body()
+    started, pushed, body_inputs, test_inputs = [], [], [], []
+    for tensor in tensors:
+        with op.graph.as_default(), control_dependencies(None):
+            empty = raw.EmptyTensorList(
+                element_shape=_element_shape(tensor),
+                max_num_elements=-1,
+                element_dtype=tensor.dtype.base_dtype,
+                name=f"{tensor.op.name}/accumulator",
+            )
+        started.append(empty)
+        body_inputs.append(add_placeholder(body.graph, empty, dtypes.variant))
+        test_inputs.append(add_placeholder(condition.graph, empty, dtypes.variant))
+        with body.graph.as_default(), control_dependencies(None):
+            pushed.append(raw.TensorListPushBack(input_handle=body_inputs[-1], tensor=tensor))
+    condition = condition._replace(inputs=[*condition.inputs, *test_inputs])
+    body = body._replace(inputs=[*body.inputs, *body_inputs], outputs=[*body.outputs, *pushed])
+    functions = [define(part, unique_name(f"{f.name}_rewritten"), op.graph, graph) for part, f in ((condition, test), (body, again))]
+    return grow(
+        op,
+        pushed,
+        started,
+        cond=call_attr(functions[0].name),
+        body=call_attr(functions[1].name),
+        T=[*op.attrs["T"], *(dtypes.variant for _ in pushed)],
+        output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in pushed)],
+    )
