@@ -1,0 +1,133 @@
+"""tf.contrib.rnn: sizes, names of variables, values of the cells that can be checked by hand, and wrappers."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.contrib import rnn
+
+X = np.sin(np.arange(8.0, dtype="f")).reshape(2, 4)
+
+
+def _run(cell, inputs=X, steps=2):
+    """(outputs of each step, names of the variables, the variables' values)."""
+    state = cell.zero_state(2, tf.float32)
+    outputs = []
+    for _ in range(steps):
+        output, state = cell(tf.constant(inputs) if isinstance(inputs, np.ndarray) else inputs, state)
+        outputs.append(output)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        values = session.run([outputs, state, tf.global_variables()])
+    return values[0], values[1], dict(zip([v.op.name for v in tf.global_variables()], values[2]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        (lambda: rnn.UGRNNCell(3), ["ugrnn_cell/kernel", "ugrnn_cell/bias"]),
+        (lambda: rnn.NASCell(3), ["nas_cell/recurrent_kernel", "nas_cell/kernel"]),
+        (lambda: rnn.IntersectionRNNCell(4), ["intersection_rnn_cell/kernel", "intersection_rnn_cell/bias"]),
+        (lambda: rnn.SRUCell(3), ["sru_cell/kernel", "sru_cell/bias"]),
+        (lambda: rnn.IndRNNCell(3), [f"ind_rnn_cell/{n}" for n in ("kernel_w", "kernel_u", "bias")]),
+        (lambda: rnn.LSTMBlockCell(3, use_peephole=True),
+         [f"lstm_cell/{n}" for n in ("kernel", "bias", "w_i_diag", "w_f_diag", "w_o_diag")]),
+        (lambda: rnn.GRUBlockCell(3), [f"gru_cell/{n}" for n in ("w_ru", "b_ru", "w_c", "b_c")]),
+        (lambda: rnn.GLSTMCell(4, number_of_groups=2),
+         [f"glstm_cell/{n}" for n in ("group0/kernel", "group1/kernel", "bias_i", "bias_j", "bias_f", "bias_o")]),
+        (lambda: rnn.CoupledInputForgetGateLSTMCell(3), ["coupled_input_forget_gate_lstm_cell/W_0", "coupled_input_forget_gate_lstm_cell/B"]),
+        (lambda: rnn.AttentionCellWrapper(rnn.GRUCell(3), 2),
+         ["attention_cell_wrapper/kernel", "attention_cell_wrapper/bias", "attention_cell_wrapper/gru_cell/gates/kernel",
+          "attention_cell_wrapper/gru_cell/gates/bias", "attention_cell_wrapper/gru_cell/candidate/kernel",
+          "attention_cell_wrapper/gru_cell/candidate/bias", "attention_cell_wrapper/attention/attn_w", "attention_cell_wrapper/attention/attn_v",
+          "attention_cell_wrapper/attention/kernel", "attention_cell_wrapper/attention/bias",
+          "attention_cell_wrapper/attn_output_projection/kernel", "attention_cell_wrapper/attn_output_projection/bias"]),
+    ],
+)  # fmt: skip
+def test_variables_and_sizes(cell, names):
+    with tf.Graph().as_default():
+        cell = cell()
+        outputs, _, found = _run(cell)
+        assert list(found) == names
+        assert outputs[1].shape == (2, cell.output_size)
+
+
+def test_layer_norm_lstm_normalises():
+    with tf.Graph().as_default():
+        cell = rnn.LayerNormBasicLSTMCell(4)
+        outputs, state, variables = _run(cell, steps=1)
+    name = "layer_norm_basic_lstm_cell"
+    assert [n.removeprefix(name + "/") for n in variables] == [
+        "kernel", *(f"{gate}/{part}" for gate in ("input", "transform", "forget", "output", "state") for part in ("gamma", "beta")),
+    ]  # fmt: skip
+    np.testing.assert_allclose(state.c.mean(1), 0, atol=1e-6)
+    np.testing.assert_allclose(state.c.var(1), 1, rtol=1e-4)
+
+
+def test_sru_by_hand():
+    with tf.Graph().as_default():
+        outputs, state, variables = _run(rnn.SRUCell(4), steps=1)
+    x_bar, f, r, x = np.split(X @ variables["sru_cell/kernel"], 4, 1)
+    f, r = 1 / (1 + np.exp(-f)), 1 / (1 + np.exp(-r))
+    c = (1 - f) * x_bar
+    np.testing.assert_allclose(state, c, rtol=1e-4)
+    np.testing.assert_allclose(outputs[0], r * np.tanh(c) + (1 - r) * x, rtol=1e-4)
+
+
+def test_convolutional_lstm_keeps_space():
+    with tf.Graph().as_default():
+        cell = rnn.ConvLSTMCell(2, input_shape=[5, 5, 2], output_channels=3, kernel_shape=[3, 3])
+        outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 5, 5, 2]), dtype=tf.float32)
+        assert outputs.shape.as_list() == [2, 4, 5, 5, 3] and state.c.shape.as_list() == [2, 5, 5, 3]
+    with pytest.raises(ValueError, match="Invalid input_shape"):
+        rnn.ConvLSTMCell(1, input_shape=[5, 5, 2], output_channels=3, kernel_shape=[3])
+
+
+def test_fused_cells_agree():
+    x = np.sin(np.arange(24.0, dtype="f")).reshape(4, 2, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        fused, plain = rnn.LSTMBlockFusedCell(2), rnn.FusedRNNCellAdaptor(rnn.BasicLSTMCell(2), use_dynamic_rnn=True)
+        runs = [cell(tf.constant(x), dtype=tf.float32, sequence_length=[4, 2]) for cell in (fused, plain)]
+        runs += [rnn.TimeReversedFusedRNN(cell)(tf.constant(x), dtype=tf.float32) for cell in (fused,)]
+        session.run(tf.global_variables_initializer())
+        for v, w in zip([v for v in tf.global_variables() if "basic" in v.name], fused.weights):
+            v.load(session.run(w), session)
+        (y1, s1), (y2, s2), (reversed_, _) = session.run(runs)
+    np.testing.assert_allclose(y1, y2, rtol=1e-5)
+    np.testing.assert_allclose(s1.c, s2.c, rtol=1e-5)
+    assert reversed_.shape == (4, 2, 2) and not y1[2:, 1].any()
+
+
+def test_highway_starts_as_a_mixture():
+    with tf.Graph().as_default():
+        cell = rnn.HighwayWrapper(rnn.BasicRNNCell(4))
+        outputs, state, variables = _run(cell, steps=1)
+    carry = 1 / (1 + np.exp(-(X @ variables["carry_w"] + 1)))
+    np.testing.assert_allclose(outputs[0], X * carry + state * (1 - carry), rtol=1e-4)
+
+
+def test_compiled_wrapper_marks_nodes():
+    with tf.Graph().as_default():
+        cell = rnn.CompiledWrapper(rnn.BasicRNNCell(3))
+        output, _ = cell(tf.constant(X), cell.zero_state(2, tf.float32))
+        assert output.op.get_attr("_XlaCompile") is True
+        assert output.op.get_attr("_XlaScope") == b"jit_scope_0"
+        assert not cell._cell.weights[0].op.get_attr("_XlaCompile")
+
+
+def test_stacked_bidirectional_layers_read_both_directions():
+    x = tf.ones
+    with tf.Graph().as_default():
+        cells = lambda: [rnn.GRUCell(2), rnn.GRUCell(3)]  # noqa: E731
+        outputs, forwards, backwards = rnn.stack_bidirectional_dynamic_rnn(cells(), cells(), x([2, 4, 5]), dtype=tf.float32)
+        assert outputs.shape.as_list() == [2, 4, 6]
+        assert [s.shape.as_list() for s in forwards] == [[2, 2], [2, 3]]
+        kernels = {v.op.name: v.shape.as_list() for v in tf.global_variables() if v.op.name.endswith("gates/kernel")}
+        assert kernels["stack_bidirectional_rnn/cell_1/bidirectional_rnn/fw/gru_cell/gates/kernel"] == [4 + 3, 6]
+        with pytest.raises(ValueError, match="same depth"):
+            rnn.stack_bidirectional_dynamic_rnn(cells(), cells()[:1], x([2, 4, 5]), dtype=tf.float32)
+
+
+def test_integers_are_refused():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="only supports floating point inputs"):
+        tf.nn.dynamic_rnn(rnn.GRUCell(3), tf.ones([2, 3, 4], tf.int32), dtype=tf.int32)
