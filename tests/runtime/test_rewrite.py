@@ -44,6 +44,11 @@ def neutral():
     return raw.Exp(x=raw.Sub(x=raw.Mul(x=x, y=tf.constant(1.0)), y=tf.constant(0.0))), x
 
 
+def factors():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.Neg(x=raw.Mul(x=tf.constant([0.5, 0.25]), y=raw.Mul(x=x, y=tf.constant(2.0)))), x
+
+
 def shaped():
     x = tf.placeholder(tf.float32, [2])
     return raw.Reshape(tensor=x, shape=raw.Shape(input=x)), x
@@ -89,6 +94,7 @@ def copied():
         (folded, "constant folding", "constant_folding"),
         (repeated, "common subexpressions", "arithmetic_optimization"),
         (neutral, "neutral arithmetic", "arithmetic_optimization"),
+        (factors, "constant factors", "arithmetic_optimization"),
         (shaped, "known shapes", "shape_optimization"),
     ],
 )

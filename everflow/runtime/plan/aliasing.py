@@ -74,7 +74,9 @@ def variable_of(node: Node, position: int = 0):
 
 
 # Views here, but copies in TensorFlow: what they gave of a ref variable stays as it was when the variable is written afterwards.
-_COPIES_OF_REFS = frozenset("BroadcastTo ConjugateTranspose DiagPart MatrixDiagPart Slice Split SplitV StridedSlice Transpose Unpack".split())
+_COPIES_OF_REFS = frozenset(
+    "BroadcastTo ConjugateTranspose DiagPart MatrixDiagPart Slice Split SplitV StridedSlice Transpose Unpack".split()
+)
 
 
 def _keeps_what_it_read(node: Node) -> bool:

@@ -52,7 +52,8 @@ def _fused(program: Program, like: Node, op_type: str, inputs: list, parts: list
     return node
 
 
-def _uses(program: Program) -> Counter:
+def uses_of(program: Program) -> Counter:
+    """How often each edge is taken; one that somebody waits for or fetches counts as taken, too."""
     counted = Counter(e for node in program.nodes for e in node.inputs)
     counted.update(f for f in program.fetches if isinstance(f, tuple))
     waited = {c for node in program.nodes for c in node.controls} | {f for f in program.fetches if isinstance(f, Node)}
@@ -83,7 +84,7 @@ def _is_convolution(edge, uses) -> bool:
 
 def product_with_bias(program: Program, session) -> int:
     """MatMul or Conv2D, then BiasAdd or the addition of a vector: ATen does both at once."""
-    uses = _uses(program)
+    uses = uses_of(program)
     made: dict[Node, list[Node]] = {}
     for node in program.nodes:
         if node.type not in ("BiasAdd", "Add", "AddV2") or len(node.inputs) != 2:
@@ -98,7 +99,7 @@ def product_with_bias(program: Program, session) -> int:
                 attributes = {attr.name: convolution.attribute(attr.name) for attr in _CONVOLUTION}
                 made[node] = [_fused(program, node, "_Conv2DBias", [*convolution.inputs, bias], [convolution], **attributes)]
                 break
-    return _put(program, made)
+    return put(program, made)
 
 
 def _is_bias(edge, product, rank=2) -> bool:
@@ -112,7 +113,7 @@ def _is_bias(edge, product, rank=2) -> bool:
 
 def sum_of_products(program: Program, session) -> int:
     """AddN of matrix products, as gradients of unrolled networks have: one product of the joined matrices."""
-    uses = _uses(program)
+    uses = uses_of(program)
     made: dict[Node, list[Node]] = {}
     for node in program.nodes:
         if node.type != "AddN" or len(node.inputs) < FEWEST_SUMMED:
@@ -123,7 +124,7 @@ def sum_of_products(program: Program, session) -> int:
             made[node] = [_fused(program, node, "_SumOfMatMuls", inputs, parts, N=len(parts), **_transposes(parts[0]))]
         elif all(n.type == "BiasAddGrad" and uses[n, 0] == 1 and _is_matrix(n.inputs[0]) for n in parts):
             made[node] = [_fused(program, node, "_SumOfRows", [n.inputs[0] for n in parts], parts, N=len(parts))]
-    return _put(program, made)
+    return put(program, made)
 
 
 def _is_matrix(edge) -> bool:
@@ -131,10 +132,11 @@ def _is_matrix(edge) -> bool:
     return shape is not None and shape.ndims == 2 and edge[0].output_dtypes[edge[1]].is_floating and not is_ref(*edge)
 
 
-def _put(program: Program, made: dict[Node, list[Node]]) -> int:
+def put(program: Program, made: dict[Node, list[Node]]) -> int:
+    """Put new nodes before the ones they replace; the last of them stands for the old one."""
     if made:
         program.insert_before(made)
-        program.replace({(node, 0): (new[0], 0) for node, new in made.items()}, {node: new[0] for node, new in made.items()})
+        program.replace({(node, 0): (new[-1], 0) for node, new in made.items()}, {node: new[-1] for node, new in made.items()})
     return len(made)
 
 
@@ -160,10 +162,7 @@ def sums_by_pairs(program: Program, session) -> int:
             steps.append(step)
             total = (step, 0)
         made[node] = steps
-    if made:
-        program.insert_before(made)
-        program.replace({(node, 0): (steps[-1], 0) for node, steps in made.items()}, {node: steps[-1] for node, steps in made.items()})
-    return len(made)
+    return put(program, made)
 
 
 # --- moving averages --------------------------------------------------------------------------
@@ -171,7 +170,7 @@ def sums_by_pairs(program: Program, session) -> int:
 
 def moving_averages(program: Program, session) -> int:
     """v -= (v - x) * rate, as moving averages are kept: v goes towards x, in one pass."""
-    uses = _uses(program)
+    uses = uses_of(program)
     writers = Counter(n.inputs[0] for n in program.nodes if n.inputs and n.type.startswith(("Assign", "Apply", "Resource", "Scatter")))
     taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
     made: dict[Node, list[Node]] = {}

@@ -10,6 +10,7 @@ from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.plan.aliasing import FRESH, VIEWS
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
+from everflow.runtime.plan.factors import constant_factors
 from everflow.runtime.plan.fusion import joint_updates, moving_averages, product_with_bias, sum_of_products, sums_by_pairs
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
@@ -306,6 +307,7 @@ RULES = [
     Rule("needless waiting", needless_waiting, "dependency_optimization"),
     Rule("plain copies", plain_copies, "dependency_optimization"),
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
+    Rule("constant factors", constant_factors, "arithmetic_optimization"),
     Rule("sum of products", sum_of_products, "arithmetic_optimization"),
     Rule("product with bias", product_with_bias, "remapping"),
     Rule("moving averages", moving_averages, "remapping"),
