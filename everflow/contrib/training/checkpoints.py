@@ -10,6 +10,7 @@ from everflow.framework.scopes import get_default_graph
 from everflow.ops import initializers
 from everflow.ops.variable_scope import get_variable
 from everflow.platform import logging
+from everflow.train.checkpoint_manager import checkpoints_iterator  # noqa: F401  a name of contrib.training as well
 from everflow.train.checkpoint_state import latest_checkpoint
 
 _EVAL_STEP = "eval_step"
@@ -45,21 +46,3 @@ def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sle
         if stop is not None and time.time() + seconds_to_sleep > stop:
             return None
         time.sleep(seconds_to_sleep)
-
-
-def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
-    """Each new checkpoint of a folder as it appears; ends when none came for `timeout` seconds and `timeout_fn` says so."""
-    path = None
-    while True:
-        new = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
-        if new is None:
-            if not timeout_fn:
-                logging.info("Timed-out waiting for a checkpoint.")
-                return
-            if timeout_fn():
-                return
-            continue
-        start = time.time()
-        path = new
-        yield path
-        time.sleep(max(0.0, start + min_interval_secs - time.time()))

@@ -1,0 +1,31 @@
+"""slim.dataset_data_provider: the items of a dataset's examples, read by parallel readers."""
+
+from __future__ import annotations
+
+from everflow.contrib.slim.data import parallel_reader
+from everflow.contrib.slim.data.data_provider import DataProvider
+
+
+class DatasetDataProvider(DataProvider):
+    """Tensors of one example of a dataset at a time, and `record_key`, which says what record it was."""
+
+    def __init__(self, dataset, num_readers=1, reader_kwargs=None, shuffle=True, num_epochs=None, common_queue_capacity=256,
+                 common_queue_min=128, record_key="record_key", seed=None, scope=None):  # fmt: skip
+        key, data = parallel_reader.parallel_read(
+            dataset.data_sources,
+            reader_class=dataset.reader,
+            num_epochs=num_epochs,
+            num_readers=num_readers,
+            reader_kwargs=reader_kwargs,
+            shuffle=shuffle,
+            capacity=common_queue_capacity,
+            min_after_dequeue=common_queue_min,
+            seed=seed,
+            scope=scope,
+        )
+        items = dataset.decoder.list_items()
+        if record_key in items:
+            raise ValueError(f"The item name used for `record_key` cannot also be used for a dataset item: {record_key}")
+        tensors = dict(zip(items, dataset.decoder.decode(data, items)))
+        tensors[record_key] = key
+        super().__init__(items_to_tensors=tensors, num_samples=dataset.num_samples)
