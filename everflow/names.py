@@ -85,9 +85,11 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
 from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
 from everflow.framework.shapes import dimension_at_index, dimension_value
+from everflow.ops.control_flow.functional_branches import switch_case
 from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
 from everflow.ops.traced_functions import function
 from everflow.ops.v2_behavior import (
+    disable_eager_execution,
     disable_tensor_equality,
     disable_v2_behavior,
     disable_v2_tensorshape,
@@ -540,6 +542,8 @@ from everflow.ops.parsing_examples import (
 from everflow.ops.readers import FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, TFRecordReader, WholeFileReader
 
 # --- queues, barriers, accumulators, tables
+from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
+from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
 from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from everflow.ops.lookup import initialize_all_tables, tables_initializer
 

@@ -10,6 +10,10 @@ def disable_v2_behavior():
     disable_resource_variables()
 
 
+def disable_eager_execution():
+    """Draw graphs and run them in sessions, as is done here anyway."""
+
+
 def disable_v2_tensorshape():
     """Iterating a TensorShape gives Dimensions, as it does here anyway."""
 
