@@ -1,1 +1,52 @@
 """tf.data.experimental."""
+
+# The re-exports are the purpose of this file.
+# ruff: noqa: F401
+
+from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window
+from everflow.data.experimental.sources import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Counter,
+    RaggedTensorStructure,
+    SparseTensorStructure,
+    TensorStructure,
+    TFRecordWriter,
+    cardinality,
+    choose_from_datasets,
+    from_variant,
+    get_single_element,
+    sample_from_datasets,
+    to_variant,
+)
+from everflow.data.experimental.sources import RandomDatasetV1 as RandomDataset
+from everflow.data.experimental.transformations import (
+    bytes_produced_stats,
+    copy_to_device,
+    dense_to_sparse_batch,
+    enumerate_dataset,
+    ignore_errors,
+    latency_stats,
+    map_and_batch,
+    map_and_batch_with_legacy_function,
+    parallel_interleave,
+    prefetch_to_device,
+    scan,
+    shuffle_and_repeat,
+    take_while,
+    unbatch,
+    unique,
+)
+from everflow.data.legacy import get_structure
+from everflow.data.optional import Optional, OptionalStructure, get_next_as_optional
+from everflow.data.options import (
+    AutoShardPolicy,
+    DistributeOptions,
+    MapVectorizationOptions,
+    OptimizationOptions,
+    StatsOptions,
+    ThreadingOptions,
+)
+from everflow.data.structure import DatasetSpec as DatasetStructure
+from everflow.framework.type_specs import TypeSpec as Structure

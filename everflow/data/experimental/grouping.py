@@ -1,0 +1,145 @@
+"""Elements grouped by a key: windows, buckets by length, reductions of each group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.data import structure
+from everflow.data.functions import StructuredFunction
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops import array, check, constants, math
+
+_KEY = TensorSpec([], dtypes.int64)
+
+
+def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+    """Windows of elements that have the same key, each made a dataset by `reduce_func(key, window)`."""
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either window_size or window_size_func.")
+    size_of = (lambda key: convert_to_tensor(window_size, dtypes.int64)) if window_size is not None else window_size_func
+
+    def apply(dataset):
+        where = "tf.data.experimental.group_by_window()"
+
+        def key_func_wrapper(*element):
+            return math.cast(key_func(*element), dtypes.int64)
+
+        def window_size_func_wrapper(key):
+            return math.cast(size_of(key), dtypes.int64)
+
+        keys = StructuredFunction(key_func_wrapper, where, dataset.element_spec)
+        if not keys.returns_scalar(dtypes.int64):
+            raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got type={keys.output_structure}")
+        reduced = StructuredFunction(reduce_func, where, (_KEY, structure.DatasetSpec(dataset.element_spec)))
+        if not isinstance(reduced.output_structure, structure.DatasetSpec):
+            raise TypeError("`reduce_func` must return a `Dataset` object.")
+        sizes = StructuredFunction(window_size_func_wrapper, where, _KEY)
+        if not sizes.returns_scalar(dtypes.int64):
+            raise ValueError("`window_size_func` must return a single tf.int64 scalar tensor.")
+        return dataset._then(
+            raw.GroupByWindowDataset,
+            reduced.output_structure.element_spec,
+            key_func_other_arguments=keys.captured_inputs,
+            reduce_func_other_arguments=reduced.captured_inputs,
+            window_size_func_other_arguments=sizes.captured_inputs,
+            key_func=keys.attr,
+            reduce_func=reduced.attr,
+            window_size_func=sizes.attr,
+        )
+
+    return apply
+
+
+def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
+                              pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False):  # fmt: skip
+    """Batches of elements of similar length, padded.
+
+    >>> dataset.apply(tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [10, 20], [32, 16, 8]))
+    """
+    if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+        raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
+    with name_scope("bucket_by_seq_length"):
+        batch_sizes = constants.constant(bucket_batch_sizes, dtype=dtypes.int64)
+
+        def element_to_bucket_id(*element):
+            length = element_length_func(*element)
+            boundaries = list(bucket_boundaries)
+            limits = np.iinfo(np.int32)
+            inside = math.logical_and(math.less_equal([limits.min, *boundaries], length), math.less(length, [*boundaries, limits.max]))
+            return math.reduce_min(array.where(inside))
+
+        def window_size_fn(bucket):
+            return batch_sizes[bucket]
+
+        def batching_fn(bucket, window):
+            size = window_size_fn(bucket)
+            if no_padding:
+                return window.batch(size, drop_remainder=drop_remainder)
+            shapes = padded_shapes if padded_shapes is not None else window.output_shapes
+            if pad_to_bucket_boundary:
+                known = check.assert_less(
+                    bucket, constants.constant(len(bucket_batch_sizes) - 1, dtype=dtypes.int64),
+                    message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).",
+                )  # fmt: skip
+                from everflow.framework.scopes import get_default_graph
+
+                with get_default_graph().control_dependencies([known]):
+                    boundary = constants.constant(bucket_boundaries, dtype=dtypes.int64)[bucket] - 1
+                shapes = structure.map_nest(lambda s: _bounded(s, boundary), shapes)
+            return window.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)
+
+        def apply(dataset):
+            return dataset.apply(group_by_window(element_to_bucket_id, batching_fn, window_size_func=window_size_fn))
+
+        return apply
+
+
+def _bounded(shape, boundary):
+    """A shape whose unknown sizes are the bucket's boundary."""
+    sizes = [boundary if d is None else d for d in TensorShape(shape).as_list()]
+    return convert_to_tensor(sizes, dtypes.int64) if sizes else TensorShape([])
+
+
+class Reducer:
+    """How the elements of a group become one: `init_func(key)`, `reduce_func(state, element)`, `finalize_func(state)`."""
+
+    def __init__(self, init_func, reduce_func, finalize_func):
+        self._functions = (init_func, reduce_func, finalize_func)
+
+    init_func = property(lambda self: self._functions[0])
+    reduce_func = property(lambda self: self._functions[1])
+    finalize_func = property(lambda self: self._functions[2])
+
+
+def group_by_reducer(key_func, reducer):
+    """One element for each key: what a Reducer makes of those that have it."""
+
+    def apply(dataset):
+        where = "tf.data.experimental.group_by_reducer()"
+        keys = StructuredFunction(key_func, where, dataset.element_spec)
+        if not keys.returns_scalar(dtypes.int64):
+            raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got type={keys.output_structure}")
+        initial = StructuredFunction(reducer.init_func, where, _KEY)
+        reduced = StructuredFunction(reducer.reduce_func, where, (initial.output_structure, dataset.element_spec))
+        if structure.legacy_types(reduced.output_structure) != structure.legacy_types(initial.output_structure):
+            raise TypeError("The element types for the new state must match the initial state.")
+        final = StructuredFunction(reducer.finalize_func, where, initial.output_structure)
+        return dataset._then(
+            raw.GroupByReducerDataset,
+            final.output_structure,
+            key_func_other_arguments=keys.captured_inputs,
+            init_func_other_arguments=initial.captured_inputs,
+            reduce_func_other_arguments=reduced.captured_inputs,
+            finalize_func_other_arguments=final.captured_inputs,
+            key_func=keys.attr,
+            init_func=initial.attr,
+            reduce_func=reduced.attr,
+            finalize_func=final.attr,
+        )
+
+    return apply

@@ -1,0 +1,167 @@
+"""Datasets that come from nothing: counters and random numbers; and datasets chosen from several."""
+
+from __future__ import annotations
+
+from everflow.data import structure
+from everflow.data.dataset import Dataset, made
+from everflow.data.experimental.transformations import scan
+from everflow.data.seeds import seed_tensors
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops import array, math
+
+
+def Counter(start=0, step=1, dtype=dtypes.int64):  # noqa: N802  TensorFlow's own name
+    """The numbers from `start` on, by `step`, for ever."""
+    with name_scope("counter"):
+        start = convert_to_tensor(start, dtype=dtype, name="start")
+        step = convert_to_tensor(step, dtype=dtype, name="step")
+        return Dataset.from_tensors(0).repeat(None).apply(scan(start, lambda state, _: (state + step, state)))
+
+
+class RandomDatasetV1(Dataset):
+    """Random int64 numbers, for ever."""
+
+    def __init__(self, seed=None):
+        first, second = seed_tensors(seed)
+        dataset = made(raw.RandomDataset, TensorSpec([], dtypes.int64), seed=first, seed2=second)
+        self._begin(dataset._variant_tensor, dataset.element_spec)
+
+
+def _directed(selector, datasets):
+    if not datasets:
+        raise ValueError("`datasets` must be a non-empty list of `Dataset` objects.")
+    spec = datasets[0].element_spec
+    for i, dataset in enumerate(datasets[1:], 1):
+        for read in (structure.legacy_types, structure.legacy_classes):
+            if read(dataset.element_spec) != read(datasets[0].element_spec):
+                raise ValueError(f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0")
+        spec = structure.joined(spec, dataset.element_spec)
+    return made(
+        raw.DirectedInterleaveDataset,
+        spec,
+        inputs=[selector, *datasets],
+        selector_input_dataset=selector._variant_tensor,
+        data_input_datasets=[d._variant_tensor for d in datasets],
+    )
+
+
+def choose_from_datasets(datasets, choice_dataset):
+    """Elements of several datasets in the order that a dataset of int64 numbers says."""
+    if not isinstance(choice_dataset.element_spec, TensorSpec) or not choice_dataset.element_spec.is_compatible_with(
+        TensorSpec([], dtypes.int64)
+    ):
+        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+    return _directed(choice_dataset, datasets)
+
+
+def sample_from_datasets(datasets, weights=None, seed=None):
+    """Elements of several datasets in a random order, by weights."""
+    if weights is None:
+        weights = [1.0 / len(datasets)] * len(datasets)
+    if isinstance(weights, Dataset):
+        return _directed(_drawn_by(weights, seed), datasets)
+    weights = convert_to_tensor(weights, name="weights")
+    if weights.dtype not in (dtypes.float32, dtypes.float64):
+        raise TypeError("`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements.")
+    if not weights.shape.is_compatible_with([len(datasets)]):
+        raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+    logits = array.expand_dims(math.log(weights, name="logits"), 0)
+
+    def select_dataset_constant_logits(seed):
+        return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
+
+    chosen = RandomDatasetV1(seed).batch(2).map(select_dataset_constant_logits)
+    return _directed(chosen, datasets)
+
+
+def _multinomial(logits, seed) -> Tensor:
+    return raw.StatelessMultinomial(logits=logits, num_samples=1, seed=seed)
+
+
+def _drawn_by(weights, seed):
+    """Indices drawn by weights that change from element to element."""
+    logits = weights.map(lambda *p: math.log(*p, name="logits"))
+
+    def select_dataset_varying_logits(logits, seed):
+        return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
+
+    pairs = Dataset.zip((logits.map(lambda p: array.expand_dims(p, 0)), RandomDatasetV1(seed).batch(2)))
+    return pairs.map(select_dataset_varying_logits)
+
+
+def cardinality(dataset):
+    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it can't be told."""
+    return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
+
+
+def get_single_element(dataset):
+    """The only element of a dataset, without an iterator."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+    spec = dataset.element_spec
+    tensors = raw.DatasetToSingleElement(
+        dataset=dataset._variant_tensor, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
+    )
+    return structure.from_tensors(spec, tensors)
+
+
+def to_variant(dataset):
+    """The tensor that stands for a dataset."""
+    return dataset._variant_tensor
+
+
+def from_variant(variant, structure):  # noqa: A002  TensorFlow's own name
+    """The dataset that a tensor stands for, given the specs of its elements."""
+    from everflow.data.dataset import VariantDataset
+
+    return VariantDataset(variant, structure)
+
+
+class TFRecordWriter:
+    """Writes a dataset of strings to a TFRecord file, as an op.
+
+    >>> sess.run(tf.data.experimental.TFRecordWriter("out.tfrecord").write(dataset))
+    """
+
+    def __init__(self, filename, compression_type=None):
+        self._filename = convert_to_tensor(filename, dtypes.string, name="filename")
+        self._compression_type = convert_to_tensor(compression_type or "", dtypes.string, name="compression_type")
+
+    def write(self, dataset):
+        """The op that writes all elements."""
+        if not isinstance(dataset, Dataset):
+            raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+        if not (isinstance(dataset.element_spec, TensorSpec) and dataset.element_spec.is_compatible_with(TensorSpec([], dtypes.string))):
+            raise TypeError(f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces {dataset.element_spec}")
+        return raw.DatasetToTFRecord(
+            input_dataset=dataset._variant_tensor, filename=self._filename, compression_type=self._compression_type
+        )
+
+
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+AUTOTUNE = -1
+
+
+def TensorStructure(dtype, shape):  # noqa: N802  TensorFlow's own name
+    """The spec of a tensor."""
+    return TensorSpec(shape, dtype)
+
+
+def SparseTensorStructure(dtype, shape):  # noqa: N802  TensorFlow's own name
+    """The spec of a sparse tensor."""
+    from everflow.framework.composites import SparseTensorSpec
+
+    return SparseTensorSpec(shape, dtype)
+
+
+def RaggedTensorStructure(dtype, shape, ragged_rank):  # noqa: N802  TensorFlow's own name
+    """The spec of a ragged tensor."""
+    from everflow.ops.ragged.spec import RaggedTensorSpec
+
+    return RaggedTensorSpec(shape, dtype, ragged_rank)

@@ -1,0 +1,155 @@
+"""Functions for `Dataset.apply`: each returns a function of a dataset."""
+
+from __future__ import annotations
+
+from everflow.data import batching, stateful, structure
+from everflow.data.files import interleaved_in_parallel
+from everflow.data.functions import StructuredFunction
+from everflow.data.seeds import seed_tensors
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensorSpec
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value_as_shape
+from everflow.framework.type_specs import TensorSpec
+
+
+def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
+    """`map`, then `batch`, in one."""
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError("The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive.")
+    if num_parallel_calls is None:
+        num_parallel_calls = batch_size if num_parallel_batches is None else batch_size * num_parallel_batches
+
+    def apply(dataset):
+        function = StructuredFunction(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
+        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
+        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
+        drop = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+        return dataset._then(
+            raw.MapAndBatchDataset,
+            structure.batch(function.output_structure, batching.static_size(size, drop)),
+            other_arguments=function.captured_inputs,
+            batch_size=size,
+            num_parallel_calls=calls,
+            drop_remainder=drop,
+            f=function.attr,
+            preserve_cardinality=True,
+        )
+
+    return apply
+
+
+map_and_batch_with_legacy_function = map_and_batch
+
+
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """`shuffle`, then `repeat`, in one: the buffer stays full from one pass to the next."""
+
+    def apply(dataset):
+        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
+        times = convert_to_tensor(-1 if count is None else count, dtypes.int64, name="count")
+        first, second = seed_tensors(seed)
+        return dataset._then(raw.ShuffleAndRepeatDataset, buffer_size=size, seed=first, seed2=second, count=times)
+
+    return apply
+
+
+def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None):
+    """Like `Dataset.interleave`, where a dataset that ends leaves its place at once."""
+
+    def apply(dataset):
+        return interleaved_in_parallel(
+            dataset, map_func, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements
+        )
+
+    return apply
+
+
+def unbatch():
+    """The rows of each element."""
+    return lambda dataset: dataset.unbatch()
+
+
+def ignore_errors():
+    """The elements that can be computed; those that fail are left out."""
+    return lambda dataset: dataset._then(raw.IgnoreErrorsDataset)
+
+
+def unique():
+    """Each element once."""
+
+    def apply(dataset):
+        if dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError(
+                "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component."
+            )
+        return dataset._then(raw.UniqueDataset)
+
+    return apply
+
+
+def enumerate_dataset(start=0):
+    """Pairs of a running number and an element."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def scan(initial_state, scan_func):
+    """What `scan_func(state, element)` returns beside the next state, for each element.
+
+    >>> tf.data.Dataset.range(5).apply(tf.data.experimental.scan(np.int64(0), lambda total, x: (total + x, total + x)))
+    """
+    return lambda dataset: stateful.scan(dataset, initial_state, scan_func)
+
+
+def take_while(predicate):
+    """The elements up to the first for which a function gives False."""
+
+    def apply(dataset):
+        function = StructuredFunction(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
+        if not function.returns_scalar(dtypes.bool):
+            raise ValueError("`predicate` must return a scalar boolean tensor.")
+        return dataset._then(raw.TakeWhileDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+
+    return apply
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    """Elements of different sizes as one SparseTensor for each batch."""
+
+    def apply(dataset):
+        spec = dataset.element_spec
+        if type(spec) is not TensorSpec:
+            raise TypeError(
+                f"DenseToSparseDataset requires an input whose elements have a single component, but got {dataset.output_types}."
+            )
+        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
+        if isinstance(row_shape, (TensorShape, list, tuple)):
+            shape = convert_to_tensor([-1 if d is None else d for d in TensorShape(row_shape).as_list()], dtypes.int64, name="row_shape")
+        else:
+            shape = convert_to_tensor(row_shape, dtypes.int64, name="row_shape")
+        static = TensorShape([None]).concatenate(constant_value_as_shape(shape))
+        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), batch_size=size, row_shape=shape)
+
+    return apply
+
+
+def prefetch_to_device(device, buffer_size=None):
+    """The elements prepared ahead; all devices share one memory here."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+def copy_to_device(target_device, source_device="/cpu:0"):
+    """The dataset itself: all devices share one memory here."""
+    return lambda dataset: dataset
+
+
+def bytes_produced_stats(tag):
+    """The same dataset, whose elements' sizes are recorded under a tag."""
+    return lambda dataset: dataset._then(raw.BytesProducedStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag"))
+
+
+def latency_stats(tag):
+    """The same dataset, whose elements' times are recorded under a tag."""
+    return lambda dataset: dataset._then(raw.LatencyStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag"))

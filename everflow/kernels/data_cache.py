@@ -1,0 +1,100 @@
+"""Cached datasets at run time: elements kept in memory, or in the files of a checkpoint's format."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from everflow.formats.bundle import BundleReader, BundleWriter, index_name
+from everflow.framework import dtypes
+from everflow.kernels.data import Dataset, End, from_iterable, text
+from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import from_numpy, to_numpy
+
+
+class _Memory:
+    """What the iterations of a cached dataset share; full once one of them has reached the end."""
+
+    def __init__(self):
+        self.elements = None
+
+
+def _in_memory(input_dataset) -> Dataset:
+    memory = _Memory()
+
+    def start(iteration):
+        if memory.elements is not None:
+            return from_iterable(lambda: memory.elements).start(iteration)
+        following, kept = input_dataset.start(iteration), []
+
+        def caching():
+            try:
+                element = following()
+            except End:
+                memory.elements = kept
+                raise
+            kept.append(element)
+            return element
+
+        return caching
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+def _key(element: int, component: int) -> str:
+    return f"{element:09d}_{component:02d}"
+
+
+def _in_file(input_dataset, name: str, output_types) -> Dataset:
+    def reading(iteration):
+        reader = BundleReader(name)
+        names = reader.names()
+        count = len({key.split("_")[0] for key in names})
+
+        def elements():
+            for i in range(count):
+                yield tuple(_value(reader.read(_key(i, c))) for c in range(len(output_types)))
+
+        return from_iterable(elements).start(iteration)
+
+    def start(iteration):
+        if os.path.exists(index_name(name)):
+            return reading(iteration)
+        following, kept = input_dataset.start(iteration), []
+        done = False
+
+        def caching():
+            nonlocal done
+            if done:
+                raise End
+            try:
+                element = following()
+            except End:
+                done = True
+                _write(name, kept, output_types)
+                raise
+            kept.append(element)
+            return element
+
+        return caching
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+def _value(array):
+    return np.array(array, object) if array.dtype == object else from_numpy(array)
+
+
+def _write(name, elements, output_types):
+    writer = BundleWriter(name)
+    for i, element in enumerate(elements):
+        for c, (value, dtype) in enumerate(zip(element, output_types, strict=True)):
+            writer.add(_key(i, c), value if dtype is dtypes.string else to_numpy(value, dtype))
+    writer.finish()
+
+
+@kernel("CacheDataset")
+def cache_dataset(input_dataset, filename, *, output_types):
+    name = text(filename)
+    return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset)
