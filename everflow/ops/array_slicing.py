@@ -52,8 +52,7 @@ def _slice_shape(op):
             continue
         if length < -1:
             raise ValueError(f"Expected size[{i}] >= -1, but got {length}")
-        if dim is not None and start is not None and start + length > dim:
-            raise ValueError(f"Dimension {i}: begin {start} and size {length} reach past the end of {dim}")
+        # Whether it reaches past the end is found out when it is run, as in TensorFlow.
         out.append(length)
     return TensorShape(out)
 

@@ -2,6 +2,7 @@
 
 from everflow.contrib.rnn.blocks import GRUBlockCell, GRUBlockCellV2, LSTMBlockCell, LSTMBlockFusedCell, LSTMBlockWrapper
 from everflow.contrib.rnn.compiled import CompiledWrapper
+from everflow.contrib.rnn.frequency import BidirectionalGridLSTMCell, GridLSTMCell, TimeFreqLSTMCell
 from everflow.contrib.rnn.fused import FusedRNNCell, FusedRNNCellAdaptor, TimeReversedFusedRNN
 from everflow.contrib.rnn.gated import (
     CoupledInputForgetGateLSTMCell,
@@ -30,6 +31,7 @@ __all__ = [
     "AttentionCellWrapper",
     "BasicLSTMCell",
     "BasicRNNCell",
+    "BidirectionalGridLSTMCell",
     "CompiledWrapper",
     "Conv1DLSTMCell",
     "Conv2DLSTMCell",
@@ -45,6 +47,7 @@ __all__ = [
     "GRUBlockCell",
     "GRUBlockCellV2",
     "GRUCell",
+    "GridLSTMCell",
     "HighwayWrapper",
     "IndRNNCell",
     "IndyGRUCell",
@@ -65,6 +68,7 @@ __all__ = [
     "RNNCell",
     "ResidualWrapper",
     "SRUCell",
+    "TimeFreqLSTMCell",
     "TimeReversedFusedRNN",
     "UGRNNCell",
     "best_effort_input_batch_size",

@@ -131,3 +131,19 @@ def test_stacked_bidirectional_layers_read_both_directions():
 def test_integers_are_refused():
     with tf.Graph().as_default(), pytest.raises(ValueError, match="only supports floating point inputs"):
         tf.nn.dynamic_rnn(rnn.GRUCell(3), tf.ones([2, 3, 4], tf.int32), dtype=tf.int32)
+
+
+def test_grid_lstm_names_its_state():
+    with tf.Graph().as_default():
+        settings = {"feature_size": 2, "frequency_skip": 2}
+        cell = rnn.GridLSTMCell(3, num_frequency_blocks=[2], **settings)
+        outputs, state, variables = _run(cell)
+        assert cell.state_size._fields == tuple(f"state_f0{band}_b00_{part}" for band in range(2) for part in "cm")
+        assert outputs[1].shape == (2, cell.output_size) == (2, 12)
+        assert list(variables) == [f"grid_lstm_cell/{n}" for n in ("W_f_0_0", "B_f_0", "W_t_0_0", "B_t_0")]
+        np.testing.assert_allclose(outputs[1][:, :3], state.state_f00_b00_m)
+        with pytest.raises(ValueError, match="Invalid num_frequency_blocks"):
+            wrong = rnn.GridLSTMCell(3, num_frequency_blocks=[3], **settings)
+            wrong(tf.constant(X), wrong.zero_state(2, tf.float32))
+        both = rnn.BidirectionalGridLSTMCell(3, num_frequency_blocks=[2], **settings)
+        assert both.output_size == 24 and len(both.state_size) == 8
