@@ -323,6 +323,10 @@ def concat_offset(concat_dim, shape):
 @kernel("Pack")
 def pack(values, *, axis):
     first = values[0]
+    if not isinstance(first, (torch.Tensor, np.ndarray)):  # handles of resources
+        handles = np.empty(len(values), object)
+        handles[:] = values
+        return handles
     for i, v in enumerate(values[1:], 1):
         if v.shape != first.shape:
             raise invalid(

@@ -129,7 +129,10 @@ def take(params, indices, axis):
     """The elements of an axis at checked indices of any shape."""
     check_indices(indices, params.shape[axis])
     if is_text(params):
-        return np.asarray(np.take(params, indices.numpy(), axis), object)
+        taken = np.take(params, indices.numpy(), axis)
+        if indices.ndim == 0 and params.ndim == 1 and not isinstance(taken, bytes):
+            return taken  # a resource is itself, without an array around it
+        return np.asarray(taken, object)
     return on_bits(_take)(params, indices, axis)
 
 

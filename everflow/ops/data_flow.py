@@ -10,7 +10,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import Dimension, TensorShape, vector
 from everflow.framework.static_values import constant_value, known_value
-from everflow.ops.array import gather
+from everflow.ops.array import gather, stack
 
 
 def as_type_list(dtypes):
@@ -92,7 +92,7 @@ class QueueBase:
         if not all(names == q.names for q in queues[1:]):
             raise TypeError("Queues do not have matching component names.")
         shapes = _common_shapes([q.shapes for q in queues])
-        chosen = gather([q.queue_ref for q in queues], index)
+        chosen = gather(stack([q.queue_ref for q in queues]), index)
         return QueueBase(dtypes=dtypes, shapes=shapes, names=names, queue_ref=chosen)
 
     @property
