@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
 from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 from everflow.contrib.training.hparams import HParams, parse_values
 from everflow.contrib.training.placement import GreedyLoadBalancingStrategy, RandomStrategy, byte_size_load_fn

@@ -1,0 +1,149 @@
+"""Batches of examples that belong together, of similar length for example: a queue for each bucket, and one for full batches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes, errors
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math
+from everflow.ops import summaries as summary
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import cond
+from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue
+from everflow.ops.grouping import group, no_op
+from everflow.train.queue_runner import QueueRunner, add_queue_runner
+
+_ENDS = (errors.OutOfRangeError, errors.CancelledError)
+
+
+def _sizes(batch_size, num_buckets):
+    if isinstance(batch_size, (list, tuple)):
+        if len(batch_size) != num_buckets:
+            raise ValueError("If batch_size is a list it must have num_buckets elements")
+        return list(batch_size)
+    return [batch_size] * num_buckets
+
+
+def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
+           dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):  # fmt: skip
+    """(bucket, batch): batches of examples that went to the same bucket, `which_bucket` being that of the example at hand.
+
+    `batch_size` is a number, or a list with one for each bucket. With `dynamic_pad` rows are padded to the longest of a batch.
+    """
+    names = list(tensors) if isinstance(tensors, dict) else None
+    with name_scope(name, "bucket", list(tensors.values()) if names else list(tensors)) as name:
+        tensor_list = [convert_to_tensor(t) for t in (tensors.values() if names else tensors)]
+        if not tensor_list:
+            raise ValueError("Expected at least one tensor in bucket().")
+        batch_size_per_bucket = _sizes(batch_size, num_buckets)
+        if bucket_capacities is not None and len(bucket_capacities) != num_buckets:
+            raise ValueError("The list bucket_capacities must have exactly num_buckets elements")
+        keep_input = convert_to_tensor(keep_input)
+        sizes = [convert_to_tensor(size, dtype=dtypes.int32, name="batch_size") for size in batch_size_per_bucket]
+        types = [t.dtype.base_dtype for t in tensor_list]
+        shapes = [TensorShape(s) for s in shapes] if shapes is not None else [t.get_shape() for t in tensor_list]
+        if not dynamic_pad and not all(s.is_fully_defined() for s in shapes):
+            raise ValueError(f"All shapes must be fully defined: {shapes}")
+        make = PaddingFIFOQueue if dynamic_pad else FIFOQueue
+        queues = [
+            make(
+                capacity=bucket_capacities[i] if bucket_capacities else capacity,
+                dtypes=types,
+                shapes=shapes,
+                shared_name=shared_name,
+                name=f"bucket_queue_{i}",
+            )
+            for i in range(num_buckets)
+        ]
+        known = {constant_value(size) is not None and int(constant_value(size)) for size in sizes}
+        rows = known.pop() if len(known) == 1 and not allow_smaller_final_batch else None
+        top = PaddingFIFOQueue(
+            capacity=capacity,
+            dtypes=[dtypes.int32, *types],
+            shapes=[TensorShape([]), *(TensorShape([rows or None]).concatenate(s) for s in shapes)],
+            shared_name=shared_name,
+            name="top_queue",
+        )
+
+        def enqueue_which():
+            def into(i):
+                return cond(math.equal(which_bucket, i), lambda: queues[i].enqueue(tensor_list), no_op)
+
+            return group(*(into(i) for i in range(num_buckets)), name="group_enqueues")
+
+        kept = constant_value(keep_input)
+        into_buckets = (enqueue_which() if kept else no_op()) if kept is not None else cond(keep_input, enqueue_which, no_op)
+        from_buckets = []
+        for i, (source, size) in enumerate(zip(queues, batch_size_per_bucket)):
+            read = source.dequeue_up_to if allow_smaller_final_batch else source.dequeue_many
+            which = constant(i)
+            batch = read(size, name=f"read_bucket_{i}")
+            batch = batch if isinstance(batch, (list, tuple)) else [batch]
+            from_buckets.append(top.enqueue([which, *batch], name=f"enqueue_from_bucket_{i}"))
+        add_queue_runner(
+            QueueRunner(
+                queues[0],
+                from_buckets,
+                close_op=top.close(),
+                cancel_op=top.close(cancel_pending_enqueues=True),
+                queue_closed_exception_types=_ENDS,
+            )
+        )
+        add_queue_runner(
+            QueueRunner(
+                top,
+                [into_buckets] * num_threads,
+                close_op=group(*(q.close() for q in queues)),
+                cancel_op=group(*(q.close(cancel_pending_enqueues=True) for q in queues)),
+                queue_closed_exception_types=_ENDS,
+            )
+        )
+        # TensorFlow shows the size of the last queue under each bucket's name.
+        for q in queues:
+            summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
+        summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity))
+        which, *batch = top.dequeue(name="dequeue_top")
+        return which, dict(zip(names, batch)) if names else batch[0] if len(batch) == 1 else batch
+
+
+def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
+                              shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None,
+                              name=None):  # fmt: skip
+    """(lengths, batch): batches of sequences whose lengths lie between the same two boundaries."""
+    values = list(tensors.values()) if isinstance(tensors, dict) else list(tensors)
+    if not bucket_boundaries:
+        raise ValueError("bucket_boundaries must not be empty")
+    for smaller, larger in zip(bucket_boundaries[:-1], bucket_boundaries[1:]):
+        if not smaller < larger:
+            raise ValueError(f"Buckets must contain sequential increasing lengths, but saw: {smaller} before {larger}")
+    with name_scope(name, "bucket_by_sequence_length", [input_length, *values]):
+        input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
+        limits = np.iinfo(np.int32)
+        from_ = [limits.min, *bucket_boundaries]
+        to = [*bucket_boundaries, limits.max]
+        inside = math.logical_and(math.less_equal(from_, input_length), math.less(input_length, to))
+        which = math.cast(math.reduce_min(array.where(inside)), dtypes.int32)
+        with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
+        if shapes is not None:
+            shapes = [TensorShape([]), *shapes]
+        _, batch = bucket(
+            tensors=with_length,
+            which_bucket=which,
+            batch_size=batch_size,
+            num_buckets=len(bucket_boundaries) + 1,
+            num_threads=num_threads,
+            capacity=capacity,
+            bucket_capacities=bucket_capacities,
+            shapes=shapes,
+            dynamic_pad=dynamic_pad,
+            allow_smaller_final_batch=allow_smaller_final_batch,
+            keep_input=keep_input,
+            shared_name=shared_name,
+        )
+        if isinstance(tensors, dict):
+            return batch.pop("length"), batch
+        return batch[0], batch[1:]
