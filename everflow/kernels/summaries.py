@@ -66,17 +66,12 @@ def histogram_of(values: np.ndarray) -> HistogramProto:
     proto.min, proto.max = float(flat.min()), float(flat.max())
     proto.num, proto.sum, proto.sum_squares = float(flat.size), float(flat.sum()), float(np.square(flat).sum())
     limits = _limits()
-    counts = np.bincount(np.searchsorted(limits, flat, side="right"), minlength=len(limits))[: len(limits)]
-    i = 0
-    while i < len(limits):
-        end, count = limits[i], counts[i]
-        i += 1
-        if count <= 0:
-            while i < len(limits) and counts[i] <= 0:
-                end = limits[i]
-                i += 1
-        proto.bucket_limit.append(end)
-        proto.bucket.append(count)
+    # Sorted values are counted by looking for the limits among them, which are few.
+    counts = np.diff(np.searchsorted(np.sort(flat), limits, side="left"), prepend=0)
+    # A bucket stays if something is in it, or if it ends a run of empty ones.
+    kept = (counts > 0) | np.append(counts[1:] > 0, True)
+    proto.bucket_limit.extend(limits[kept].tolist())
+    proto.bucket.extend(counts[kept].tolist())
     return proto
 
 
