@@ -543,7 +543,6 @@ from everflow.ops.readers import FixedLengthRecordReader, IdentityReader, Reader
 
 # --- queues, barriers, accumulators, tables
 from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
-from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
 from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from everflow.ops.lookup import initialize_all_tables, tables_initializer
 

@@ -19,6 +19,7 @@ class Backward:
         """`grads`: for each output of the body its gradient outside, or None."""
         self.graph = graph = graph_class(name, body.graph)
         graph._functions.update(body.graph._functions)
+        graph.gradient_source = _gradient_source()
         with graph.as_default():
             pairs = [(y, graph.add_input(g.dtype, "placeholder", g.shape)) for y, g in zip(body.outputs, grads) if g is not None]
             xs = [x for x in body.inputs if is_trainable(x)]
@@ -26,6 +27,14 @@ class Backward:
             by_input = dict(zip(xs, found))
             # For each input of the body: the gradient as a tensor of `graph`, or None.
             self.results = [None if by_input.get(x) is None else graph.capture(convert_to_tensor(by_input[x])) for x in body.inputs]
+
+
+def _gradient_source():
+    """The name of the `tf.gradients` call that is being drawn, outside of all functions."""
+    graph = get_default_graph()
+    parts = graph.get_name_scope().split("/")
+    inside = [i for i, part in enumerate(parts) if part.startswith("gradients")]
+    return getattr(graph, "gradient_source", None) or ("/".join(parts[: inside[-1] + 1]) if inside else None)
 
 
 def given(op, grads):

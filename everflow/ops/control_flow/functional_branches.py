@@ -1,14 +1,16 @@
-"""`tf.cond` as an `If` op that calls a function for each branch, and its gradient."""
+"""`tf.cond` as an `If` op and `tf.switch_case` as a `Case` op, which call a function for each branch, and their gradients."""
 
 from __future__ import annotations
 
-from everflow.framework import nest
+import functools
+
+from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.operation import Operation
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.constants import constant
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
@@ -19,20 +21,69 @@ from everflow.ops.tensor_array import flow_of, with_flows_of
 
 def functional_cond(pred, true_fn, false_fn, scope):
     """What the chosen branch returns, as outputs of an `If`; `scope` is its name with a slash."""
-    true, false = _Branch(true_fn, scope, "true"), _Branch(false_fn, scope, "false")
-    nest.assert_same_structure(true.structure, false.structure, expand_composites=True)
-    for t, f in zip(true.outputs, false.outputs):
-        if t.dtype.base_dtype != f.dtype.base_dtype:
-            raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure: {t}, {f}")
-    captured = list(dict.fromkeys([*true.graph.captures, *false.graph.captures]))
-    functions = [branch.define(captured) for branch in (true, false)]
-    shapes = [t.shape.most_specific_compatible_shape(f.shape) for t, f in zip(true.outputs, false.outputs)]
-    op = _build_if(pred, captured, functions, true.outputs, shapes, scope)
-    if not true.outputs:
+    branches = [_Branch(true_fn, scope, "true"), _Branch(false_fn, scope, "false")]
+    return _chosen(pred, branches, scope, "true_fn and false_fn arguments to tf.cond")
+
+
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """What the function at an index returns; the default (or the last) where there is none of that index.
+
+    >>> tf.switch_case(index, [lambda: tf.constant(17), lambda: tf.constant(31)], default=lambda: tf.constant(-1))
+    """
+    functions = _functions_in_order(branch_fns)
+    if default is not None:
+        if not callable(default):
+            raise TypeError("default must be callable.")
+        functions.append(default)
+    with name_scope(name, "case", [branch_index]), name_scope("indexed_case") as scope:
+        branch_index = convert_to_tensor(branch_index, name="branch_index")
+        if branch_index.dtype.base_dtype != dtypes.int32:
+            raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
+        branches = [_Branch(function, scope, f"branch{i}") for i, function in enumerate(functions)]
+        result = _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case")
+        return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
+
+
+def _functions_in_order(branch_fns):
+    if not isinstance(branch_fns, (dict, list, tuple)) or not branch_fns:
+        raise TypeError("branch_fns must be a non-empty dict or list of callables or of pairs of an index and a callable")
+    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    if all(callable(item) for item in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in branch_fns must be a 2-tuple")
+        if not isinstance(pair[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise TypeError(f"fn for key {pair[0]} must be callable.")
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(keys))):
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found {{{','.join(map(str, keys))}}}")
+    return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def _chosen(selector, branches, scope, what):
+    """The results of the branch that is chosen when run."""
+    first = branches[0]
+    for other in branches[1:]:
+        nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
+        for a, b in zip(first.outputs, other.outputs):
+            if a.dtype.base_dtype != b.dtype.base_dtype:
+                raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {a}, {b}")
+    captured = list(dict.fromkeys(t for branch in branches for t in branch.graph.captures))
+    functions = [branch.define(captured) for branch in branches]
+    op = _build(selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), scope)
+    if not first.outputs:
         return op
     outputs = [array.identity(t) for t in op.outputs]
-    flat = nest.flatten(true.original, expand_composites=True)
-    return nest.pack_sequence_as(true.original, with_flows_of(flat, outputs), expand_composites=True)
+    flat = nest.flatten(first.original, expand_composites=True)
+    return nest.pack_sequence_as(first.original, with_flows_of(flat, outputs), expand_composites=True)
+
+
+def _common_shapes(results):
+    """For each result the shape that all branches agree on."""
+    return [functools.reduce(lambda a, b: a.most_specific_compatible_shape(b), (t.shape for t in same)) for same in zip(*results)]
 
 
 class _Branch:
@@ -65,17 +116,14 @@ class _Branch:
         return define(self.graph.body(inputs, self.outputs), self.name, self.graph.outer_graph)
 
 
-def _build_if(pred, values, functions, like, shapes, name=None):
-    build = raw.If if any(f.op_definition.is_stateful for f in functions) else raw.StatelessIf
-    made = build(
-        cond=pred,
-        input=list(values),
-        Tout=[t.dtype.base_dtype for t in like],
-        then_branch=call_attr(functions[0].name),
-        else_branch=call_attr(functions[1].name),
-        output_shapes=shapes,
-        name=name,
-    )
+def _build(selector, values, functions, like, shapes, name=None):
+    options = {"input": list(values), "Tout": [t.dtype.base_dtype for t in like], "output_shapes": shapes, "name": name}
+    calls = [call_attr(f.name) for f in functions]
+    if selector.dtype.base_dtype == dtypes.int32:
+        made = raw.Case(branch_index=selector, branches=calls, **options)
+    else:
+        build = raw.If if any(f.op_definition.is_stateful for f in functions) else raw.StatelessIf
+        made = build(cond=selector, then_branch=calls[0], else_branch=calls[1], **options)
     op = made[0].op if like else get_default_graph().get_operations()[-1]
     op.attrs["_lower_using_switch_merge"] = True
     for tensor, result, shape in zip(op.outputs, like, shapes):
@@ -84,11 +132,16 @@ def _build_if(pred, values, functions, like, shapes, name=None):
     return op
 
 
-@gradient("If", "StatelessIf")
-def _if_grad(op, *grads):
+def _branches_of(op):
+    calls = op.attrs["branches"] if op.type == "Case" else [op.attrs["then_branch"], op.attrs["else_branch"]]
+    return [op.graph._get_function(call.name) for call in calls]
+
+
+@gradient("If", "StatelessIf", "Case")
+def _branches_grad(op, *grads):
     graph = get_default_graph()
     grads = given(op, grads)
-    branches = [op.graph._get_function(op.attrs[key].name) for key in ("then_branch", "else_branch")]
+    branches = _branches_of(op)
     bodies = [f.body() for f in branches]
     backwards = [Backward(body, grads, f"{f.name}_grad") for f, body in zip(branches, bodies)]
     wanted = [any(b.results[i] is not None for b in backwards) for i in range(len(op.inputs) - 1)]
@@ -107,43 +160,34 @@ def _if_grad(op, *grads):
         inputs = list(back.inputs) + [held[t] if t in held else add_placeholder(back, t) for t in values]
         back.controls = order_stateful_ops(back)
         functions.append(define(back.body(inputs, backward.results), unique_name(back.name), graph, op.graph))
-    like = backwards[0].results
-    shapes = [a.shape.most_specific_compatible_shape(b.shape) for a, b in zip(like, backwards[1].results)]
-    made = _build_if(op.inputs[0], [g for g in grads if g is not None] + values, functions, like, shapes)
+    shapes = _common_shapes([b.results for b in backwards])
+    made = _build(op.inputs[0], [g for g in grads if g is not None] + values, functions, backwards[0].results, shapes)
     outputs = iter([array.identity(t) for t in made.outputs])
     return [None] + [next(outputs) if want else None for want in wanted]
 
 
 def _kept(op, branches, bodies, backwards, graph):
-    """For each branch {value outside: its placeholder in the backward body}. What is computed in a branch becomes an output of the If."""
-    kept = [[t for t in back.graph.captures if t not in body.inputs] for body, back in zip(bodies, backwards)]
-    extra = [[], []]
-    for mine, tensors in enumerate(kept):
-        for tensor in tensors:
-            other = 1 - mine
-            with bodies[other].graph.as_default(), control_dependencies(None):
-                stand_in = raw.FakeParam(dtype=tensor.dtype.base_dtype, shape=tensor.shape)
-            extra[mine].append(tensor)
-            extra[other].append(stand_in)
-    saved = []
-    if extra[0]:
-        names = []
-        for function, body, more in zip(branches, bodies, extra):
+    """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output of the op."""
+    kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in bodies[mine].inputs]
+    saved = {}
+    if kept:
+        calls = []
+        for mine, (function, body) in enumerate(zip(branches, bodies)):
+            with body.graph.as_default(), control_dependencies(None):
+                more = [t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept]
             made = define(body._replace(outputs=[*body.outputs, *more]), unique_name(f"{function.name}_rewritten"), op.graph, graph)
-            names.append(call_attr(made.name))
-        like = [a if a.op.type != "FakeParam" else b for a, b in zip(*extra)]
-        saved = grow(
+            calls.append(call_attr(made.name))
+        named = {"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}
+        tensors = [t for _, t in kept]
+        outputs = grow(
             op,
-            like,
-            then_branch=names[0],
-            else_branch=names[1],
-            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in like)],
-            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in like)],
+            tensors,
+            Tout=[*op.attrs["Tout"], *(t.dtype.base_dtype for t in tensors)],
+            output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in tensors)],
+            **named,
         )
-    held = []
-    for mine, (body, back) in enumerate(zip(bodies, backwards)):
-        start = 0 if mine == 0 else len(kept[0])
-        position = {t: start + i for i, t in enumerate(kept[mine])}
-        captures = back.graph.captures.items()
-        held.append({op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[position[t]]: inside for t, inside in captures})
-    return held
+        saved = dict(zip(tensors, outputs))
+    return [
+        {op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[t]: inside for t, inside in back.graph.captures.items()}
+        for body, back in zip(bodies, backwards)
+    ]

@@ -1,0 +1,111 @@
+"""Branches and loops as `If`, `Case` and `While` ops: values and gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+
+@pytest.fixture(autouse=True)
+def functional():
+    tf.enable_control_flow_v2()
+    with tf.Graph().as_default() as graph:
+        yield graph
+    tf.disable_control_flow_v2()
+
+
+def run(fetches, feed=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feed)
+
+
+def test_branches_and_what_they_compute_are_differentiated():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.exp(tf.sin(x)), lambda: x * tf.tanh(x) * 2.0)
+    assert y.op.inputs[0].op.type == "StatelessIf"
+    (dx,) = tf.gradients(y, x)
+    for value in ([0.5, 1.0], [-0.5, -1.0]):
+        v = np.float32(value)
+        expected = np.exp(np.sin(v)) * np.cos(v) if v.sum() > 0 else 2 * (np.tanh(v) + v / np.cosh(v) ** 2)
+        np.testing.assert_allclose(run(dx, {x: v}), expected, rtol=1e-5)
+
+
+def test_only_the_chosen_branch_assigns():
+    v = tf.Variable(1.0, use_resource=True)
+    p = tf.placeholder(tf.bool, [])
+    op = tf.cond(p, lambda: tf.group(v.assign_add(10.0)), lambda: tf.no_op())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(op, {p: False})
+        assert session.run(v) == 1.0
+        session.run(op, {p: True})
+        assert session.run(v) == 11.0
+
+
+def test_switch_case():
+    x, i = tf.placeholder(tf.float32, []), tf.placeholder(tf.int32, [])
+    y = tf.switch_case(i, [lambda: x * x, lambda: tf.sin(x)], default=lambda: 3.0 * x)
+    (dx,) = tf.gradients(y, x)
+    got = [run(dx, {x: 2.0, i: index}) for index in (0, 1, 2, -1)]
+    np.testing.assert_allclose(got, [4.0, np.cos(2.0), 3.0, 3.0], rtol=1e-6)
+    with pytest.raises(ValueError, match="contiguous"):
+        tf.switch_case(i, {0: lambda: x, 3: lambda: x})
+
+
+def test_loops_and_nested_branches_are_differentiated():
+    x = tf.placeholder(tf.float32, [])
+
+    def body(i, t):
+        return i + 1, tf.cond(i % 2 > 0, lambda: tf.sin(t) * x, lambda: t * t)
+
+    _, y = tf.while_loop(lambda i, t: i < 3, body, [0, x])
+    (dx,) = tf.gradients(y, x)
+    v = 0.7
+    a = v * v
+    b, db = np.sin(a) * v, np.sin(a) + v * np.cos(a) * 2 * v
+    np.testing.assert_allclose(run([y, dx], {x: v}), [b * b, 2 * b * db], rtol=1e-5)
+
+
+def test_second_derivatives_of_a_loop():
+    x = tf.placeholder(tf.float32, [])
+    _, y = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * x), [0, 1.0])
+    (dx,) = tf.gradients(y, x)
+    (ddx,) = tf.gradients(dx, x)
+    np.testing.assert_allclose(run([y, dx, ddx], {x: 2.0}), [8.0, 12.0, 12.0])
+
+
+def test_arrays_in_loops():
+    x = tf.placeholder(tf.float32, [2])
+    array = tf.TensorArray(tf.float32, 3)
+    _, array = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) * x)), [0, array])
+    stacked = array.stack()
+    np.testing.assert_allclose(run([stacked[2], tf.gradients(stacked, x)[0]], {x: [1.0, 2.0]}), [[2.0, 4.0], [3.0, 3.0]])
+
+
+def test_a_traced_function_with_a_loop():
+    w = tf.Variable(2.0, use_resource=True)
+
+    @tf.function
+    def power(x):
+        return tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * w), [0, x])[1]
+
+    x = tf.constant(1.5)
+    y = power(x)
+    assert run([y] + tf.gradients(y, [x, w])) == [12.0, 8.0, 18.0]
+
+
+def test_shapes():
+    x = tf.placeholder(tf.float32, [2])
+    grown = tf.while_loop(
+        lambda i, a: i < 3,
+        lambda i, a: (i + 1, tf.concat([a, a[-1:] + 1.0], 0)),
+        [0, x],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )[1]
+    assert grown.shape.as_list() == [None]
+    assert run(grown, {x: [0.0, 1.0]}).tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="shape_invariants"):
+        tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a, a], 0)), [0, x])
