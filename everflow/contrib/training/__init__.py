@@ -8,6 +8,7 @@ from everflow.contrib.training.bucketing import bucket, bucket_by_sequence_lengt
 from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 from everflow.contrib.training.hparams import HParams, parse_values
 from everflow.contrib.training.placement import GreedyLoadBalancingStrategy, RandomStrategy, byte_size_load_fn
+from everflow.contrib.training.rejection import rejection_sample
 from everflow.contrib.training.resampling import resample_at_rate, weighted_resample
 from everflow.contrib.training.steps import (
     add_gradients_summaries,

@@ -29,3 +29,11 @@ def test_sequences_of_similar_length_share_a_batch():
 def test_boundaries_grow(boundaries):
     with tf.Graph().as_default(), pytest.raises(ValueError):
         tf.contrib.training.bucket_by_sequence_length(tf.constant(3), [tf.constant(1)], 2, boundaries)
+
+
+def test_rejected_examples_are_left_out():
+    with tf.Graph().as_default():
+        n = tf.train.range_input_producer(10, shuffle=False).dequeue()
+        (batch,) = tf.contrib.training.rejection_sample([n], lambda t: tf.cast(tf.equal(t[0] % 2, 0), tf.float32), 4)
+        with tf.Session() as sess, tf.contrib.slim.queues.QueueRunners(sess):
+            assert sess.run(batch).tolist() == [0, 2, 4, 6]
