@@ -202,6 +202,9 @@ def _from_tensor(spec, tensor):
         if spec._shape.rank is not None:
             outer = TensorShape([None]) if spec._ragged_rank else TensorShape([])
             result.set_shape(outer.concatenate(spec._shape[spec._ragged_rank + 1 :]))
+            rows = spec._shape.as_list()[0] if splits else None
+            if rows is not None:
+                splits[0].set_shape([rows + 1])
         for split in reversed(splits):
             result = RaggedTensor(result, split, internal=True)
         return result
@@ -217,7 +220,13 @@ def batch(spec, size):
 
 def unbatch(spec):
     """The specs of the rows of an element."""
-    return map_nest(lambda s: _reshaped(s, lambda shape: shape[1:] if shape.rank is not None else shape, -1), spec)
+
+    def rows(shape):
+        if shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return shape[1:] if shape.rank is not None else shape
+
+    return map_nest(lambda s: _reshaped(s, rows, -1), spec)
 
 
 def _reshaped(spec, change, ranks):

@@ -15,6 +15,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.kernels.queues import copied, rows_of, shape_text
 from everflow.kernels.registry import kernel
+from everflow.kernels.tensors import to_numpy
 
 
 class End(Exception):
@@ -479,7 +480,8 @@ def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape, *, outpu
         flat = [v.reshape(-1) for v in values]
         joined = torch.cat(flat) if isinstance(flat[0], torch.Tensor) else np.concatenate(flat)
         shape = torch.tensor([len(values), *size])
-        return (serialize_sparse(indices, joined, shape, T=None, out_type=dtypes.variant),)
+        kind = dtypes.string if isinstance(joined, np.ndarray) else dtypes.as_dtype(to_numpy(joined).dtype)
+        return (serialize_sparse(indices, joined, shape, T=kind, out_type=dtypes.variant),)
 
     return grouped(input_dataset, int(batch_size), False, join)
 

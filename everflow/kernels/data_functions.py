@@ -115,10 +115,10 @@ def flat_map_dataset(input_dataset, other_arguments, *, f, session):
     return Dataset(start)
 
 
-def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session, refill_in_place):
+def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session):
     """Blocks of elements from several inner datasets in turn.
 
-    A dataset that ends leaves its place to the next one: at once when `refill_in_place`, else when its turn comes again.
+    A dataset that ends leaves its place to the next one, which begins when that place's turn comes again.
     """
     cycle, block = int(cycle_length), int(block_length)
     if cycle == -1:
@@ -154,8 +154,7 @@ def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, 
                     element = parts[at]()
                 except End:
                     parts[at] = None
-                    if not refill_in_place:
-                        advance()
+                    advance()
                     continue
                 given += 1
                 if given == block:
@@ -170,19 +169,19 @@ def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, 
 
 @kernel("InterleaveDataset")
 def interleave_dataset(input_dataset, other_arguments, cycle_length, block_length, *, f, session):
-    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session, False)
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @kernel("ParallelInterleaveDatasetV2")
 def parallel_interleave_dataset_v2(input_dataset, other_arguments, cycle_length, block_length, num_parallel_calls, *, f, session):
-    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session, False)
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @kernel("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
 def parallel_interleave_dataset(
     input_dataset, other_arguments, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements, *, f, session
 ):
-    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session, True)
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @kernel("ScanDataset", "ExperimentalScanDataset")

@@ -4,6 +4,8 @@
 # ruff: noqa: F401
 
 from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window
+from everflow.data.experimental.readers import CsvDatasetV1 as CsvDataset
+from everflow.data.experimental.readers import make_batched_features_dataset, make_csv_dataset, parse_example_dataset
 from everflow.data.experimental.sources import (
     AUTOTUNE,
     INFINITE_CARDINALITY,

@@ -39,7 +39,7 @@ def _directed(selector, datasets):
     for i, dataset in enumerate(datasets[1:], 1):
         for read in (structure.legacy_types, structure.legacy_classes):
             if read(dataset.element_spec) != read(datasets[0].element_spec):
-                raise ValueError(f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0")
+                raise TypeError(f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0")
         spec = structure.joined(spec, dataset.element_spec)
     return made(
         raw.DirectedInterleaveDataset,

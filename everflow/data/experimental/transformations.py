@@ -57,7 +57,7 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
 
 
 def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None):
-    """Like `Dataset.interleave`, where a dataset that ends leaves its place at once."""
+    """`Dataset.interleave` by an op of its own, that may run ahead."""
 
     def apply(dataset):
         return interleaved_in_parallel(

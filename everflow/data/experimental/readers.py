@@ -1,0 +1,272 @@
+"""Datasets of files with a known content: CSV columns, serialized examples."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import glob
+import gzip
+import zlib
+
+import numpy as np
+
+from everflow.data.dataset import Dataset, DatasetV1Adapter, made
+from everflow.data.experimental.sources import AUTOTUNE
+from everflow.data.experimental.transformations import ignore_errors as ignoring
+from everflow.data.experimental.transformations import parallel_interleave
+from everflow.data.files import TFRecordDatasetV1, optional_tensor
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops import constants, parsing_examples
+
+_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
+
+
+class CsvDatasetV1(Dataset):
+    """The rows of CSV files; `record_defaults` gives each column's default, or its dtype where a value is required.
+
+    >>> tf.data.experimental.CsvDataset("data.csv", [tf.float32, [0], ""], header=True)
+    """
+
+    def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
+                 use_quote_delim=True, na_value="", select_cols=None):  # fmt: skip
+        filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
+        compression = optional_tensor("compression_type", compression_type, "", dtypes.string)
+        defaults = [
+            constants.constant([], dtype=d)
+            if _is_dtype(d)
+            else convert_to_tensor(d, name=f"record_defaults_{i}" if i else "record_defaults")
+            for i, d in enumerate(record_defaults)
+        ]
+        spec = tuple(TensorSpec([], d.dtype) for d in defaults)
+        dataset = made_of_csv(
+            filenames, compression, defaults, spec, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols
+        )
+        self._begin(dataset, spec)
+
+
+def made_of_csv(filenames, compression, defaults, spec, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols):
+    """The tensor of a dataset of CSV rows."""
+    return raw.CSVDataset(
+        filenames=filenames,
+        compression_type=compression,
+        buffer_size=optional_tensor("buffer_size", buffer_size, 4 * 1024 * 1024),
+        header=convert_to_tensor(header, dtypes.bool, name="header"),
+        field_delim=convert_to_tensor(field_delim, dtypes.string, name="field_delim"),
+        use_quote_delim=convert_to_tensor(use_quote_delim, dtypes.bool, name="use_quote_delim"),
+        na_value=convert_to_tensor(na_value, dtypes.string, name="na_value"),
+        select_cols=optional_tensor("select_cols", select_cols, np.array([], np.int64)),
+        record_defaults=defaults,
+        output_shapes=[s.shape for s in spec],
+    )
+
+
+def _is_dtype(value) -> bool:
+    return isinstance(value, (dtypes.DType, type, np.dtype))
+
+
+# --- make_csv_dataset --------------------------------------------------------------------------
+
+
+def make_csv_dataset(file_pattern, batch_size, column_names=None, column_defaults=None, label_name=None, select_columns=None,
+                     field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
+                     shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False,
+                     num_rows_for_inference=100, compression_type=None, ignore_errors=False):  # fmt: skip
+    """Batches of the columns of CSV files, as dicts, or as pairs of a dict and the label column.
+
+    >>> tf.data.experimental.make_csv_dataset("train-*.csv", 32, label_name="price", num_epochs=1)
+    """
+    filenames = _matching(file_pattern)
+    names = Dataset.from_tensor_slices(filenames)
+    if shuffle:
+        names = names.shuffle(len(filenames), shuffle_seed)
+    if column_names is None:
+        if not header:
+            raise ValueError("Cannot infer column names without a header line.")
+        column_names = _header(filenames, field_delim, use_quote_delim, compression_type)
+    if len(column_names) != len(set(column_names)):
+        raise ValueError("Cannot have duplicate column names.")
+    columns = None if select_columns is None else _column_places(select_columns, column_names)
+    if column_defaults is not None:
+        column_defaults = [constants.constant([], dtype=d) if _is_dtype(d) else d for d in column_defaults]
+        for default in column_defaults:
+            if not isinstance(default, Tensor) and convert_dtype(default) not in _TYPES:
+                raise ValueError(f"Unsupported default {default!r}")
+    else:
+        column_defaults = _inferred(
+            filenames, len(column_names), field_delim, use_quote_delim, na_value, header, num_rows_for_inference, columns, compression_type
+        )
+    if columns is not None and len(column_defaults) != len(columns):
+        raise ValueError("If specifying column_defaults with select_columns, their lengths must match")
+    if columns is not None:
+        column_names = [column_names[i] for i in columns]
+    if label_name is not None and label_name not in column_names:
+        raise ValueError("`label_name` provided must be one of the columns.")
+
+    def filename_to_dataset(filename):
+        dataset = CsvDatasetV1(
+            filename, column_defaults, select_cols=columns, field_delim=field_delim, use_quote_delim=use_quote_delim, na_value=na_value,
+            header=header, compression_type=compression_type,
+        )  # fmt: skip
+        return dataset.apply(ignoring()) if ignore_errors else dataset
+
+    def map_fn(*values):
+        features = collections.OrderedDict(zip(column_names, values))
+        if label_name is not None:
+            label = features.pop(label_name)
+            return features, label
+        return features
+
+    readers = 1 if num_parallel_reads is None else num_parallel_reads
+    if readers == AUTOTUNE:
+        dataset = names.interleave(filename_to_dataset, num_parallel_calls=readers)
+    else:
+        dataset = names.apply(parallel_interleave(filename_to_dataset, cycle_length=readers, sloppy=sloppy))
+    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, shuffle_buffer_size, shuffle_seed)
+    # Batches of the same size each where it goes on for ever.
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
+    dataset = dataset.map(map_fn)
+    return dataset.prefetch(prefetch_buffer_size)
+
+
+def convert_dtype(default):
+    """The dtype of a default given as a Python value."""
+    return dtypes.as_dtype(np.asarray(default).dtype) if np.asarray(default).dtype.kind not in "USO" else dtypes.string
+
+
+def _shuffled_and_repeated(dataset, shuffle, num_epochs, buffer_size, seed):
+    if num_epochs != 1 and shuffle:
+        from everflow.data.experimental.transformations import shuffle_and_repeat
+
+        return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
+    if shuffle:
+        return dataset.shuffle(buffer_size, seed)
+    return dataset.repeat(num_epochs) if num_epochs != 1 else dataset
+
+
+def _matching(file_pattern) -> list[str]:
+    patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
+    if not patterns:
+        raise ValueError("File pattern is empty.")
+    found = sorted(name for pattern in patterns for name in glob.glob(pattern))
+    if not found:
+        raise ValueError(f"No files match {file_pattern}.")
+    return found
+
+
+def _csv_rows(name, delimiter, quotes, compression):
+    with open(name, "rb") as file:
+        content = file.read()
+    if compression:
+        content = {"GZIP": gzip.decompress, "ZLIB": zlib.decompress}[compression](content)
+    lines = content.decode().splitlines()
+    return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
+
+
+def _header(filenames, delimiter, quotes, compression) -> list[str]:
+    first = None
+    for name in filenames:
+        row = next(_csv_rows(name, delimiter, quotes, compression), None)
+        if row is None:
+            raise ValueError(f"Received StopIteration when reading the header line of {name}.  Empty file?")
+        if first is not None and row != first:
+            raise ValueError("Files have different column names in the header row.")
+        first = row
+    return first
+
+
+def _column_places(select_columns, column_names) -> list[int]:
+    if len(set(select_columns)) != len(select_columns):
+        raise ValueError("Select_columns cannot contain duplicate columns.")
+    places = []
+    for column in select_columns:
+        if isinstance(column, int):
+            if not 0 <= column < len(column_names):
+                raise ValueError(f"Column index out of range {column}.")
+            places.append(column)
+        elif column in column_names:
+            places.append(column_names.index(column))
+        else:
+            raise ValueError(f"Value '{column}' is not a column name.")
+    return sorted(places)
+
+
+def _inferred(filenames, count, delimiter, quotes, na_value, header, rows_to_read, columns, compression):
+    """A default for each column, of the narrowest type that all values read are of."""
+    chosen = range(count) if columns is None else columns
+    found = [None] * len(chosen)
+    read = 0
+    for name in filenames:
+        for number, row in enumerate(_csv_rows(name, delimiter, quotes, compression)):
+            if header and number == 0:
+                continue
+            if rows_to_read is not None and read >= rows_to_read:
+                break
+            if len(row) != count:
+                raise ValueError(f"Problem inferring types: CSV row has {len(row)} number of fields. Expected: {count}.")
+            found = [_wider(kind, row[c], na_value) for kind, c in zip(found, chosen)]
+            read += 1
+    kinds = [dtypes.string if kind is None else kind for kind in found]
+    return [constants.constant([0 if kind is not dtypes.string else ""], dtype=kind) for kind in kinds]
+
+
+def _wider(kind, text, na_value):
+    """The type that holds what was seen and one value more."""
+    if text in ("", na_value):
+        return kind
+    order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
+    for candidate in order[order.index(kind) if kind is not None else 0 :]:
+        if _fits(text, candidate):
+            return candidate
+    return dtypes.string
+
+
+def _fits(text, kind) -> bool:
+    if kind is dtypes.string:
+        return True
+    try:
+        if kind in (dtypes.int32, dtypes.int64):
+            return kind.min <= int(text) <= kind.max
+        value = float(text)
+        return not np.isfinite(value) or kind is dtypes.float64 or abs(value) <= dtypes.float32.max
+    except ValueError:
+        return False
+
+
+# --- examples ----------------------------------------------------------------------------------
+
+
+def parse_example_dataset(features, num_parallel_calls=1):
+    """A function for `apply` that parses batches of serialized Examples.
+
+    >>> dataset.batch(32).apply(tf.data.experimental.parse_example_dataset({"x": tf.FixedLenFeature([], tf.float32)}))
+    """
+    if features is None:
+        raise ValueError("Missing: features was None.")
+    calls = None if num_parallel_calls == 1 else num_parallel_calls
+    return lambda dataset: dataset.map(lambda serialized: parsing_examples.parse_example(serialized, features), calls)
+
+
+def make_batched_features_dataset(file_pattern, batch_size, features, reader=TFRecordDatasetV1, label_key=None, reader_args=None,
+                                  num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
+                                  prefetch_buffer_size=None, reader_num_threads=None, parser_num_threads=None,
+                                  sloppy_ordering=False, drop_final_batch=False):  # fmt: skip
+    """Batches of parsed Examples of files, as dicts, or as pairs of a dict and the label."""
+    threads = 1 if reader_num_threads is None else reader_num_threads
+    dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    arguments = list(reader_args or [])
+    dataset = dataset.apply(parallel_interleave(lambda name: reader(name, *arguments), cycle_length=threads, sloppy=sloppy_ordering))
+    if isinstance(dataset.output_types, tuple) and len(dataset.output_types) == 2:
+        dataset = dataset.map(lambda _, v: v)
+    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, shuffle_buffer_size, shuffle_seed)
+    dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    dataset = dataset.apply(parse_example_dataset(features, 2 if parser_num_threads is None else parser_num_threads))
+    if label_key:
+        if label_key not in features:
+            raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
+        dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
+    return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
