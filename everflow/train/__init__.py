@@ -90,10 +90,12 @@ from everflow.train.monitored_session import (
 )
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_manager import SessionManager
+from everflow.train.supervisor import Supervisor, basic_train_loop
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 
 # --- queues: Coordinator, QueueRunner, batching
 from everflow.train import queue_runner
+from everflow.train.sync_replicas import SyncReplicasOptimizer
 from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.input import (
     batch,

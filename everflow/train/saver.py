@@ -6,7 +6,8 @@ import numbers
 import os
 
 from everflow.framework import errors
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_default_graph, register_proto_function
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
@@ -266,3 +267,6 @@ def _explained(error, cause):
 
 # `save` has an argument of this name.
 _write_state = write_state
+
+
+register_proto_function(GraphKeys.SAVERS, proto_type=SaverDef, to_proto=Saver.to_proto, from_proto=Saver.from_proto)

@@ -1,0 +1,464 @@
+"""`Supervisor`: the older way to watch over training, with threads that save checkpoints and summaries at intervals."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+
+from everflow.formats.graph_files import write_graph
+from everflow.framework import errors
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, get_collection, get_default_graph
+from everflow.ops.grouping import group
+from everflow.ops.lookup import tables_initializer
+from everflow.ops.summaries import merge_all
+from everflow.ops.variables import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.platform import logging
+from everflow.protos.event_pb2 import SessionLog
+from everflow.protos.summary_pb2 import Summary
+from everflow.summary.writer import FileWriter
+from everflow.train.coordinator import Coordinator, LooperThread
+from everflow.train.global_step import get_global_step
+from everflow.train.global_step import global_step as step_in
+from everflow.train.meta_graph import create_meta_graph_def
+from everflow.train.saver import Saver
+from everflow.train.session_manager import SessionManager
+
+
+class Supervisor:
+    """Initializes or restores a model, saves it at intervals, and stops all threads together.
+
+    >>> sv = tf.train.Supervisor(logdir="train")
+    >>> with sv.managed_session() as sess:
+    ...     while not sv.should_stop():
+    ...         sess.run(train_op)
+    """
+
+    # Asks for the default of an argument for which None means "none".
+    USE_DEFAULT = 0
+
+    def __init__(
+        self,
+        graph=None,
+        ready_op=USE_DEFAULT,
+        ready_for_local_init_op=USE_DEFAULT,
+        is_chief=True,
+        init_op=USE_DEFAULT,
+        init_feed_dict=None,
+        local_init_op=USE_DEFAULT,
+        logdir=None,
+        summary_op=USE_DEFAULT,
+        saver=USE_DEFAULT,
+        global_step=USE_DEFAULT,
+        save_summaries_secs=120,
+        save_model_secs=600,
+        recovery_wait_secs=30,
+        stop_grace_secs=120,
+        checkpoint_basename="model.ckpt",
+        session_manager=None,
+        summary_writer=USE_DEFAULT,
+        init_fn=None,
+        local_init_run_options=None,
+    ):
+        self._graph = get_default_graph() if graph is None else graph
+        self._is_chief = is_chief
+        self._coord = Coordinator()
+        self._recovery_wait_secs = recovery_wait_secs
+        self._stop_grace_secs = stop_grace_secs
+        self._init_fn = init_fn
+        self._local_init_run_options = local_init_run_options
+        with self._graph.as_default():
+            self._init_ready_ops(ready_op, ready_for_local_init_op)
+            self._init_init_op(init_op, init_feed_dict)
+            self._init_local_init_op(local_init_op)
+            self._init_saver(saver)
+            self._init_summary_op(summary_op)
+            self._init_global_step(global_step)
+        self._init_chief(logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer)
+        if session_manager is None:
+            session_manager = SessionManager(
+                local_init_op=self._local_init_op,
+                ready_op=self._ready_op,
+                ready_for_local_init_op=self._ready_for_local_init_op,
+                graph=self._graph,
+                recovery_wait_secs=recovery_wait_secs,
+                local_init_run_options=local_init_run_options,
+            )
+        self._session_manager = session_manager
+        # Nothing may be added once threads run.
+        self._graph.finalize()
+        self._started_threads = []
+
+    # --- the ops, given or found or made
+
+    def _first_op(self, key):
+        found = get_collection(key)
+        if not found:
+            return None
+        if len(found) > 1:
+            logging.info("Found %d %s operations. Returning the first one.", len(found), key)
+        return found[0]
+
+    def _found_or_made(self, key, make):
+        op = self._first_op(key)
+        if op is None:
+            op = make()
+            if op is not None:
+                add_to_collection(key, op)
+        return op
+
+    def _init_ready_ops(self, ready_op, ready_for_local_init_op):
+        if ready_op is Supervisor.USE_DEFAULT:
+            ready_op = self._found_or_made(GraphKeys.READY_OP, report_uninitialized_variables)
+        self._ready_op = ready_op
+        if ready_for_local_init_op is Supervisor.USE_DEFAULT:
+            ready_for_local_init_op = self._first_op(GraphKeys.READY_FOR_LOCAL_INIT_OP)
+        self._ready_for_local_init_op = ready_for_local_init_op
+
+    def _init_init_op(self, init_op, init_feed_dict):
+        if init_op is Supervisor.USE_DEFAULT:
+            init_op = self._found_or_made(GraphKeys.INIT_OP, global_variables_initializer)
+        self._init_op = init_op
+        self._init_feed_dict = init_feed_dict
+
+    def _init_local_init_op(self, local_init_op):
+        if local_init_op is Supervisor.USE_DEFAULT:
+
+            def make():
+                ops = [op for op in (local_variables_initializer(), tables_initializer()) if op is not None]
+                return group(*ops) if ops else None
+
+            local_init_op = self._found_or_made(GraphKeys.LOCAL_INIT_OP, make)
+        self._local_init_op = local_init_op
+
+    def _init_saver(self, saver):
+        if saver is Supervisor.USE_DEFAULT:
+            saver = self._first_op(GraphKeys.SAVERS)
+            if saver is None and get_collection(GraphKeys.GLOBAL_VARIABLES):
+                saver = Saver()
+                add_to_collection(GraphKeys.SAVERS, saver)
+        self._saver = saver
+
+    def _init_summary_op(self, summary_op):
+        if summary_op is Supervisor.USE_DEFAULT:
+            summary_op = self._found_or_made(GraphKeys.SUMMARY_OP, merge_all)
+        self._summary_op = summary_op
+
+    def _init_global_step(self, global_step):
+        if global_step is Supervisor.USE_DEFAULT:
+            global_step = self._first_op(GraphKeys.GLOBAL_STEP)
+            if global_step is None:
+                global_step = get_global_step()
+        self._global_step = global_step
+
+    def _init_chief(self, logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer):
+        """Only the chief writes."""
+        self._logdir = logdir if self._is_chief else None
+        self._save_summaries_secs = save_summaries_secs if self._is_chief else None
+        self._save_model_secs = save_model_secs if self._is_chief else None
+        self._save_path = os.path.join(logdir, checkpoint_basename) if self._is_chief and logdir else None
+        if not self._is_chief:
+            self._summary_writer = None
+        elif summary_writer is Supervisor.USE_DEFAULT:
+            self._summary_writer = FileWriter(logdir) if logdir else None
+        else:
+            self._summary_writer = summary_writer
+        self._graph_added_to_summary = False
+
+    # --- what it has
+
+    @property
+    def is_chief(self):
+        """Whether this is the process that initializes and saves."""
+        return self._is_chief
+
+    @property
+    def session_manager(self):
+        """The SessionManager."""
+        return self._session_manager
+
+    @property
+    def coord(self):
+        """The Coordinator of its threads."""
+        return self._coord
+
+    @property
+    def init_op(self):
+        """The op that initializes the model."""
+        return self._init_op
+
+    @property
+    def init_feed_dict(self):
+        """What is fed to the init op."""
+        return self._init_feed_dict
+
+    @property
+    def ready_op(self):
+        """The tensor that names what is not initialized yet."""
+        return self._ready_op
+
+    @property
+    def ready_for_local_init_op(self):
+        """The tensor that names what is missing for the local init op."""
+        return self._ready_for_local_init_op
+
+    @property
+    def summary_writer(self):
+        """The FileWriter."""
+        return self._summary_writer
+
+    @property
+    def summary_op(self):
+        """All summaries, merged."""
+        return self._summary_op
+
+    @property
+    def save_summaries_secs(self):
+        """Seconds between summaries."""
+        return self._save_summaries_secs
+
+    @property
+    def global_step(self):
+        """The global step."""
+        return self._global_step
+
+    @property
+    def saver(self):
+        """The Saver."""
+        return self._saver
+
+    @property
+    def save_model_secs(self):
+        """Seconds between checkpoints."""
+        return self._save_model_secs
+
+    @property
+    def save_path(self):
+        """Where checkpoints go."""
+        return self._save_path
+
+    # --- sessions and threads
+
+    def _write_graph(self):
+        if not self._is_chief:
+            raise RuntimeError("Only the chief writes the graph")
+        if self._logdir:
+            write_graph(self._graph.as_graph_def(add_shapes=True), self._logdir, "graph.pbtxt")
+        if self._summary_writer and not self._graph_added_to_summary:
+            self._summary_writer.add_graph(self._graph)
+            saver_def = self._saver.saver_def if self._saver else None
+            graph_def = self._graph.as_graph_def(add_shapes=True)
+            with self._graph.as_default():
+                self._summary_writer.add_meta_graph(create_meta_graph_def(graph_def=graph_def, saver_def=saver_def))
+            self._graph_added_to_summary = True
+
+    def start_standard_services(self, sess):
+        """Start the threads that save checkpoints and summaries and count steps; gives them."""
+        if not self._is_chief:
+            raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
+        if not self._logdir:
+            logging.warning("Standard services need a 'logdir' passed to the SessionManager")
+            return None
+        if self._global_step is not None and self._summary_writer:
+            step = step_in(sess, self._global_step)
+            self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
+        threads = []
+        if self._save_summaries_secs and self._summary_writer:
+            if self._summary_op is not None:
+                threads.append(SVSummaryThread(self, sess))
+            if self._global_step is not None:
+                threads.append(SVStepCounterThread(self, sess))
+        if self._saver and self._save_model_secs:
+            threads.append(SVTimerCheckpointThread(self, sess))
+        for thread in threads:
+            thread.start()
+        self._started_threads.extend(threads)
+        return threads
+
+    def prepare_or_wait_for_session(
+        self, master="", config=None, wait_for_checkpoint=False, max_wait_secs=7200, start_standard_services=True
+    ):
+        """A session with a model that is ready: made so by the chief, waited for by others."""
+        self._coord.clear_stop()
+        if self._summary_writer:
+            self._summary_writer.reopen()
+        if self._is_chief:
+            sess = self._session_manager.prepare_session(
+                master,
+                init_op=self._init_op,
+                saver=self._saver,
+                checkpoint_dir=self._logdir,
+                wait_for_checkpoint=wait_for_checkpoint,
+                max_wait_secs=max_wait_secs,
+                config=config,
+                init_feed_dict=self._init_feed_dict,
+                init_fn=self._init_fn,
+            )
+            self._write_graph()
+            if start_standard_services:
+                logging.info("Starting standard services.")
+                self.start_standard_services(sess)
+        else:
+            sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
+        if start_standard_services:
+            logging.info("Starting queue runners.")
+            self.start_queue_runners(sess)
+        return sess
+
+    def start_queue_runners(self, sess, queue_runners=None):
+        """Start the threads of queue runners, those of the graph unless others are given."""
+        if queue_runners is None:
+            queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
+        threads = [t for qr in queue_runners for t in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)]
+        self._started_threads.extend(threads)
+        return threads
+
+    def loop(self, timer_interval_secs, target, args=None, kwargs=None):
+        """Start a thread that calls a function every so many seconds (without pause for None)."""
+        looper = LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
+        looper.start()
+        self._started_threads.append(looper)
+        return looper
+
+    def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
+        """Stop all threads and wait for them; raises what went wrong in one."""
+        self._coord.request_stop()
+        try:
+            self._coord.join(
+                threads or self._started_threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads
+            )
+        finally:
+            if close_summary_writer and self._summary_writer:
+                self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
+                self._summary_writer.close()
+                self._graph_added_to_summary = False
+
+    def request_stop(self, ex=None):
+        """Ask all threads to stop."""
+        self._coord.request_stop(ex=ex)
+
+    def should_stop(self):
+        """Whether a stop was asked for."""
+        return self._coord.should_stop()
+
+    def stop_on_exception(self):
+        """A context that asks to stop when something goes wrong inside."""
+        return self._coord.stop_on_exception()
+
+    def wait_for_stop(self):
+        """Wait until a stop is asked for."""
+        self._coord.wait_for_stop()
+
+    def summary_computed(self, sess, summary, global_step=None):
+        """Write a summary that a program computed by itself."""
+        if not self._summary_writer:
+            raise RuntimeError("Writing a summary requires a summary writer.")
+        if global_step is None and self.global_step is not None:
+            global_step = step_in(sess, self.global_step)
+        self._summary_writer.add_summary(summary, global_step)
+
+    @contextlib.contextmanager
+    def managed_session(self, master="", config=None, start_standard_services=True, close_summary_writer=True):
+        """A session inside a context; at the end all threads are stopped and the session is closed."""
+        sess = None
+        try:
+            sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
+            yield sess
+        except Exception as e:  # raised again by `stop`, unless it is a clean end
+            self.request_stop(e)
+        finally:
+            try:
+                # Threads may be stuck in a run: closing the session frees them.
+                self.stop(close_summary_writer=close_summary_writer, ignore_live_threads=True)
+            finally:
+                if sess is not None:
+                    sess.close()
+
+    # The names that came before.
+    PrepareSession = prepare_or_wait_for_session
+    StartQueueRunners = start_queue_runners
+    StartStandardServices = start_standard_services
+    Stop = stop
+    RequestStop = request_stop
+    Loop = loop
+    ShouldStop = should_stop
+    StopOnException = stop_on_exception
+    WaitForStop = wait_for_stop
+    SummaryComputed = summary_computed
+
+
+class SVSummaryThread(LooperThread):
+    """Writes summaries at intervals."""
+
+    def __init__(self, sv, sess):
+        super().__init__(sv.coord, sv.save_summaries_secs)
+        self._sv = sv
+        self._sess = sess
+
+    def run_loop(self):
+        if self._sv.global_step is not None:
+            summary, step = self._sess.run([self._sv.summary_op, self._sv.global_step])
+        else:
+            summary, step = self._sess.run(self._sv.summary_op), None
+        if self._sv.summary_writer:
+            logging.info("Recording summary at step %s.", step)
+            self._sv.summary_writer.add_summary(summary, step)
+
+
+class SVStepCounterThread(LooperThread):
+    """Writes how many steps a second there are."""
+
+    def __init__(self, sv, sess, step_counter=None):
+        super().__init__(sv.coord, sv.save_summaries_secs)
+        self._sv = sv
+        self._sess = sess
+        self._last_time = 0.0
+        self._last_step = 0
+        self._step_counter = sv.global_step if step_counter is None else step_counter
+        self._summary_tag = f"{self._step_counter.op.name}/sec"
+
+    def start_loop(self):
+        self._last_time = time.time()
+        self._last_step = step_in(self._sess, self._step_counter)
+
+    def run_loop(self):
+        step, now = step_in(self._sess, self._step_counter), time.time()
+        added, elapsed = step - self._last_step, now - self._last_time
+        self._last_step, self._last_time = step, now
+        per_second = added / elapsed if elapsed > 0 else float("inf")
+        if self._sv.summary_writer:
+            summary = Summary(value=[Summary.Value(tag=self._summary_tag, simple_value=per_second)])
+            self._sv.summary_writer.add_summary(summary, step)
+        logging.info("%s: %g", self._summary_tag, per_second)
+
+
+class SVTimerCheckpointThread(LooperThread):
+    """Saves checkpoints at intervals."""
+
+    def __init__(self, sv, sess):
+        super().__init__(sv.coord, sv.save_model_secs)
+        self._sv = sv
+        self._sess = sess
+
+    def run_loop(self):
+        logging.info("Saving checkpoint to path %s", self._sv.save_path)
+        self._sv.saver.save(self._sess, self._sv.save_path, global_step=self._sv.global_step)
+        if self._sv.summary_writer and self._sv.global_step is not None:
+            step = step_in(self._sess, self._sv.global_step)
+            log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._sv.save_path)
+            self._sv.summary_writer.add_session_log(log, step)
+
+
+def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
+    """Call `train_step_fn(session, *args, **kwargs)` until a stop is asked for; a lost worker makes it start anew."""
+    args, kwargs = args or [], kwargs or {}
+    should_retry = True
+    while should_retry:
+        try:
+            should_retry = False
+            with supervisor.managed_session(master) as sess:
+                while not supervisor.should_stop():
+                    train_step_fn(sess, *args, **kwargs)
+        except errors.AbortedError:
+            should_retry = True
