@@ -8,6 +8,10 @@ from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, vector
 
 
+# The numbers of tf.io.TFRecordCompressionType.
+_COMPRESSIONS = {0: "", 1: "ZLIB", 2: "GZIP"}
+
+
 class ReaderBase:
     """What all readers share."""
 
@@ -94,10 +98,9 @@ class TFRecordReader(ReaderBase):
     """The records of TFRecord files."""
 
     def __init__(self, name=None, options=None):
-        from everflow.io.records import TFRecordOptions
-
-        compression = TFRecordOptions.get_compression_type_string(options)
-        super().__init__(raw.TFRecordReaderV2(name=name, compression_type=compression))
+        # Options know the name of their kind of compression; one may also be given by itself.
+        named = options.get_compression_type_string(options) if hasattr(options, "get_compression_type_string") else options
+        super().__init__(raw.TFRecordReaderV2(name=name, compression_type=_COMPRESSIONS.get(named or 0, named)))
 
 
 class IdentityReader(ReaderBase):

@@ -1,0 +1,158 @@
+"""Monitored sessions and their hooks, coordinators, the supervisor."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+
+def counting():
+    step = tf.train.get_or_create_global_step()
+    return step, tf.assign_add(step, 1)
+
+
+def test_training_stops_saves_and_resumes(tmp_path):
+    folder = str(tmp_path)
+    for last, expected in ((4, 4), (7, 3)):
+        with tf.Graph().as_default():
+            _, bump = counting()
+            runs = 0
+            hooks = [tf.train.StopAtStepHook(last_step=last)]
+            with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, hooks=hooks, save_checkpoint_steps=2) as sess:
+                while not sess.should_stop():
+                    sess.run(bump)
+                    runs += 1
+            assert runs == expected
+    assert tf.train.latest_checkpoint(folder) == os.path.join(folder, "model.ckpt-7")
+
+
+def test_hooks_see_and_feed():
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs({"double": y}, feed_dict={x: 21})
+
+        def after_run(self, run_context, run_values):
+            self.seen = int(run_values.results["double"])
+            run_context.request_stop()
+
+    with tf.Graph().as_default():
+        x = tf.placeholder_with_default(1, [])
+        y = x * 2
+        hook = Hook()
+        with tf.train.MonitoredSession(hooks=[hook]) as sess:
+            assert sess.run(x) == 21
+            assert sess.should_stop()
+        assert hook.seen == 42
+
+
+def test_a_lost_worker_makes_the_session_anew():
+    class Lose(tf.train.SessionRunHook):
+        created = runs = 0
+
+        def after_create_session(self, session, coord):
+            self.created += 1
+
+        def after_run(self, run_context, run_values):
+            self.runs += 1
+            if self.runs == 2:
+                raise tf.errors.AbortedError(None, None, "lost")
+
+    with tf.Graph().as_default():
+        _, bump = counting()
+        hook = Lose()
+        with tf.train.MonitoredSession(hooks=[hook]) as sess:
+            assert [int(sess.run(bump)) for _ in range(3)] == [1, 1, 2]
+        assert hook.created == 2
+
+
+def test_queue_runners_are_started_and_their_end_is_clean():
+    with tf.Graph().as_default():
+        n = tf.train.range_input_producer(3, num_epochs=1, shuffle=False).dequeue()
+        seen = []
+        with tf.train.MonitoredSession() as sess:
+            while not sess.should_stop():
+                seen.append(int(sess.run(n)))
+        assert seen == [0, 1, 2]
+
+
+def test_nan_stops_or_raises():
+    with tf.Graph().as_default():
+        loss = tf.constant(float("nan"))
+        with pytest.raises(tf.train.NanLossDuringTrainingError):
+            with tf.train.SingularMonitoredSession(hooks=[tf.train.NanTensorHook(loss)]) as sess:
+                sess.run(loss)
+    with tf.Graph().as_default():
+        loss = tf.constant(float("nan"))
+        with tf.train.SingularMonitoredSession(hooks=[tf.train.NanTensorHook(loss, fail_on_nan_loss=False)]) as sess:
+            sess.run(loss)
+            assert sess.should_stop()
+
+
+def test_final_ops_feeds_and_profiles(tmp_path):
+    with tf.Graph().as_default():
+        step, bump = counting()
+        x = tf.placeholder(tf.float32, [])
+        final = tf.train.FinalOpsHook(step)
+        hooks = [final, tf.train.FeedFnHook(lambda: {x: 2.0}), tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path))]
+        with tf.train.SingularMonitoredSession(hooks=hooks) as sess:
+            for _ in range(4):
+                assert sess.run([x, bump])[0] == 2.0
+        assert final.final_ops_values == 4
+    assert any(name.startswith("timeline-") for name in os.listdir(tmp_path))
+
+
+def test_step_functions():
+    with tf.Graph().as_default():
+        step, bump = counting()
+
+        def twice(step_context):
+            step_context.session.run(bump)
+            value = step_context.run_with_hooks(bump)
+            if value >= 4:
+                step_context.request_stop()
+
+        hook = tf.train.FinalOpsHook(step)
+        with tf.train.MonitoredSession(hooks=[hook]) as sess:
+            while not sess.should_stop():
+                sess.run_step_fn(twice)
+        assert hook.final_ops_values == 4
+        with tf.train.MonitoredSession() as sess:
+            with pytest.raises(ValueError):
+                sess.run_step_fn(lambda other: None)
+
+
+def test_supervisor_saves_and_hands_on_errors(tmp_path):
+    with tf.Graph().as_default():
+        _, bump = counting()
+        sv = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=0.05, summary_op=None)
+        with sv.managed_session() as sess:
+            while not tf.train.latest_checkpoint(str(tmp_path)):
+                sess.run(bump)
+        assert sv.should_stop()
+        with pytest.raises(KeyError):
+            with sv.managed_session():
+                raise KeyError("mine")
+
+
+def test_coordinator_raises_the_first_error():
+    coord = tf.train.Coordinator()
+    with coord.stop_on_exception():
+        raise ValueError("first")
+    with coord.stop_on_exception():
+        raise KeyError("second")
+    with pytest.raises(ValueError, match="first"):
+        coord.join([])
+
+
+def test_timer_by_steps():
+    timer = tf.train.SecondOrStepTimer(every_steps=3)
+    due = []
+    for step in np.arange(8):
+        if timer.should_trigger_for_step(step):
+            timer.update_last_triggered_step(step)
+            due.append(int(step))
+    assert due == [0, 3, 6]
