@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.fused import FusedRNNCell
+import abc
+
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -113,14 +114,16 @@ class GRUBlockCellV2(GRUBlockCell):
     _NAMES = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
 
 
-class LSTMBlockWrapper(Layer):
+class LSTMBlockWrapper(Layer, abc.ABC):
     """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and `num_units`."""
 
     @property
+    @abc.abstractmethod
     def num_units(self):
         """The number of units."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
         """(memories, outputs) of all steps."""
         raise NotImplementedError
@@ -167,7 +170,7 @@ class LSTMBlockWrapper(Layer):
         return array.gather_nd(values, array.stack([steps, math.range(batch_size)], axis=1))
 
 
-class LSTMBlockFusedCell(LSTMBlockWrapper, FusedRNNCell):
+class LSTMBlockFusedCell(LSTMBlockWrapper):
     """LSTM that runs a whole sequence [time, batch, depth] as one op.
 
     >>> outputs, state = tf.contrib.rnn.LSTMBlockFusedCell(128)(inputs, dtype=tf.float32, sequence_length=lengths)
@@ -182,9 +185,6 @@ class LSTMBlockFusedCell(LSTMBlockWrapper, FusedRNNCell):
         self.input_spec = InputSpec(ndim=3)
 
     num_units = property(lambda self: self._num_units)
-
-    def __call__(self, inputs, *args, **kwargs):
-        return Layer.__call__(self, inputs, *args, **kwargs)
 
     def build(self, input_shape):
         _build_lstm(self, input_shape)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import abc
+
 from everflow.ops import array
 from everflow.rnn.dynamic import dynamic_rnn
 from everflow.rnn.static import static_rnn
 
 
-class FusedRNNCell:
+class FusedRNNCell(abc.ABC):
     """What runs a whole sequence: `cell(inputs, initial_state, dtype, sequence_length)` gives (outputs, final state); time comes first."""
 
+    @abc.abstractmethod
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         raise NotImplementedError
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -16,7 +18,7 @@ from everflow.rnn.dynamic import transpose_batch_time
 from everflow.rnn.shapes import zero_state
 
 
-class Decoder:
+class Decoder(abc.ABC):
     """What `dynamic_decode` drives: `initialize()`, then `step(time, inputs, state)` until all is finished."""
 
     @property
@@ -34,10 +36,12 @@ class Decoder:
         """The dtypes of an output, in the structure of `output_size`."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def initialize(self, name=None):
         """(finished, first inputs, initial state)."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def step(self, time, inputs, state, name=None):
         """(outputs, next state, next inputs, finished)."""
         raise NotImplementedError

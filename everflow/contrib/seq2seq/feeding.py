@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from everflow.contrib.seq2seq.draws import draw_bernoulli, draw_categorical
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
@@ -23,32 +25,38 @@ def _embedding_function(embedding):
     return embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
 
 
-class Helper:
+class Helper(abc.ABC):
     """What `BasicDecoder` asks: the first inputs, a sample of each output, and the next inputs."""
 
     @property
+    @abc.abstractmethod
     def batch_size(self):
         """The number of sequences: a scalar tensor."""
         raise NotImplementedError("batch_size has not been implemented")
 
     @property
+    @abc.abstractmethod
     def sample_ids_shape(self):
         """The shape of one sample, without the batch."""
         raise NotImplementedError("sample_ids_shape has not been implemented")
 
     @property
+    @abc.abstractmethod
     def sample_ids_dtype(self):
         """The dtype of samples."""
         raise NotImplementedError("sample_ids_dtype has not been implemented")
 
+    @abc.abstractmethod
     def initialize(self, name=None):
         """(finished, first inputs)."""
         raise NotImplementedError("initialize has not been implemented")
 
+    @abc.abstractmethod
     def sample(self, time, outputs, state, name=None):
         """The samples of a step's outputs."""
         raise NotImplementedError("sample has not been implemented")
 
+    @abc.abstractmethod
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         """(finished, next inputs, next state)."""
         raise NotImplementedError("next_inputs has not been implemented")
