@@ -1,8 +1,101 @@
-"""A Python function converted so that its branches and loops work on tensors."""
+"""A Python function converted so that its branches and loops work on tensors: its source is rewritten and compiled again.
+
+Python values go through the rewritten function as they went through the old one; what is decided by a tensor becomes `tf.cond`
+and `tf.while_loop` (see `operators`).
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
+import inspect
+import os
+import sys
+import sysconfig
+import textwrap
+import types
+import weakref
 
-def converted(function):
-    """The function with branches and loops that work on tensors."""
-    return function
+from everflow.ops.autograph.jumps import without_jumps
+from everflow.ops.autograph.rewriting import Unsupported, rewritten
+
+# For functions converted with those they call, and without: function → converted function.
+_converted = {True: weakref.WeakKeyDictionary(), False: weakref.WeakKeyDictionary()}
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_NOT_USERS = tuple(path + os.sep for path in (_PACKAGE, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"]))
+
+
+def converted(function, recursive=True):
+    """The function with branches and loops that work on tensors; the function itself where it can't be converted.
+
+    `recursive` says that the user's functions that it calls are converted as well.
+    """
+    if isinstance(function, functools.partial):
+        return functools.partial(converted(function.func, recursive), *function.args, **function.keywords)
+    if isinstance(function, types.MethodType):
+        return types.MethodType(converted(function.__func__, recursive), function.__self__)
+    if not isinstance(function, types.FunctionType) or getattr(function, "_autograph_keeps", False):
+        return function
+    known = _converted[recursive]
+    if function not in known:
+        try:
+            made = _convert(function, recursive)
+        except (Unsupported, OSError, SyntaxError, TypeError):
+            # No source, or statements that only Python can run: it stays Python.
+            made = function
+        known[function] = made
+        known[made] = made
+    return known[function]
+
+
+def is_users(function):
+    """Whether a function is the user's: libraries are not converted."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code is not None and not os.path.abspath(code.co_filename).startswith(_NOT_USERS) and code.co_filename[:1] != "<"
+
+
+def source_of(function):
+    """The rewritten source."""
+    return ast.unparse(_tree(function))
+
+
+def _tree(function) -> ast.FunctionDef:
+    lines, first = inspect.getsourcelines(function.__code__)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        raise Unsupported("only functions made with `def` are converted")
+    definition.decorator_list = []
+    definition.returns = None
+    for argument in ast.walk(definition.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return rewritten(without_jumps(definition))
+
+
+def _convert(function, recursive):
+    from everflow.ops.autograph import operators
+
+    definition = _tree(function)
+    # Defaults are taken from the function as it is; those in the source must not be computed again.
+    definition.args.defaults = [ast.Constant(None) for _ in definition.args.defaults]
+    definition.args.kw_defaults = [None if d is None else ast.Constant(None) for d in definition.args.kw_defaults]
+    free = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    calls = operators.callable_of if recursive else operators.builtin_of
+    free["ag__"] = types.CellType(types.SimpleNamespace(**{**vars(operators), "callable_of": calls}))
+    arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
+    body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
+    factory = ast.FunctionDef(name="ag__factory", args=arguments, body=body, decorator_list=[], lineno=1, col_offset=0)
+    if sys.version_info >= (3, 12):
+        factory.type_params = []
+    module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
+    namespace: dict = {}
+    exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, namespace)
+    inner = namespace["ag__factory"](*[None] * len(free))
+    closure = tuple(free[name] for name in inner.__code__.co_freevars)
+    made = types.FunctionType(inner.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    made.__qualname__, made.__doc__, made.__module__ = function.__qualname__, function.__doc__, function.__module__
+    return made

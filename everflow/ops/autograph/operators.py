@@ -1,0 +1,269 @@
+"""What converted functions call for branches, loops and logic: Python's own for Python values, the graph's for tensors."""
+
+from __future__ import annotations
+
+import builtins
+import types
+
+import numpy as np
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.ops import array
+from everflow.ops.autograph.conversion import converted, is_users
+from everflow.ops.control_flow import Assert, cond, while_loop
+from everflow.ops.tensor_array import TensorArray
+from everflow.ops.variables import Variable
+
+
+class Undefined:
+    """Stands for a variable that has no value yet."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"<variable {self.name!r} without a value>"
+
+
+def value_of(read, name):
+    """A variable's value, or `Undefined` where it has none."""
+    try:
+        return read()
+    except (UnboundLocalError, NameError):
+        return Undefined(name)
+
+
+def _is_tensor(value):
+    return isinstance(value, (Tensor, Variable))
+
+
+def _flows(value):
+    """Whether a value can be one that a branch or loop of the graph gives: tensors, numbers and structures of them."""
+    flat = nest.flatten(value)
+    kinds = (Tensor, Variable, TensorArray, bool, int, float, complex, np.ndarray, np.generic)
+    return builtins.bool(flat) and all(isinstance(x, kinds) or hasattr(x, "_type_spec") for x in flat)
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+
+def if_stmt(test, then, orelse, values, names):
+    """The values of `names` after an `if`."""
+    if not _is_tensor(test):
+        return (then if test else orelse)(*values)
+    kept: list = []
+
+    def branch(function):
+        def run():
+            results = function(*values)
+            flowing = []
+            for position, (name, value) in enumerate(zip(names, results)):
+                if isinstance(value, Undefined):
+                    raise ValueError(f"{name!r} must get a value in both branches of an `if` that a tensor decides")
+                if _flows(value):
+                    flowing.append(nest.map_structure(_as_tensor, value))
+                    continue
+                # Other values can't be chosen when run, so both branches must leave the same one.
+                known = dict(kept)
+                if position in known and known[position] is not value and known[position] != value:
+                    raise ValueError(f"{name!r} is {known[position]!r} in one branch and {value!r} in the other, and neither is a tensor")
+                kept.append((position, value))
+            return flowing or [convert_to_tensor(True)]
+
+        return run
+
+    found = cond(test, branch(then), branch(orelse), strict=True)
+    fixed = dict(kept)
+    flowing = iter(found)
+    return tuple(fixed[i] if i in fixed else next(flowing) for i in range_(len(names)))
+
+
+def _as_tensor(value):
+    return value if isinstance(value, TensorArray) or hasattr(value, "_type_spec") else convert_to_tensor(value)
+
+
+def if_exp(test, then, orelse):
+    """`then() if test else orelse()`"""
+    if not _is_tensor(test):
+        return then() if test else orelse()
+    return cond(test, then, orelse)
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+def while_stmt(test, body, values, names):
+    """The values of `names` after a `while`."""
+    while True:
+        condition = test(*values)
+        if _is_tensor(condition):
+            return _graph_loop(test, body, values, names)
+        if not condition:
+            return values
+        values = body(*values)
+
+
+def _graph_loop(test, body, values, names):
+    """The values of `names` after a loop of the graph."""
+    flowing = [i for i, v in enumerate(values) if not isinstance(v, Undefined) and _flows(v)]
+    for i, value in enumerate(values):
+        if isinstance(value, Undefined):
+            raise ValueError(f"{names[i]!r} must have a value before a loop that a tensor decides")
+    start = [nest.map_structure(_as_tensor, values[i]) for i in flowing]
+
+    def all_values(given):
+        full = list(values)
+        for i, value in zip(flowing, given):
+            full[i] = value
+        return full
+
+    def step(*given):
+        results = body(*all_values(given))
+        for i, (before, after) in enumerate(zip(values, results)):
+            if i not in flowing and after is not before and after != before:
+                raise ValueError(f"{names[i]!r} is {before!r} before the loop and {after!r} after an iteration, and neither is a tensor")
+        return [_like(results[i], g) for i, g in zip(flowing, given)]
+
+    if not start:
+        raise ValueError("a loop that a tensor decides must change something")
+    found = while_loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
+    return tuple(all_values(found))
+
+
+def _like(value, before):
+    """What a variable is after an iteration, Python numbers with the dtype that it had."""
+    if isinstance(before, Tensor) and not _is_tensor(value) and not isinstance(value, TensorArray):
+        return convert_to_tensor(value, dtype=before.dtype.base_dtype)
+    return nest.map_structure(_as_tensor, value)
+
+
+def for_stmt(iterated, go_on, body, values, names):
+    """The values of `names` after a `for`; `go_on` tells whether to go on, None where nothing stops it early."""
+    if _is_tensor(iterated):
+        return _for_tensor(convert_to_tensor(iterated), go_on, body, values, names)
+    for item in iterated:
+        condition = True if go_on is None else go_on(*values)
+        if _is_tensor(condition):
+            values = if_stmt(condition, lambda *v, item=item: body(item, *v), lambda *v: v, values, names)
+            continue
+        if not condition:
+            break
+        values = body(item, *values)
+    return values
+
+
+def _for_tensor(items, go_on, body, values, names):
+    count = items.shape[0].value if items.shape.rank else None
+    count = array.shape(items)[0] if count is None else convert_to_tensor(count)
+
+    def test(i, *given):
+        more = i < count
+        return more if go_on is None else and_(lambda: more, lambda: go_on(*given))
+
+    def step(i, *given):
+        return (i + 1, *body(array.gather(items, i), *given))
+
+    return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names))[1:]
+
+
+# --- logic ---------------------------------------------------------------------------------------
+
+
+def and_(first, *rest):
+    """`a and b`, each part a function that gives it."""
+    result = first()
+    if not rest or not _is_tensor(result) and not result:
+        return result
+    if not _is_tensor(result):
+        return and_(*rest)
+    return cond(convert_to_tensor(result), lambda: convert_to_tensor(and_(*rest), dtypes.bool), lambda: array.identity(result))
+
+
+def or_(first, *rest):
+    """`a or b`, each part a function that gives it."""
+    result = first()
+    if not rest or not _is_tensor(result) and result:
+        return result
+    if not _is_tensor(result):
+        return or_(*rest)
+    return cond(convert_to_tensor(result), lambda: array.identity(result), lambda: convert_to_tensor(or_(*rest), dtypes.bool))
+
+
+def not_(value):
+    """`not value`"""
+    return raw.LogicalNot(x=value) if _is_tensor(value) else not value
+
+
+def assert_stmt(test, message):
+    """`assert test, message`; a tensor is checked when run, before what is made after."""
+    value = test()
+    if _is_tensor(value):
+        return Assert(value, [str(message())])
+    if not value:
+        raise AssertionError(message())
+    return None
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def builtin_of(function):
+    """What is called in place of a function that is not to be converted: some builtins know tensors."""
+    try:
+        return _BUILTINS.get(function, function)
+    except TypeError:  # it can't be hashed, so it is none of them
+        return function
+
+
+def callable_of(function):
+    """What is called in place of a function: the user's own are converted, some builtins know tensors."""
+    if isinstance(function, (types.FunctionType, types.MethodType)) and is_users(function):
+        return converted(function)
+    return builtin_of(function)
+
+
+def range_(*limits):
+    """`range`, of tensors too."""
+    if any(_is_tensor(x) for x in limits):
+        from everflow.ops.math import range as graph_range
+
+        return graph_range(*limits)
+    return builtins.range(*limits)
+
+
+def len_(value):
+    """`len`, of tensors too."""
+    if not _is_tensor(value):
+        return builtins.len(value)
+    value = convert_to_tensor(value)
+    known = value.shape[0].value if value.shape.rank else None
+    return array.shape(value)[0] if known is None else known
+
+
+def print_(*values, **options):
+    """`print`, of tensors when they are run."""
+    if not any(_is_tensor(v) for v in values):
+        return builtins.print(*values, **options)
+    from everflow.ops.printing import print as graph_print
+
+    return graph_print(*values, **options)
+
+
+def int_(*arguments, **options):
+    """`int`, of tensors too."""
+    return _cast(arguments[0], dtypes.int32) if arguments and _is_tensor(arguments[0]) else builtins.int(*arguments, **options)
+
+
+def float_(*arguments):
+    """`float`, of tensors too."""
+    return _cast(arguments[0], dtypes.float32) if arguments and _is_tensor(arguments[0]) else builtins.float(*arguments)
+
+
+def _cast(value, dtype):
+    return raw.Cast(x=convert_to_tensor(value), DstT=dtype)
+
+
+_BUILTINS = {builtins.range: range_, builtins.len: len_, builtins.print: print_, builtins.int: int_, builtins.float: float_}

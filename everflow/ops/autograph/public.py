@@ -1,0 +1,78 @@
+"""The functions of `tf.autograph`."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+
+from everflow.ops.autograph.conversion import converted, source_of
+
+
+class Feature(enum.Enum):
+    """Parts of the conversion that a caller may ask for."""
+
+    ALL = "ALL"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
+
+
+def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
+    """A function like `entity` whose `if`, `while` and `for` work on tensors.
+
+    >>> def relu(x):
+    ...     if x > 0.0:
+    ...         return x
+    ...     return 0.0
+    >>> y = tf.autograph.to_graph(relu)(x)
+    """
+    _check_options(arg_values, arg_types, experimental_optional_features)
+    if not callable(entity):
+        raise NotImplementedError(f'cannot convert entity "{entity}": it is of a kind that has no conversion')
+    if inspect.isclass(entity):
+        raise NotImplementedError("Everflow converts functions and methods, not whole classes yet")
+    return converted(entity, recursive)
+
+
+def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None):
+    """The source that `to_graph` runs, for reading."""
+    _check_options(arg_values, arg_types, experimental_optional_features)
+    del recursive  # the source of one function is the same either way
+    return source_of(entity).replace("    ", indentation)
+
+
+def _check_options(arg_values, arg_types, features):
+    if arg_values is not None or arg_types is not None:
+        raise NotImplementedError("arg_values and arg_types: the conversion doesn't need to know arguments beforehand")
+    features = {features} if isinstance(features, Feature) else set(features or ())
+    if features & {Feature.EQUALITY_OPERATORS, Feature.LISTS, Feature.ALL}:
+        raise NotImplementedError("Everflow's AutoGraph doesn't convert `==` and lists yet")
+
+
+def do_not_convert(func=None):
+    """Decorator for functions that AutoGraph leaves as they are."""
+    if func is None:
+        return do_not_convert
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        return func(*args, **kwargs)
+
+    wrapper._autograph_keeps = True
+    return wrapper
+
+
+def set_verbosity(level, alsologtostdout=False):
+    """How much is told of the conversion: nothing is told here at any level, so that none is too loud."""
+    if not isinstance(level, int):
+        raise TypeError(f"level is a number, not {level!r}")
+    del alsologtostdout
+
+
+def trace(*args):
+    """Print arguments while the function is traced."""
+    print(*args)
