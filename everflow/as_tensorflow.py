@@ -71,7 +71,7 @@ python.framework      graph_util graph_util_impl         : graph_util
 python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs
 python.framework      load_library                       : .
-python.framework      meta_graph                         : framework.meta_graph train .
+python.framework      meta_graph                         : train.meta_graph train .
 python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.*

@@ -7,6 +7,7 @@ import threading
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.shapes import TensorShape
 from everflow.kernels.queues import shape_text, shared_resource
 from everflow.kernels.registry import kernel
 
@@ -157,6 +158,8 @@ def conditional_accumulator(*, dtype, shape, reduction_type, container, shared_n
 
 @kernel("SparseConditionalAccumulator", once=True)
 def sparse_conditional_accumulator(*, dtype, shape, reduction_type, container, shared_name, node, session):
+    # No dimensions mean that nothing is known: SyncReplicasOptimizer says so.
+    shape = shape if shape.ndims else TensorShape(None)
     return _accumulator(SparseAccumulator, dtype, shape, reduction_type, container, shared_name, node, session)
 
 

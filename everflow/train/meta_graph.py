@@ -164,7 +164,7 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
     variables = {}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=export_scope):
         name = variable.name[len(export_scope) + 1 :] if export_scope else variable.name
-        variables[name.split(":")[0]] = variable
+        variables[name] = variable
     meta = create_meta_graph_def(
         graph_def=chosen,
         graph=graph,
@@ -274,7 +274,7 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
     variables = {}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=f"^{re.escape(scope)}/" if scope else None):
         variables[variable.name[len(scope) + 1 :] if scope else variable.name] = variable
-    return {name.split(":")[0]: v for name, v in variables.items()}, elements
+    return variables, elements
 
 
 def _check_bound(meta, input_map, unbound_name):
