@@ -6,9 +6,10 @@ import collections
 
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import add_to_collection, add_to_collections, get_collection
+from everflow.framework.scopes import add_to_collection, add_to_collections, get_collection, get_collection_ref
 from everflow.framework.shapes import TensorShape, dimension_value
-from everflow.ops.control_flow import smart_cond, smart_constant_value
+from everflow.framework.static_values import constant_value as known
+from everflow.ops.control_flow import smart_cond  # noqa: F401  a name of slim.utils as well
 from everflow.ops.variables import Variable
 
 NamedOutputs = collections.namedtuple("NamedOutputs", ["name", "outputs"])
@@ -45,8 +46,6 @@ def get_tensor_aliases(tensor):
 
 def convert_collection_to_dict(collection, clear_collection=False):
     """{alias: tensor} of a collection, in order."""
-    from everflow.framework.scopes import get_collection_ref
-
     found = collections.OrderedDict((alias, tensor) for tensor in get_collection(collection) for alias in get_tensor_aliases(tensor))
     if clear_collection:
         get_collection_ref(collection).clear()
@@ -55,8 +54,6 @@ def convert_collection_to_dict(collection, clear_collection=False):
 
 def constant_value(value_or_tensor_or_var, dtype=None):
     """The value of something known while building, else None."""
-    from everflow.framework.static_values import constant_value as known
-
     if value_or_tensor_or_var is None:
         raise ValueError("value_or_tensor_or_var cannot be None")
     if isinstance(value_or_tensor_or_var, (Tensor, Variable)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step
+from everflow.framework.scopes import control_dependencies
+from everflow.ops import array
 from everflow.ops.state import assign_add
 from everflow.platform import logging
 from everflow.train import (
@@ -34,11 +36,7 @@ class StopAfterNEvalsHook(SessionRunHook):
     def after_run(self, run_context, run_values):
         done = run_values.results["evals_completed"]
         if self._log_progress:
-            logging.info(
-                "Evaluation [%d]" if self._num_evals is None else "Evaluation [%d/%d]",
-                done,
-                *([self._num_evals] if self._num_evals is not None else []),
-            )
+            logging.info("Evaluation [%s]", done if self._num_evals is None else f"{done}/{self._num_evals}")
         if self._num_evals is not None and done >= self._num_evals:
             run_context.request_stop()
 
@@ -73,13 +71,15 @@ class SummaryAtEndHook(SessionRunHook):
 
 
 def _counted(eval_ops, eval_step):
-    """The evaluation ops with one that counts each run; (ops, the count after it)."""
+    """The evaluation ops with one that counts each run; (ops, the count after all of them)."""
     update = assign_add(eval_step, 1, use_locking=True)
     if isinstance(eval_ops, dict):
-        return {**eval_ops, "update_eval_step": update}, update
-    if isinstance(eval_ops, (list, tuple)):
-        return [*eval_ops, update], update
-    return [eval_ops, update], update
+        eval_ops = {**eval_ops, "update_eval_step": update}
+        everything = list(eval_ops.values())
+    else:
+        eval_ops = everything = [*(eval_ops if isinstance(eval_ops, (list, tuple)) else [eval_ops]), update]
+    with control_dependencies(everything):
+        return eval_ops, array.identity(eval_step.read_value())
 
 
 def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
@@ -88,6 +88,16 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
 
     >>> values = evaluate_once(path, eval_ops=list(updates), final_ops=metrics, hooks=[StopAfterNEvalsHook(100)])
     """
+    eval_ops, hooks = _prepared(eval_ops, hooks)
+    final = FinalOpsHook(final_ops, final_ops_feed_dict)
+    logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
+    _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])
+    logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
+    return final.final_ops_values
+
+
+def _prepared(eval_ops, hooks):
+    """The ops with a count of their runs, which hooks are told of."""
     eval_step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is not None:
@@ -95,39 +105,27 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
         for hook in hooks:
             if hasattr(hook, "_set_evals_completed_tensor"):
                 hook._set_evals_completed_tensor(counted)
-    logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
+    return eval_ops, hooks
+
+
+def _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, hooks):
     creator = ChiefSessionCreator(
         scaffold=scaffold or Scaffold(), checkpoint_filename_with_path=checkpoint_path, master=master, config=config
     )
-    final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    with MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
+    with MonitoredSession(session_creator=creator, hooks=hooks) as session:
         if eval_ops is not None:
             while not session.should_stop():
                 session.run(eval_ops, feed_dict)
-    logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
-    return final.final_ops_values
 
 
 def evaluate_repeatedly(checkpoint_dir, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
                         eval_interval_secs=60, hooks=None, config=None, max_number_of_evaluations=None, timeout=None,
                         timeout_fn=None):  # fmt: skip
     """As `evaluate_once`, for each new checkpoint of a folder; returns the last values."""
-    eval_step = get_or_create_eval_step()
-    hooks = list(hooks or [])
-    if eval_ops is not None:
-        eval_ops, counted = _counted(eval_ops, eval_step)
-        for hook in hooks:
-            if hasattr(hook, "_set_evals_completed_tensor"):
-                hook._set_evals_completed_tensor(counted)
+    eval_ops, hooks = _prepared(eval_ops, hooks)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    evaluations = 0
-    for path in checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn):
-        creator = ChiefSessionCreator(scaffold=scaffold or Scaffold(), checkpoint_filename_with_path=path, master=master, config=config)
-        with MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
-            if eval_ops is not None:
-                while not session.should_stop():
-                    session.run(eval_ops, feed_dict)
-        evaluations += 1
-        if max_number_of_evaluations is not None and evaluations >= max_number_of_evaluations:
+    for count, path in enumerate(checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn), 1):
+        _run(path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])
+        if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
             break
     return final.final_ops_values

@@ -67,3 +67,16 @@ def test_a_small_resnet_runs():
         sess.run(tf.global_variables_initializer())
         assert sess.run(net).shape == (1, 1, 1, 3)
         np.testing.assert_allclose(sess.run(ends["predictions"]).sum(), 1.0, rtol=1e-5)
+
+
+def test_learning_train_saves_and_stops(tmp_path):
+    w = tf.get_variable("w", initializer=[3.0, 4.0])
+    train_op = slim.learning.create_train_op(tf.reduce_sum(w * w) / 2, tf.train.GradientDescentOptimizer(0.5))
+    starts = []
+    loss = slim.learning.train(train_op, str(tmp_path), number_of_steps=3, init_fn=starts.append, log_every_n_steps=0)
+    assert loss == 12.5 / 16
+    assert len(starts) == 1
+    np.testing.assert_allclose(tf.train.load_variable(str(tmp_path), "w"), [0.375, 0.5])
+    assert tf.train.load_variable(str(tmp_path), "global_step") == 3
+    with pytest.raises(ValueError, match="positive"):
+        slim.learning.train(train_op, str(tmp_path), number_of_steps=0)
