@@ -6,7 +6,7 @@ import math
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import register_tensor_conversion_function
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import as_shape
 
 
@@ -66,8 +66,9 @@ class PartitionedVariable:
             return array.identity(whole, name=self._name)
 
     def as_tensor(self):
-        """The whole tensor, joined anew at each call."""
-        return self._concat()
+        """The whole tensor, joined anew at each call, outside of any loop or control dependency."""
+        with control_dependencies(None):
+            return self._concat()
 
     def _get_variable_list(self):
         return self._variable_list

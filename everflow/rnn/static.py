@@ -78,7 +78,7 @@ def _batch_size(first, inputs):
 
 def _zeros(batch_size, size, dtype, static_batch):
     zeros = array.zeros(concat(batch_size, size), dtype)
-    zeros.set_shape(TensorShape([static_batch.value]).concatenate(TensorShape(size)))
+    zeros.set_shape(concat(static_batch.value, size, static=True))
     return zeros
 
 
@@ -103,8 +103,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
     with control_dependencies(saves):
         last = nest.flatten(outputs[-1])
         outputs[-1] = nest.pack_sequence_as(outputs[-1], [array.identity(o) for o in last])
-    if nested:
-        state = nest.pack_sequence_as(state, [array.identity(s) for s in nest.flatten(state)])
+        state = nest.map_structure(array.identity, state)
     return outputs, state
 
 
