@@ -2,7 +2,7 @@
 screen, and a paddle at the bottom has to be under it when it lands.
 
 Run:     everflow run examples/dqn.py
-Expect:  random play catches about a third of the balls; after 800 games greedy play catches 95% or more.
+Expect:  random play catches about a fifth of the balls; after 800 games greedy play catches all or nearly all.
 """
 
 import collections

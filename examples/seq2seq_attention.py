@@ -3,7 +3,7 @@ looks at the encoder's outputs (Bahdanau's additive attention), fed with the tru
 output afterwards. The task: write a sequence of letters backwards.
 
 Run:     everflow run examples/seq2seq_attention.py
-Expect:  98% or more of the test sequences reversed without a mistake.
+Expect:  a loss below 0.01, and all of the 500 test sequences reversed without a mistake.
 """
 
 import time

@@ -2,7 +2,7 @@
 samples of those, and a decoder back to pixels.
 
 Run:     everflow run examples/vae.py
-Expect:  the cost of an image (cross entropy and divergence, in nats) falls from 579 to about 144; a drawn sample looks like a digit.
+Expect:  the cost of an image (cross entropy and divergence, in nats) falls from 579 to 142; a drawn sample looks like a digit.
 """
 
 import time

@@ -3,7 +3,7 @@
 The words come from the bundled text; for a bigger one pass --text=FILE.
 
 Run:     everflow run examples/word2vec.py
-Expect:  the average NCE loss falls from about 80 to below 5.
+Expect:  the average NCE loss falls from 7.6 over the first 1,000 steps to about 3 over the last.
 """
 
 import collections
