@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,28 @@ def test_shapes():
     assert run(grown, {x: [0.0, 1.0]}).tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="shape_invariants"):
         tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a, a], 0)), [0, x])
+
+
+@pytest.mark.parametrize("switch", [tf.enable_control_flow_v2, tf.disable_control_flow_v2])
+def test_a_long_loop_without_back_propagation_keeps_nothing(switch):
+    switch()
+    x = tf.placeholder(tf.float32, [1000])
+    last = tf.while_loop(lambda i, a: i < 20000, lambda i, a: (i + 1, a + x), [0, tf.zeros([1000])], back_prop=False)
+    with tf.Session() as session:
+        session.run(last, {x: np.zeros(1000)})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        i, a = session.run(last, {x: np.ones(1000)})
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert i == 20000 and (a == 20000).all()
+    assert after - before < 20000  # kilobytes; all values together are four times that
+
+
+@pytest.mark.parametrize("switch", [tf.enable_control_flow_v2, tf.disable_control_flow_v2])
+def test_a_failing_op_in_a_loop_is_told_with_the_users_line(switch):
+    switch()
+    x = tf.placeholder(tf.float32, [None])
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    loop = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.reshape(a, [i + 2])), [0, x], shapes, name="growing")
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as failure:
+        session.run(loop, {x: [1.0, 2.0]})
+    assert "test_functional_control_flow.py" in str(failure.value) and 'name="growing"' in str(failure.value)
