@@ -265,8 +265,9 @@ class Dataset:
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each, as a nest of datasets for each window."""
+        shift = size if shift is None else shift
         size = convert_to_tensor(size, dtypes.int64, name="size")
-        shift = size if shift is None else convert_to_tensor(shift, dtypes.int64, name="shift")
+        shift = convert_to_tensor(shift, dtypes.int64, name="shift")
         spec = structure.map_nest(structure.DatasetSpec, self._element_spec)
         return self._then(
             raw.WindowDataset,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import functools
-import itertools
 
 from everflow.data import structure
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import Body, DrawnFunction, FuncGraph, call_attr
+from everflow.framework.functions import call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.type_specs import TensorSpec
-
-_numbers = itertools.count(1)
+from everflow.ops.autograph.conversion import converted
+from everflow.ops.function_bodies import BodyGraph, define, order_stateful_ops, unique_name
 
 
 def _name_of(function) -> str:
@@ -33,25 +32,25 @@ class StructuredFunction:
             raise TypeError(f"The function passed to {transformation} is not callable: {function!r}")
         graph = get_default_graph()
         name = f"{transformation.replace('()', '').replace('.', '_')}_{_name_of(function)}"
-        self.body = body = FuncGraph(name, graph)
+        body = BodyGraph(name, graph)
         with body.as_default():
             types, shapes = structure.flat_types(input_structure), structure.flat_shapes(input_structure)
             inputs = [body.add_input(t, f"args_{i}", s) for i, (t, s) in enumerate(zip(types, shapes))]
             outputs = self._called(structure.from_tensors(input_structure, inputs))
-            stateful = sorted(
-                (op for op in body.get_operations() if op.definition.is_stateful and op.type != "Placeholder"), key=lambda op: op.name
-            )
-            with body.control_dependencies(stateful):
-                outputs = [raw.Identity(input=body.capture(t)) for t in outputs]
+            body.controls = order_stateful_ops(body)
+            outputs = [raw.Identity(input=body.capture(t)) for t in outputs]
+        for tensor in outputs:
+            tensor.op._add_control_inputs(body.controls)
         self.captured_inputs = list(body.captures)
-        drawn = Body(body, inputs + list(body.captures.values()), outputs, stateful)
-        made = DrawnFunction(drawn, f"__inference_{name}_{next(_numbers)}", [f"args_{i}" for i in range(len(inputs))])
-        made.add_to_graph(graph)
+        drawn = body.body(inputs + list(body.captures.values()), outputs)
+        made = define(drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))])
         self.attr = call_attr(made.name)
 
     def _called(self, element) -> list[Tensor]:
         # Only a plain tuple is spread over the arguments: a named tuple is one.
-        result = self._function(*element) if type(element) is tuple else self._function(element)
+        # A lambda holds no statements, and its source can't be told from that of others on its line.
+        function = self._function if _name_of(self._function) == "<lambda>" else converted(self._function)
+        result = function(*element) if type(element) is tuple else function(element)
         if isinstance(result, list):
             result = tuple(result)
         leaves = structure.flatten(result)
