@@ -113,7 +113,7 @@ python.ops            clip_ops histogram_ops numerics    : . debugging ops.math*
 python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.confusion*
 python.ops            custom_gradient                    : . ops.custom_gradient
-python.ops            data_flow_ops                      : . queue ops.data_flow* ops.queue*
+python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
 python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients

@@ -7,7 +7,6 @@ from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, vector
 
-
 # The numbers of tf.io.TFRecordCompressionType.
 _COMPRESSIONS = {0: "", 1: "ZLIB", 2: "GZIP"}
 
