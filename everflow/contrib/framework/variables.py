@@ -10,8 +10,10 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.devices import DeviceSpec
 from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import add_to_collection, colocate_with, get_collection, get_collection_ref
 from everflow.framework.scopes import device as device_scope
+from everflow.framework.shapes import TensorShape
 from everflow.ops import variable_scope as scopes
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
@@ -145,10 +147,19 @@ def add_model_variable(var):
 def zero_initializer(ref, use_locking=True, name="zero_initializer"):
     """An op that fills an uninitialised variable with zeros, without a tensor of zeros beside it."""
     if hasattr(ref, "handle"):
-        with colocate_with(ref.handle):
-            return raw.ZeroVarInitializer(var=ref.handle, dtype=ref.dtype.base_dtype, shape=ref.shape, name=name)
+        return raw.ZeroVarInitializer(var=ref.handle, dtype=ref.dtype.base_dtype, shape=ref.shape, name=name)
     with colocate_with(ref):
         return raw.ZeroInitializer(ref=ref._ref() if isinstance(ref, Variable) else ref, name=name)
+
+
+@shape_rule("ZeroInitializer")
+def _zero_initializer_shape(op):
+    return op.inputs[0].shape
+
+
+@shape_rule("ZeroVarInitializer")
+def _zero_var_initializer_shape(op):
+    return TensorShape([])
 
 
 class VariableDeviceChooser:
