@@ -14,7 +14,7 @@ from tests.conformance.compare import KINDS, judge, kinds_of
 
 _HEADER = """\
 # Cases that are not yet as TensorFlow 1.15.5 shows them, and in what: value, graph, attrs, seeded (see compare.py).
-# Written by `python -m tests.conformance.update`.
+# A question mark: good at times, bad at times, so held to neither. Written by `python -m tests.conformance.update`.
 """
 
 
@@ -44,9 +44,12 @@ def main() -> None:
     for name, records, error in run_all(cases.load_tensorflow(), cases.names(*args.patterns), args.jobs):
         golden = cases.golden(name)
         short = judge(golden, records, error)
-        expected.pop(name, None)
+        # What somebody found to be unsteady stays so until it is taken off by hand.
+        unsteady = {kind for kind in expected.pop(name, ()) if kind.startswith("?")}
+        found = unsteady | {kind for kind in short if "?" + kind not in unsteady}
+        if found:
+            expected[name] = found
         if short:
-            expected[name] = set(short)
             if args.verbose:
                 print(name, *(f"    {kind}: {line}" for kind, words in short.items() for line in words), sep="\n")
         for kind in kinds_of(golden):
@@ -59,7 +62,10 @@ def main() -> None:
     for area, tally in rows:
         print(f"{area:16}", *(f"{tally[kind, 'good']:4}/{tally[kind]:<4}" for kind in KINDS))
     if not args.dry_run:
-        lines = [f"{name}: {' '.join(kind for kind in KINDS if kind in kinds)}\n" for name, kinds in sorted(expected.items())]
+        lines = [
+            f"{name}: {' '.join(mark + kind for kind in KINDS for mark in ('', '?') if mark + kind in kinds)}\n"
+            for name, kinds in sorted(expected.items())
+        ]
         cases.EXPECTED_FAILURES.write_text(_HEADER + "".join(lines))
 
 
