@@ -115,7 +115,7 @@ def _leaves(spec, element) -> list:
 def _converted(value, dtype, shape):
     try:
         if dtype is dtypes.string:
-            array = as_bytes_array(np.asarray(value))
+            array = as_bytes_array(np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value))
         else:
             array = np.asarray(value, dtype=dtype.as_numpy_dtype)
     except (TypeError, ValueError, UnicodeError) as e:

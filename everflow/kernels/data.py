@@ -28,6 +28,22 @@ class Iteration:
     def __init__(self, step=None, fuse=False):
         self.step = step
         self.fuse = fuse
+        self._functions: dict[str, Callable] = {}
+
+    def function(self, session, attr) -> Callable:
+        """A function of the graph. Random ops in it begin their streams anew with each iteration."""
+        found = self._functions.get(attr.name)
+        if found is None:
+            found = self._functions[attr.name] = session.function(attr, fresh=_draws(session.graph, attr.name))
+        return found
+
+
+def _draws(graph, name) -> bool:
+    """Whether a function of the graph has random ops."""
+    function = graph._functions[name]
+    inputs, outputs = function.body_tensors()
+    bodies = {t.graph for t in [*inputs, *outputs]}
+    return any("seed" in op.attrs and op.definition.is_stateful for body in bodies for op in body.get_operations())
 
 
 class Dataset:

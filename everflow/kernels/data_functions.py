@@ -12,7 +12,7 @@ from everflow.kernels.registry import kernel
 
 def _caller(session, function, captured, iteration, at_end=True):
     """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
-    call = session.function(function)
+    call = iteration.function(session, function)
 
     def run(*values):
         try:

@@ -49,6 +49,8 @@ def _argument(value, dtype):
 
 def _result(value, dtype, position, token):
     array = np.asarray(value)
+    if array.dtype.kind == "S" and array is not value:
+        array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end
     try:
         found = dtypes.as_dtype(array.dtype)
     except TypeError:

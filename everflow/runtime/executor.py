@@ -157,15 +157,17 @@ class LocalExecutor:
                 run_metadata.partition_graphs.extend(plan.partitions.graph_defs())
         return results
 
-    def _function(self, name: str):
-        """A graph function as a callable on kernel values."""
+    def _function(self, name: str, fresh: bool = False):
+        """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
         with self._lock:
-            found = self._functions.get(name)
+            found = None if fresh else self._functions.get(name)
             if found is None:
                 from everflow.runtime.plan.functions import compile_function
 
                 self._ready_to_plan()
-                found = self._functions[name] = compile_function(name, self.graph, self.state, self._placer, self._rules)
+                found = compile_function(name, self.graph, self.state, self._placer, self._rules)
+                if not fresh:
+                    self._functions[name] = found
             return found
 
     # --- partial runs ----------------------------------------------------------------------

@@ -90,9 +90,12 @@ class SessionState:
         self._function_caller = function_caller
         self._close_actions: list[Callable[[], None]] = []
 
-    def function(self, name_or_attr) -> Callable:
-        """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results."""
-        return self._function_caller(getattr(name_or_attr, "name", name_or_attr))
+    def function(self, name_or_attr, fresh: bool = False) -> Callable:
+        """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results.
+
+        A `fresh` one shares no random streams with other callers of the function.
+        """
+        return self._function_caller(getattr(name_or_attr, "name", name_or_attr), fresh)
 
     def for_function(self) -> SessionState:
         """The same state with random streams of its own: nodes of different functions may have equal names."""
