@@ -161,3 +161,10 @@ def test_accumulators_average_what_is_not_stale():
         sess.run(sparse.apply_grad([2, 3], [[4.0], [5.0]]))
         indices, values, shape = sess.run(sparse.take_grad(2))
         assert (indices.tolist(), values.ravel().tolist(), shape.tolist()) == ([0, 2, 3], [1.0, 3.0, 5.0], [4, 1])
+
+
+def test_what_one_run_takes_may_come_from_the_same_run():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        q = tf.FIFOQueue(3, tf.int32, shapes=[[]])
+        got, put = q.dequeue(), q.enqueue(5)
+        assert sess.run([got + 1, put], options=tf.RunOptions(timeout_in_ms=2000))[0] == 6

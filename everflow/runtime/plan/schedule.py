@@ -97,6 +97,17 @@ def _writes(node: Node, position: int) -> bool:
     return False
 
 
+# Ops that put something where others wait for it, and those that wait.
+_PUTTING = frozenset(
+    {"QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueV2", "QueueEnqueueManyV2", "QueueClose", "QueueCloseV2", "BarrierInsertMany"}
+    | {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient"}
+)
+_TAKING = frozenset(
+    {"QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"}
+    | {"ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "BarrierTakeMany"}
+    | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient"}
+)
+
 # --- ordering ------------------------------------------------------------------------------
 
 
@@ -104,7 +115,16 @@ def _nodes(item) -> list[Node]:
     return item.nodes if isinstance(item, Loop) else [item]
 
 
+def _waiting_last(items: list) -> list:
+    """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
+    types = {node.type for item in items for node in _nodes(item)}
+    if not types & _PUTTING or not types & _TAKING:
+        return items
+    return sorted(items, key=lambda item: any(node.type in _TAKING for node in _nodes(item)))
+
+
 def _order(items: list, depth: int, found: Structure, accesses):
+    items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     sources = {item: _item_sources(item, depth, found, place) for item in items}
     waiting = {item: len(needed) for item, needed in sources.items()}
