@@ -152,29 +152,29 @@ def _while_grad(op, *grads):
     with back.as_default():
         pairs = list(zip(body.inputs, grads, backward.results))
         results = [array.identity(zeros_for(x) if result is None else result) for x, g, result in pairs if g is not None]
+    total, limit = op.outputs[0], op.inputs[1]
+    start = constant(0, total.dtype, name="grad_counter")
     # Drawing zeros may have taken further values, so what is kept is known only now.
     saved = _keep(op, test, again, [t for t, _, _ in back.lists], graph)
     invariants = list(back.captures)
     values = [g for g in grads if g is not None] + [op.outputs[body.inputs.index(t)] for t in invariants] + saved
-    total = op.outputs[0]
     with back.as_default():
-        counter, limit = add_placeholder(back, total), add_placeholder(back, total)
+        counted = [add_placeholder(back, t) for t in (total, limit, total)]
         held = list(back.captures.values())
-        inputs = [counter, limit, *back.inputs, *held, *(t for _, t, _ in back.lists)]
-        outputs = [counter + 1, limit, *results, *held, *(t for _, _, t in back.lists)]
+        inputs = [*counted, *back.inputs, *held, *(t for _, t, _ in back.lists)]
+        outputs = [counted[0] + 1, *counted[1:], *results, *held, *(t for _, _, t in back.lists)]
         back.controls = order_stateful_ops(back)
     until = BodyGraph(unique_name(f"{test.name}_grad"), graph)
     with until.as_default():
         arguments = [until.add_input(t.dtype.base_dtype, "placeholder", t.shape) for t in inputs]
-        condition = arguments[0] < arguments[1]
+        condition = arguments[0] < arguments[2]
     functions = (
         define(until.body(arguments, [condition]), until.name, graph, op.graph),
         define(back.body(inputs, outputs), unique_name(back.name), graph, op.graph),
     )
-    start = [constant(0, total.dtype, name="grad_counter"), total, *values]
     shapes = [t.shape for t in outputs]
-    made = _build_while(start, functions, shapes, op.attrs["parallel_iterations"])
-    found = iter([array.identity(t) for t in made.outputs][2:])
+    made = _build_while([start, limit, total, *values], functions, shapes, op.attrs["parallel_iterations"], f"{op.name}_grad")
+    found = iter([array.identity(t) for t in made.outputs][3:])
     return [next(found) if g is not None else None for g in grads]
 
 
@@ -188,9 +188,9 @@ def _keep(op, test, again, tensors, graph):
         with op.graph.as_default(), control_dependencies(None):
             empty = raw.EmptyTensorList(
                 element_shape=_element_shape(tensor),
-                max_num_elements=-1,
+                max_num_elements=op.inputs[1] if op.inputs[1].dtype.base_dtype == dtypes.int32 else -1,
                 element_dtype=tensor.dtype.base_dtype,
-                name=f"{tensor.op.name}/accumulator",
+                name=f"{tensor.name.replace(':', '_')}/accumulator",
             )
         started.append(empty)
         body_inputs.append(add_placeholder(body.graph, empty, dtypes.variant))
