@@ -1,0 +1,174 @@
+"""Datasets and iterators in graphs; the seeded orders are TensorFlow's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+D = tf.data.Dataset
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def drain(dataset):
+    following = dataset.make_one_shot_iterator().get_next()
+    got = []
+    with tf.Session() as sess:
+        while True:
+            try:
+                got.append(sess.run(following))
+            except tf.errors.OutOfRangeError:
+                return got
+
+
+def numbers(dataset):
+    return [int(v) for v in drain(dataset)]
+
+
+def test_seeded_shuffles():
+    assert numbers(D.range(10).shuffle(10, seed=1)) == [0, 9, 5, 1, 2, 7, 3, 8, 6, 4]
+    assert numbers(D.range(10).shuffle(3, seed=1)) == [1, 3, 0, 5, 2, 6, 7, 8, 9, 4]
+    # A one-shot iterator fuses shuffle and repeat, which gives another order than repeating the shuffle.
+    assert numbers(D.range(6).shuffle(6, seed=7).repeat(3)) == [3, 0, 1, 4, 2, 5, 0, 5, 2, 4, 3, 1, 3, 2, 5, 0, 4, 1]
+    assert numbers(D.range(6).shuffle(6, seed=7, reshuffle_each_iteration=False).repeat(2)) == [3, 0, 1, 4, 2, 5] * 2
+
+
+def test_a_repeated_shuffle_that_is_not_fused():
+    dataset = D.range(6).shuffle(6, seed=7).repeat(3)
+    iterator = tf.data.Iterator.from_structure(dataset.output_types, dataset.output_shapes)
+    following, begin = iterator.get_next(), iterator.make_initializer(dataset)
+    with tf.Session() as sess:
+        sess.run(begin)
+        assert [int(sess.run(following)) for _ in range(18)] == [4, 0, 2, 3, 5, 1, 1, 4, 3, 2, 0, 5, 1, 0, 4, 3, 2, 5]
+
+
+def test_structures_go_through_maps():
+    keyed = D.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]})
+    got = drain(D.zip((keyed, D.range(2))).map(lambda d, i: {"sum": tf.cast(d["a"], tf.int64) + i, "b": d["b"]}))
+    assert [(int(g["sum"]), g["b"]) for g in got] == [(1, b"x"), (3, b"y")]
+
+
+def test_padded_batches():
+    rows = D.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(2, [None], padding_values=np.int64(-1))
+    first, second = drain(rows)
+    np.testing.assert_array_equal(first, [[1, -1], [2, 2]])
+    np.testing.assert_array_equal(second, [[3, 3, 3]])
+    with pytest.raises(tf.errors.DataLossError):
+        drain(D.from_tensors(3).map(lambda n: tf.fill([n], n)).padded_batch(1, [2]))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "cycle", "block", "want"),
+    [
+        ([3, 1, 4], 2, 1, [0, 10, 1, 2, 20, 21, 22, 23]),
+        ([4, 1, 1, 3, 2], 3, 1, [0, 10, 20, 1, 2, 30, 40, 3, 31, 41, 32]),
+        ([0, 3, 0, 2], 2, 2, [10, 11, 12, 30, 31]),
+    ],
+)
+def test_interleave(lengths, cycle, block, want):
+    pairs = D.from_tensor_slices(np.array(list(enumerate(lengths)), np.int64))
+    assert numbers(pairs.interleave(lambda p: D.range(p[1]).map(lambda j: p[0] * 10 + j), cycle, block)) == want
+
+
+def test_an_error_in_a_map_costs_one_element():
+    dataset = D.from_tensor_slices([1.0, 0.0, 2.0]).map(lambda x: tf.check_numerics(1.0 / x, "bad"))
+    following = dataset.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert sess.run(following) == 1.0
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(following)
+        assert sess.run(following) == 0.5
+
+
+def test_feedable_iterators():
+    train, valid = D.range(3).make_one_shot_iterator(), D.range(100, 103).make_initializable_iterator()
+    handle = tf.placeholder(tf.string, [])
+    following = tf.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
+    with tf.Session() as sess:
+        a, b = sess.run([train.string_handle(), valid.string_handle()])
+        sess.run(valid.initializer)
+        assert [int(sess.run(following, {handle: h})) for h in (a, b, a, b)] == [0, 100, 1, 101]
+
+
+def test_one_shot_iterators_refuse_what_they_cannot_copy():
+    limit = tf.placeholder(tf.int64, [])
+    with pytest.raises(ValueError, match="Cannot capture a placeholder"):
+        D.range(limit).make_one_shot_iterator()
+    variable = tf.get_variable("v", [], tf.int64)
+    with pytest.raises(ValueError, match="capture stateful objects"):
+        D.range(3).map(lambda i: i + variable).make_one_shot_iterator()
+
+
+def test_captured_variables_are_read_for_each_element():
+    variable = tf.get_variable("v", initializer=np.int64(2), use_resource=True)
+    iterator = D.range(3).map(lambda i: i * variable).make_initializable_iterator()
+    following = iterator.get_next()
+    with tf.Session() as sess:
+        sess.run([variable.initializer, iterator.initializer])
+        assert [int(sess.run(following)) for _ in range(2)] == [0, 2]
+        sess.run(variable.assign(10))
+        assert int(sess.run(following)) == 20
+
+
+def test_random_ops_begin_anew_with_each_iteration():
+    iterator = D.range(4).map(lambda i: tf.random_uniform([], seed=11)).make_initializable_iterator()
+    following = iterator.get_next()
+    with tf.Session() as sess:
+        sess.run(iterator.initializer)
+        first = [sess.run(following) for _ in range(2)]
+        sess.run(iterator.initializer)
+        assert [sess.run(following) for _ in range(2)] == first
+        assert first[0] != first[1]
+
+
+def test_generators():
+    def count(limit):
+        for i in range(int(limit)):
+            yield i, [i] * i
+
+    got = drain(D.from_generator(count, (tf.int64, tf.int32), ([], [None]), args=[3]))
+    assert [(int(a), b.tolist()) for a, b in got] == [(0, []), (1, [1]), (2, [2, 2])]
+
+
+def test_windows_and_reductions():
+    windows = D.range(5).window(3, shift=2, drop_remainder=True).flat_map(lambda w: w.batch(3))
+    assert [w.tolist() for w in drain(windows)] == [[0, 1, 2], [2, 3, 4]]
+    with tf.Session() as sess:
+        assert sess.run(D.range(5).reduce(np.int64(0), lambda total, x: total + x)) == 10
+
+
+def test_nodes_are_those_of_tensorflow():
+    D.range(5).batch(2).make_initializable_iterator().get_next()
+    assert [n.name for n in tf.get_default_graph().as_graph_def().node] == [
+        "start", "stop", "step", "RangeDataset", "batch_size", "drop_remainder", "BatchDatasetV2", "optimizations", "OptimizeDataset",
+        "ModelDataset", "IteratorV2", "MakeIterator", "IteratorToStringHandle", "IteratorGetNext",
+    ]  # fmt: skip
+
+
+def test_files(tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_bytes(b"a\r\nb\n\nc")
+    assert drain(tf.data.TextLineDataset(str(lines))) == [b"a", b"b", b"", b"c"]
+    path = str(tmp_path / "words.tfrecord")
+    with tf.Session() as sess:
+        sess.run(tf.data.experimental.TFRecordWriter(path).write(D.from_tensor_slices(["x", "", "yz"])))
+    assert drain(tf.data.TFRecordDataset(path)) == [b"x", b"", b"yz"]
+    fixed = tmp_path / "fixed.bin"
+    fixed.write_bytes(b"HHaabbF")
+    assert drain(tf.data.FixedLengthRecordDataset(str(fixed), 2, header_bytes=2, footer_bytes=1)) == [b"aa", b"bb"]
+
+
+def test_caches(tmp_path):
+    calls = []
+    source = D.from_generator(lambda: calls.append(1) or iter([1, 2]), tf.int64)
+    assert numbers(source.cache().repeat(3)) == [1, 2] * 3
+    assert len(calls) == 1
+    name = str(tmp_path / "kept")
+    assert numbers(D.range(3).cache(name)) == [0, 1, 2]
+    assert numbers(D.range(50, 52).cache(name)) == [0, 1, 2]
