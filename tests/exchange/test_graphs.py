@@ -41,6 +41,23 @@ PROGRAMS = {
         _, z = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, tf.sin(t) * x), [tf.constant(0), x])
         tf.identity(tf.gradients(z, x)[0], name="y0")
     """,
+    "branches and loops as functions": """
+        tf.enable_control_flow_v2()
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        y = tf.cond(tf.reduce_sum(x) > 1.0, lambda: tf.sin(tf.tanh(x)), lambda: x - 1.0)
+        _, z = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, tf.sin(t) * y), [tf.constant(0), x])
+        tf.identity(z, name="y0")
+        tf.identity(tf.gradients(z, x)[0], name="y1")
+        tf.disable_control_flow_v2()
+    """,
+    "a traced function": """
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        scaled = tf.function(lambda t, k: {"a": tf.sin(t) * k, "b": (tf.reduce_sum(t * x),)}, autograph=False)
+        got = scaled(x, tf.constant(2.0))
+        tf.identity(got["a"], name="y0")
+        tf.identity(got["b"][0], name="y1")
+        tf.identity(tf.gradients(got["a"], x)[0], name="y2")
+    """,
     "strings and seeds": """
         x = tf.placeholder(tf.float32, [None, 3], name="x")
         tf.identity(tf.as_string(tf.cast(x, tf.int32)), name="y0")

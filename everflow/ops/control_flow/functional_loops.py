@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -136,9 +138,9 @@ class _LoopBackward(BodyGraph):
 
 
 def _element_shape(tensor):
-    if tensor.shape.rank is None:
-        return constant(-1, dtypes.int32)
-    return constant([-1 if d is None else d for d in tensor.shape.sizes], dtypes.int32, shape=[tensor.shape.rank])
+    """The shape of a list's elements as its ops take it: -1 for what isn't known."""
+    sizes = tensor.shape.sizes
+    return np.array(-1 if sizes is None else [-1 if d is None else d for d in sizes], np.int32)
 
 
 @gradient("While", "StatelessWhile")
@@ -185,9 +187,10 @@ def _keep(op, test, again, tensors, graph):
     condition, body = test.body(), again.body()
     started, pushed, body_inputs, test_inputs = [], [], [], []
     for tensor in tensors:
+        shape = _element_shape(tensor)
         with op.graph.as_default(), control_dependencies(None):
             empty = raw.EmptyTensorList(
-                element_shape=_element_shape(tensor),
+                element_shape=constant(shape) if tensor.shape.is_fully_defined() else shape,
                 max_num_elements=op.inputs[1] if op.inputs[1].dtype.base_dtype == dtypes.int32 else -1,
                 element_dtype=tensor.dtype.base_dtype,
                 name=f"{tensor.name.replace(':', '_')}/accumulator",
