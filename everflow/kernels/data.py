@@ -125,8 +125,13 @@ def tensor_slice_dataset(components):
         raise InvalidArgumentError(None, None, "All components must be at least 1-dimensional")
     if len(sizes) > 1:
         raise InvalidArgumentError(None, None, "All components must have the same size in the 0th dimension")
-    columns = [rows_of(copied(c)) for c in components]
-    return from_iterable(lambda: zip(*columns), sizes.pop())
+    columns, size = [copied(c) for c in components], sizes.pop()
+    return from_iterable(lambda: (tuple(_row(c, i) for c in columns) for i in range(size)), size)
+
+
+def _row(column, index):
+    row = column[index]
+    return row if isinstance(row, (torch.Tensor, np.ndarray)) else np.array(row, object)
 
 
 @kernel("SparseTensorSliceDataset")
