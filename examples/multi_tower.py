@@ -4,7 +4,7 @@ the CPU, the gradients of the towers averaged and applied once.
 With --devices=gpu the towers go to /gpu:0, /gpu:1 ...; the default needs none: two virtual CPU devices.
 
 Run:     everflow run examples/multi_tower.py
-Expect:  a test accuracy of about 0.97 after 400 steps, the same for one tower as for two that share its batch.
+Expect:  a test accuracy of about 0.97 after 400 steps, with one tower as with two that share its batch.
 """
 
 import time
