@@ -1,6 +1,9 @@
 """How long saving and restoring a gigabyte of float variables takes, here and under another Python's TensorFlow.
 
 python benchmarks/checkpoint.py [--other /path/to/python] [--megabytes 1024] [--repeats 3]
+
+Saving here ends when the bytes are on the disk, TensorFlow's when the system has taken them: with a slow disk that is what is
+measured. TMPDIR=/dev/shm leaves the disk out.
 """
 
 from __future__ import annotations
