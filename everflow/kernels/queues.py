@@ -79,11 +79,9 @@ class Queue:
     least_left = 0  # elements that stay while the queue is open
 
     def __init__(self, name, component_types, shapes, capacity):
-        if capacity == 0:
-            raise InvalidArgumentError(None, None, "Queue capacity must be positive or -1")
         self.name, self.component_types = name, tuple(component_types)
         self.shapes = [s.as_list() if s.ndims is not None else None for s in shapes] if shapes else None
-        self.capacity = capacity if capacity > 0 else float("inf")
+        self.capacity = capacity if capacity >= 0 else float("inf")
         self.condition = threading.Condition()
         self.closed = False
         self.putting, self.taking = Turns(), Turns()
@@ -112,15 +110,13 @@ class Queue:
         for i, (component, shape) in enumerate(zip(components, self.shapes, strict=True)):
             got = list(component.shape)
             if batched:
-                expected = [got[0] if got else 0, *shape]
+                expected = [len(components[0]) if components[0].ndim else 0, *shape]
             else:
                 expected = shape
             if not self.fits(got, expected):
                 raise InvalidArgumentError(
                     None, None, f"Shape mismatch in tuple component {i}. Expected {shape_text(expected)}, got {shape_text(got)}"
                 )
-        if batched and len({len(c) for c in components}) > 1:
-            raise InvalidArgumentError(None, None, "All input tensors must have the same size in the 0th dimension.")
 
     def fits(self, got, expected) -> bool:
         return got == expected
@@ -131,13 +127,13 @@ class Queue:
         """Put elements in, one by one as there is room."""
         with self.condition:
             if self.closed:
-                raise CancelledError(None, None, f"Queue '{self.name}' is closed.")
+                raise CancelledError(None, None, f"{type(self).__name__} '{self.name}' is closed.")
             turn = self.putting.join()
             try:
                 for item in items:
                     step.wait_for(self.condition, lambda: self.closed or (self.putting.first(turn) and len(self.items) < self.capacity))
                     if self.closed:
-                        raise CancelledError(None, None, f"Queue '{self.name}' is closed.")
+                        raise CancelledError(None, None, f"{type(self).__name__} '{self.name}' is closed.")
                     self.push(item)
                     self.condition.notify_all()
             finally:
@@ -333,7 +329,7 @@ def padding_fifo_queue(*, component_types, shapes, capacity, container, shared_n
 @kernel("PriorityQueue", "PriorityQueueV2", once=True)
 def priority_queue(*, component_types, shapes, capacity, container, shared_name, node, session):
     # The priority is a component that the attributes leave out.
-    types, known = [dtypes.int64, *component_types], [TensorShape([]), *shapes]
+    types, known = [dtypes.int64, *component_types], [TensorShape([]), *shapes] if shapes else []
     return _queue(PriorityQueue, node, session, container, shared_name, types, known, capacity)
 
 
@@ -368,7 +364,7 @@ def dequeue(handle, *, step):
 def _take_many(queue, n, step, up_to, what):
     count = int(n)
     if count < 0:
-        raise InvalidArgumentError(None, None, f"{what} requested a negative number of elements: {count}")
+        raise InvalidArgumentError(None, None, f"{what}Op requested {count} < 0 elements")
     if queue.shapes is None:
         raise InvalidArgumentError(None, None, f"{what} requires the components to have specified shapes.")
     return queue.batch(queue.take(count, step, up_to=up_to))
