@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from everflow.ops.control_flow.switches import disable_control_flow_v2
 from everflow.ops.variables import disable_resource_variables
 
 
 def disable_v2_behavior():
     """Be TensorFlow 1 in everything: programs written for both call this."""
     disable_resource_variables()
+    disable_control_flow_v2()
 
 
 def disable_eager_execution():
