@@ -94,7 +94,7 @@ class GraphFunction:
         self.python_grad_func = python_grad_func
         self.op_definition = op_def_protos.from_proto(definition.signature)
         self._library = library if library is not None else {}
-        self._body = None
+        self._body: Body | None = None
 
     def body(self) -> Body:
         """The body as a graph of its own."""
