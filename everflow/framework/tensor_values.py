@@ -214,7 +214,9 @@ def _to_bytes(value):
         return value.encode("utf-8")
     if isinstance(value, bytearray):
         return bytes(value)
-    raise TypeError(f"Failed to convert object of type {type(value)} to a string tensor: {value!r}. Consider casting elements to a supported type.")
+    raise TypeError(
+        f"Failed to convert object of type {type(value)} to a string tensor: {value!r}. Consider casting elements to a supported type."
+    )
 
 
 def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):

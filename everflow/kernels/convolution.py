@@ -69,18 +69,14 @@ def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
 
 def _setup(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
     """The geometry and the number of groups for an image and a filter shape."""
-    return _fitted(
-        tuple(input_shape), tuple(filter_shape), tuple(strides), padding, tuple(dilations), tuple(explicit_paddings), form
-    )
+    return _fitted(tuple(input_shape), tuple(filter_shape), tuple(strides), padding, tuple(dilations), tuple(explicit_paddings), form)
 
 
 @lru_cache(maxsize=4096)
 def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
     channels, filter_channels = input_shape[form.channel_axis], filter_shape[-2]
     if filter_channels == 0 or channels % filter_channels:
-        raise InvalidArgumentError(
-            None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}"
-        )
+        raise InvalidArgumentError(None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}")
     for value in (strides[0], strides[form.channel_axis]):
         if value != 1:
             raise InvalidArgumentError(None, None, "Current implementation does not yet support strides in the batch and depth dimensions.")

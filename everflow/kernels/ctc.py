@@ -14,9 +14,7 @@ def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
     if lengths.dim() != 1 or lengths.shape[0] != batch:
-        raise wrong(
-            None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}"
-        )
+        raise wrong(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}")
     for row, length in enumerate(lengths.tolist()):
         if length > time:
             raise wrong(None, None, f"sequence_length({row}) <= {time}")
@@ -80,9 +78,7 @@ def _remaining(logs, ends, lengths, skip, stay):
 
 
 @kernel("CTCLoss")
-def ctc_loss(
-    inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs
-):
+def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs):
     _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
     if classes == 0:

@@ -54,9 +54,7 @@ def _misfit(x, y, left, right, adj_x, adj_y):
     shapes = shape_text(x), shape_text(y)
     if left.shape[-1] != right.shape[-2]:
         sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
-        return InvalidArgumentError(
-            None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}"
-        )
+        return InvalidArgumentError(None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}")
     return InvalidArgumentError(None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}")
 
 

@@ -70,9 +70,7 @@ def bincount(arr, size, weights):
 def histogram_fixed_width(values, value_range, nbins, *, dtype):
     low, high, count = value_range[0].item(), value_range[1].item(), int(nbins)
     if not low < high:
-        raise InvalidArgumentError(
-            None, None, f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
-        )
+        raise InvalidArgumentError(None, None, f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'")
     if count <= 0:
         raise InvalidArgumentError(None, None, f"nbins should be a positive number, but got '{count}'")
     step = (high - low) / count

@@ -116,9 +116,7 @@ def _unsorted_segments(op_type, how):
         too_high = segment_ids >= count
         if too_high.any():
             at = too_high.nonzero()[0].tolist()
-            raise _invalid(
-                f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})"
-            )
+            raise _invalid(f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})")
         return whole(data, segment_ids.to(torch.int64), count)
 
     kernel(op_type)(run)

@@ -14,7 +14,6 @@ from everflow.ops import array, initializers, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
 
-
 _ZEROS = initializers.zeros_initializer()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.composites import IndexedSlices
 from everflow.framework.shapes import TensorShape, scalar, vector
 from everflow.ops.math_elementwise import cast
 

@@ -58,12 +58,8 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
         difference = array.rank(predictions) - array.rank(labels)
         if predictions_rank is None or predictions.shape.dims[-1].is_compatible_with(1):
             full = predictions
-            predictions = cond(
-                raw.Equal(expected_rank_diff + 1, difference), lambda: array.squeeze(full, [-1]), lambda: full
-            )
+            predictions = cond(raw.Equal(expected_rank_diff + 1, difference), lambda: array.squeeze(full, [-1]), lambda: full)
         if labels_rank is None or labels.shape.dims[-1].is_compatible_with(1):
             full_labels = labels
-            labels = cond(
-                raw.Equal(expected_rank_diff - 1, difference), lambda: array.squeeze(full_labels, [-1]), lambda: full_labels
-            )
+            labels = cond(raw.Equal(expected_rank_diff - 1, difference), lambda: array.squeeze(full_labels, [-1]), lambda: full_labels)
         return labels, predictions

@@ -27,9 +27,7 @@ def _binary(function_name, op_type, meaning, inputs=("x", "y")):
         return getattr(raw, op_type)(*args, **keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    build.__signature__ = inspect.Signature(
-        [*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)]
-    )
+    build.__signature__ = inspect.Signature([*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)])
     build.__name__ = build.__qualname__ = function_name
     build.__doc__ = f"Element-wise: {meaning}."
     _BROADCAST.append(op_type)

@@ -37,9 +37,7 @@ def _reduce(op_type, input_tensor, axis, keepdims, name, reduction_indices=None,
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     if isinstance(input_tensor, CompositeTensor):
         return input_tensor._reduce(op_type.lower(), axis, keepdims, name)
-    result = getattr(raw, op_type)(
-        input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name
-    )
+    result = getattr(raw, op_type)(input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name)
     return _without_unknown_rank(keepdims, axis, result)
 
 

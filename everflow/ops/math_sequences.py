@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor

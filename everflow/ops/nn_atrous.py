@@ -113,9 +113,7 @@ class _SpaceToBatch:
             return self._build(images, second, self._padding)
         spatial_shape = _spatial_shape(images, self._dims)
         base = np.zeros([len(self._dims), 2], np.int32) if self._base is None else self._base
-        paddings, crops = required_space_to_batch_paddings(
-            input_shape=spatial_shape, base_paddings=base, block_shape=self._rate_tensor
-        )
+        paddings, crops = required_space_to_batch_paddings(input_shape=spatial_shape, base_paddings=base, block_shape=self._rate_tensor)
         rates = self._rate_tensor if self._rates is None else self._rates
         rates = _fill_between(rates, 1, self._dims)
         paddings = _fill_between(paddings, 0, self._dims)

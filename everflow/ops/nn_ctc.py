@@ -47,9 +47,7 @@ def ctc_loss(
 
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
     """The most probable class of each frame, without blanks. Returns ([SparseTensor], minus the summed logits)."""
-    indices, values, shape, score = raw.CTCGreedyDecoder(
-        inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated
-    )
+    indices, values, shape, score = raw.CTCGreedyDecoder(inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated)
     return [SparseTensor(indices, values, shape)], score
 
 

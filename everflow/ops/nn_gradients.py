@@ -197,9 +197,7 @@ def _plain_family(forward, backprop_input, backprop_filter, names):
 
 
 _plain_family("Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", _CONV3D)
-_plain_family(
-    "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", _CONV3D
-)
+_plain_family("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", _CONV3D)
 
 
 @gradient("Dilation2D")
@@ -351,9 +349,7 @@ def _top_k_grad(op, grad, _indices):
     # Indices into the flattened rows.
     starts = math_ops.range(0, math_ops.cast(rows, dtypes.int64) * columns, columns)
     places = array.reshape(rows_of_indices + math_ops.cast(array.expand_dims(starts, -1), dtypes.int32), [-1])
-    scattered = array.scatter_nd(
-        array.expand_dims(places, -1), array.reshape(grad, [-1]), [math_ops.reduce_prod(shape)]
-    )
+    scattered = array.scatter_nd(array.expand_dims(places, -1), array.reshape(grad, [-1]), [math_ops.reduce_prod(shape)])
     result = array.reshape(scattered, shape)
     return [result, array.zeros([], dtype=dtypes.int32)] if op.type == "TopKV2" else [result]
 

@@ -66,9 +66,7 @@ def _written_out(grad_y, x, scale, mean, variance, epsilon, data_format, trainin
     if training:
         mean_grad = math_ops.reduce_mean(grad_y, axes, keepdims=data_format == "NCHW")
         mean_x = math_ops.reduce_mean(x, axes, keepdims=data_format == "NCHW")
-        spread = math_ops.reduce_mean(
-            math_ops.squared_difference(x, array.stop_gradient(mean_x)), axes, keepdims=data_format == "NCHW"
-        )
+        spread = math_ops.reduce_mean(math_ops.squared_difference(x, array.stop_gradient(mean_x)), axes, keepdims=data_format == "NCHW")
         centered_grad, centered = grad_y - mean_grad, x - mean_x
         together = math_ops.reduce_mean(grad_y * centered, axes, keepdims=data_format == "NCHW")
         factor = scale * math_ops.rsqrt(spread + epsilon)

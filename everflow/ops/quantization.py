@@ -54,9 +54,7 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
 
 def fake_quant_with_min_max_args_gradient(gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
     """The gradient of `fake_quant_with_min_max_args`."""
-    return raw.FakeQuantWithMinMaxArgsGradient(
-        gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
+    return raw.FakeQuantWithMinMaxArgsGradient(gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
 
 def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
@@ -188,9 +186,7 @@ def _fake_quant_args_grad(op, grad):
 
 @gradient("FakeQuantWithMinMaxVars")
 def _fake_quant_vars_grad(op, grad):
-    return fake_quant_with_min_max_vars_gradient(
-        grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
-    )
+    return fake_quant_with_min_max_vars_gradient(grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"])
 
 
 @gradient("FakeQuantWithMinMaxVarsPerChannel")

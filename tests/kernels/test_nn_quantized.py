@@ -23,9 +23,7 @@ def test_convolution():
     attrs = {"strides": [1, 1, 2, 1], "padding": "SAME", "dilations": [1, 1, 1, 1]}
     found, least, most = nn_quantized.quantized_conv2d(IMAGE, filters, LOW, HIGH, low, high, out_type=dtypes.qint32, **attrs)
     step = (most.double() - least.double()) / 2**32
-    expected = conv2d(
-        floats(IMAGE, LOW, HIGH), floats(filters, low, high), explicit_paddings=[], data_format="NHWC", **attrs
-    )
+    expected = conv2d(floats(IMAGE, LOW, HIGH), floats(filters, low, high), explicit_paddings=[], data_format="NHWC", **attrs)
     torch.testing.assert_close(found * step, expected, atol=0.05, rtol=0.02)
 
 
