@@ -184,3 +184,10 @@ def test_gradients_through_a_converted_function():
     y = power(x, tf.constant(3))
     assert run([y] + tf.gradients(y, x), {x: 2.0}) == [8.0, 12.0]
     assert run([y] + tf.gradients(y, x), {x: 5.0}) == [500.0, 100.0]
+
+
+def test_a_lambda_on_the_line_of_a_def_stays_itself():
+    # fmt: off
+    def outer(): return lambda x: x + 1
+    # fmt: on
+    assert tf.autograph.to_graph(outer())(2) == 3

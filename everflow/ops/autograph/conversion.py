@@ -64,7 +64,8 @@ def _tree(function) -> ast.FunctionDef:
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
     definition = tree.body[0]
-    if not isinstance(definition, ast.FunctionDef):
+    # A lambda on the line of a `def` is found under that `def`: the name tells them apart.
+    if not isinstance(definition, ast.FunctionDef) or definition.name != function.__code__.co_name:
         raise Unsupported("only functions made with `def` are converted")
     definition.decorator_list = []
     definition.returns = None
