@@ -145,7 +145,8 @@ def test_checks_of_a_whole_graph(sess):
 
 
 def test_numeric_tensors():
-    assert tf.is_numeric_tensor(tf.constant(1j))
+    assert tf.is_numeric_tensor(tf.constant(1j, tf.complex64))
+    assert not tf.is_numeric_tensor(tf.constant(1j))  # complex128 is not in TensorFlow's list
     assert not tf.is_numeric_tensor(tf.constant(True))
     assert not tf.is_numeric_tensor(5)
 
