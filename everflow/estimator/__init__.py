@@ -1,0 +1,25 @@
+"""tf.estimator: models as objects that train, evaluate, predict and export themselves from one model function."""
+
+# The re-exports are the purpose of this file, in the families' order rather than the alphabet's.
+# ruff: noqa: F401, I001
+
+from __future__ import annotations
+
+# --- sessions and hooks, which are tf.train's
+from everflow.train.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from everflow.train.warm_starting import VocabInfo
