@@ -19,7 +19,7 @@ FLOORS = [
     {"distributed"},
     {"eager"},
     {"layers", "losses", "metrics", "feature_column", "train", "data", "summary", "saved_model", "profiler", "debug", "datasets", "tools"},
-    {"contrib", "estimator", "keras"},
+    {"contrib", "estimator"},
     {"cli", "as_tensorflow", "compat", "gen_ops", "names", "__init__", "__main__"},
 ]
 NAMESPACES = 9

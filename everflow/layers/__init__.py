@@ -20,7 +20,7 @@ from everflow.layers.convolutional import (
     separable_conv2d,
 )
 from everflow.layers.core import Dense, Dropout, Flatten, dense, dropout, flatten
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.normalization import BatchNormalization, batch_normalization
 from everflow.layers.pooling import (
     AveragePooling1D,

@@ -15,7 +15,7 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.layers.input_spec import assert_input_compatibility
+from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.ops import variable_scope as scopes
 from everflow.ops.module import Module
 from everflow.ops.partitioned_variables import PartitionedVariable

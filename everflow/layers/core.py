@@ -9,7 +9,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.layers import activations
 from everflow.layers.arguments import data_format as checked_format
 from everflow.layers.base import Layer
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, initializers, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op

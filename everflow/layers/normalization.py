@@ -8,7 +8,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.layers.base import Layer
 from everflow.layers.core import initializer_of
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, initializers, math, nn, nn_normalization, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value

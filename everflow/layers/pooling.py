@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.layers import arguments
 from everflow.layers.base import Layer
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, nn_pooling
 
 _POOLS = {

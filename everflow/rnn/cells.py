@@ -10,7 +10,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
 from everflow.layers import activations
 from everflow.layers.base import Layer
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, clip, initializers, math, nn
 from everflow.ops import variable_scope as scopes
 from everflow.ops.constants import constant

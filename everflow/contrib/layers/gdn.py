@@ -7,7 +7,7 @@ from everflow.framework.registry import RegisterGradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.layers.base import Layer
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, math
 from everflow.ops.constants import constant
 from everflow.ops.linalg import eye

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.layers.input_spec import InputSpec
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, initializers, math, nn
 from everflow.ops.constants import constant
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple

@@ -1,0 +1,1 @@
+"""What models are made of: layers, the graph of layers, networks, training."""

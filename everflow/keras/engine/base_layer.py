@@ -1,0 +1,469 @@
+"""`tf.keras.layers.Layer`: weights made at the first call, computation in `call`, and a record of the calls for models.
+
+The part that keeps losses and updates is in layer_losses.py, the one about the graph of layers in connections.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+
+import numpy as np
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import OperatorNotAllowedInGraphError
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import executing_eagerly, init_scope, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.keras.backend.config import floatx
+from everflow.keras.backend.state import track_variable, unique_object_name
+from everflow.keras.engine.call_context import call_context
+from everflow.keras.engine.connections import Connections
+from everflow.keras.engine.input_spec import assert_input_compatibility
+from everflow.keras.engine.layer_losses import LayerLosses
+from everflow.keras.engine.node import has_history
+from everflow.keras.engine.tracked_attributes import TrackedAttributes, untracked
+from everflow.ops import initializers
+from everflow.ops.autograph.conversion import converted, is_users
+from everflow.ops.module import Module
+from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+
+_KNOWN_ARGUMENTS = frozenset(
+    "input_shape batch_input_shape batch_size weights activity_regularizer autocast experimental_autocast input_dim".split()
+)
+
+
+class Layer(TrackedAttributes, LayerLosses, Connections, Module):
+    """Base class of layers: subclasses make weights in `build(input_shape)` and compute in `call(inputs)`.
+
+    >>> class Scale(tf.keras.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.scale = self.add_weight("scale", [input_shape[-1]], initializer="ones")
+    ...         super().build(input_shape)
+    ...     def call(self, inputs):
+    ...         return inputs * self.scale
+    """
+
+    @untracked
+    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
+        for keyword in kwargs:
+            if keyword not in _KNOWN_ARGUMENTS:
+                raise TypeError("Keyword argument not understood:", keyword)
+        self._trainable = trainable
+        self._dynamic = dynamic
+        self.stateful = False
+        self.built = False
+        self.supports_masking = False
+        self._input_spec = None
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._init_name(name)
+        self._activity_regularizer = kwargs.pop("activity_regularizer", None)
+        for kept in ("_trainable_weights", "_non_trainable_weights"):
+            # Variables set as attributes before this call are there already.
+            self.__dict__.setdefault(kept, [])
+        self._updates, self._losses, self._callable_losses = [], [], []
+        self._metrics, self._metrics_tensors = [], {}
+        self._inbound_nodes, self._outbound_nodes = [], []
+        self._initial_weights = kwargs.get("weights")
+        self._note_input_shape(kwargs)
+
+    def _init_name(self, name, zero_based=True):
+        self._name = name if name else unique_object_name(snake_case(type(self).__name__), zero_based=zero_based)
+
+    def _note_input_shape(self, kwargs):
+        """The first layer of a Sequential may be told its input's shape."""
+        if "input_dim" in kwargs and "input_shape" not in kwargs:
+            kwargs["input_shape"] = (kwargs["input_dim"],)
+        if "batch_input_shape" in kwargs:
+            self._batch_input_shape = tuple(kwargs["batch_input_shape"])
+        elif "input_shape" in kwargs:
+            self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+
+    # --- facts -------------------------------------------------------------------------------
+
+    name = property(lambda self: self._name)
+    dtype = property(lambda self: self._dtype, doc="The dtype's name; None until it is known.")
+    dynamic = property(lambda self: self._dynamic, doc="Whether it can only run eagerly.")
+    trainable_variables = property(lambda self: self.trainable_weights)
+    non_trainable_variables = property(lambda self: self.non_trainable_weights)
+    variables = property(lambda self: self.weights)
+
+    @property
+    def input_spec(self):
+        """What inputs it takes: an InputSpec or a list of them."""
+        return self._input_spec
+
+    @input_spec.setter
+    @untracked
+    def input_spec(self, value):
+        self._input_spec = value
+
+    @property
+    def activity_regularizer(self):
+        return self._activity_regularizer
+
+    @activity_regularizer.setter
+    @untracked
+    def activity_regularizer(self, regularizer):
+        self._activity_regularizer = regularizer
+
+    @property
+    def trainable(self):
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        self._trainable = value
+        for layer in self._nested_layers():
+            layer.trainable = value
+
+    @property
+    def trainable_weights(self):
+        """Variables that training changes; none while the layer is frozen."""
+        if not self.trainable:
+            return []
+        return unique(self._trainable_weights + self._weights_inside("trainable_weights"))
+
+    @property
+    def non_trainable_weights(self):
+        """Variables that training leaves alone."""
+        if not self.trainable:
+            return unique(self._trainable_weights + self._non_trainable_weights + self._weights_inside("weights"))
+        return unique(self._non_trainable_weights + self._weights_inside("non_trainable_weights"))
+
+    @property
+    def weights(self):
+        """All variables, those that are trained first."""
+        return unique(self.trainable_weights + self.non_trainable_weights)
+
+    def count_params(self):
+        """How many numbers its variables hold."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
+
+    def get_weights(self):
+        """The values of its variables, in the order of `weights`."""
+        from everflow.keras import backend as K
+
+        return K.batch_get_value(self.weights)
+
+    def set_weights(self, weights):
+        """Give its variables values, in the order of `weights`."""
+        from everflow.keras import backend as K
+
+        own = self.weights
+        if len(own) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
+                f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
+            )
+        if not own:
+            return
+        pairs = []
+        for variable, present, value in zip(own, K.batch_get_value(own), weights):
+            if present.shape != np.shape(value):
+                raise ValueError(f"Layer weight shape {present.shape} not compatible with provided weight shape {np.shape(value)}")
+            pairs.append((variable, value))
+        K.batch_set_value(pairs)
+
+    # --- weights -----------------------------------------------------------------------------
+
+    def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
+                   partitioner=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
+                   aggregation=VariableAggregation.NONE, **kwargs):  # fmt: skip
+        """Make a variable of the layer; floats start as Glorot's uniform numbers unless an initializer is given."""
+        from everflow.keras import initializers as keras_initializers
+        from everflow.keras import regularizers
+
+        for keyword in kwargs:
+            if keyword not in ("getter", "collections", "experimental_autocast"):
+                raise TypeError("Unknown keyword argument:", keyword)
+        shape = TensorShape(() if shape is None else shape)
+        dtype = dtypes.as_dtype(dtype or self._dtype or floatx())
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
+        initializer = keras_initializers.get(initializer)
+        regularizer = regularizers.get(regularizer)
+        trainable = _resolve_trainable(trainable, synchronization)
+        if initializer is None:
+            initializer = _default_initializer(name, dtype)
+        if callable(kwargs.get("getter")):
+            variable = kwargs["getter"](
+                name=name,
+                shape=shape,
+                dtype=dtype,
+                initializer=initializer,
+                trainable=trainable,
+                constraint=constraint,
+                partitioner=partitioner,
+                use_resource=use_resource,
+                synchronization=synchronization,
+                aggregation=aggregation,
+            )
+        else:
+            with init_scope():
+                variable = Variable(
+                    initial_value=functools.partial(_made_by(initializer), shape, dtype=dtype),
+                    name=name,
+                    dtype=dtype,
+                    trainable=trainable,
+                    constraint=constraint,
+                    collections=kwargs.get("collections"),
+                    use_resource=True if use_resource is None else use_resource,
+                    validate_shape=True,
+                    synchronization=synchronization,
+                    aggregation=aggregation,
+                    shape=shape if shape.rank else None,
+                )
+        track_variable(variable)
+        self._track(name or variable.op.name, variable)
+        if regularizer is not None:
+            self._regularize_weight(variable.name[: variable.name.index(":")], variable, regularizer)
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        return variable
+
+    def add_variable(self, *args, **kwargs):
+        """Deprecated name of `add_weight`."""
+        return self.add_weight(*args, **kwargs)
+
+    # --- building and calling ----------------------------------------------------------------
+
+    def build(self, input_shape):
+        """Make the weights, once the inputs' shape is known. Subclasses override it."""
+        self.built = True
+
+    def call(self, inputs, **kwargs):
+        """Compute the outputs. Subclasses override it."""
+        return inputs
+
+    def apply(self, inputs, *args, **kwargs):
+        """Deprecated name of calling the layer."""
+        return self(inputs, *args, **kwargs)
+
+    def _name_scope(self):
+        return self.name
+
+    def __call__(self, inputs, *args, **kwargs):
+        """Make the weights at the first call, and compute the outputs."""
+        from everflow.keras.engine.op_layers import give_history, needs_history
+
+        inputs = _as_tensors(inputs)
+        masks = _collected_masks(inputs)
+        if self._call_takes("mask") and not self._is_given("mask", args, kwargs) and masks is not None:
+            kwargs["mask"] = masks
+        training = self._resolve_training(args, kwargs)
+        if needs_history(inputs):
+            give_history(inputs)
+        with call_context.enter(self, training):
+            assert_input_compatibility(self.input_spec, inputs, self.name)
+            with name_scope(self._name_scope()):
+                self._maybe_build(inputs)
+                outputs = self._compute(inputs, args, kwargs)
+                if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
+                    outputs = self._connect(inputs, outputs, self._arguments(args, kwargs))
+                self._regularize_activity(inputs, outputs)
+                self._pass_masks_on(inputs, outputs, masks)
+                self._note_call(inputs, outputs)
+        return outputs
+
+    def _compute(self, inputs, args, kwargs):
+        call = converted(self.call) if is_users(self.call) and not executing_eagerly() else self.call
+        try:
+            outputs = call(inputs, *args, **kwargs)
+        except OperatorNotAllowedInGraphError as error:
+            raise TypeError(
+                "You are attempting to use Python control flow in a layer that was not declared to be dynamic. Pass "
+                f'`dynamic=True` to the class constructor.\nEncountered error:\n"""\n{error}\n"""'
+            ) from error
+        if outputs is None:
+            raise ValueError(f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name}).")
+        return outputs
+
+    def _note_call(self, inputs, outputs):
+        """Models that are built by being called note with what."""
+
+    def _maybe_build(self, inputs):
+        if self.built:
+            return
+        first = next((x for x in nest.flatten(inputs) if hasattr(x, "dtype")), None)
+        if self._dtype is None and first is not None:
+            self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
+        if nest.flatten(inputs) and all(hasattr(x, "shape") for x in nest.flatten(inputs)):
+            self.build(nest.map_structure(lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs))
+        else:
+            self.build(None)
+        # A `build` of the user's may not call the one here.
+        Layer.build(self, None)
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
+
+    # --- arguments of `call` -----------------------------------------------------------------
+
+    @functools.cached_property
+    def _call_parameters(self):
+        parameters = inspect.signature(self.call).parameters.values()
+        return [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.kind is not p.VAR_POSITIONAL]
+
+    def _call_takes(self, name):
+        return name in self._call_parameters[1:]
+
+    def _is_given(self, name, args, kwargs):
+        return name in kwargs or name in self._call_parameters[1 : 1 + len(args)]
+
+    def _arguments(self, args, kwargs):
+        """The arguments of a call besides the inputs, by name; masks and phases are found anew."""
+        named = dict(zip(self._call_parameters[1:], args))
+        named.update(kwargs)
+        return {key: value for key, value in named.items() if key != "mask" or value is None}
+
+    def _resolve_training(self, args, kwargs):
+        """What the layer is told about training, or what the layer around it was told."""
+        if not self._call_takes("training"):
+            return None
+        given = dict(zip(self._call_parameters[1:], args)) | kwargs
+        if given.get("training") is not None:
+            return given["training"]
+        training = call_context.training
+        if training is not None and not self._is_given("training", args, kwargs):
+            kwargs["training"] = training
+        return training
+
+    # --- masks -------------------------------------------------------------------------------
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask that goes on with the outputs."""
+        if not self.supports_masking:
+            if any(m is not None for m in nest.flatten(mask)):
+                raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
+            return None
+        return mask
+
+    def _pass_masks_on(self, inputs, outputs, masks):
+        flat = nest.flatten(outputs)
+        if all(hasattr(x, "_keras_mask") for x in flat) and getattr(self, "_computes_mask_in_call", False):
+            return
+        if type(self).compute_mask is Layer.compute_mask and masks is None:
+            made = [None] * len(flat)
+        else:
+            made = nest.flatten(self.compute_mask(inputs, masks))
+            made = made if len(made) == len(flat) else [made[0] if made else None] * len(flat)
+        for tensor, mask in zip(flat, made):
+            if isinstance(tensor, Tensor):
+                tensor._keras_mask = mask
+
+    # --- what subclasses may say -------------------------------------------------------------
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs for inputs of this shape; found by drawing the layer in a graph of its own."""
+        from everflow.framework.graph import Graph
+        from everflow.ops.placeholders import placeholder
+
+        if type(self).call is Layer.call:
+            return input_shape
+        with Graph().as_default():
+            inputs = _map_shapes(lambda shape: placeholder(self._dtype or "float32", shape), input_shape)
+            try:
+                outputs = self._compute(inputs, (), {"training": False} if self._call_takes("training") else {})
+            except TypeError as e:
+                raise NotImplementedError(
+                    f"We could not automatically infer the static shape of the layer's output. Please implement the `compute_output_shape` method on your layer ({type(self).__name__})."
+                ) from e
+        return nest.map_structure(lambda t: t.shape, outputs)
+
+    def compute_output_signature(self, input_signature):
+        """The TensorSpecs of the outputs for inputs of these."""
+        from everflow.framework.type_specs import TensorSpec
+
+        shapes = self.compute_output_shape(nest.map_structure(lambda s: s.shape, input_signature))
+        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        if isinstance(shapes, (TensorShape, tuple)):
+            return TensorSpec(shapes, dtype)
+        return nest.map_structure(lambda shape: TensorSpec(shape, dtype), shapes)
+
+    def get_config(self):
+        """What it takes to make such a layer again, as plain data."""
+        config = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        if self._dynamic:
+            config["dynamic"] = True
+        parameters = inspect.signature(type(self).__init__).parameters
+        extra = [p for p in parameters if p not in ("self", "kwargs", "args", "name", "trainable", "dtype", "dynamic")]
+        if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
+            raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer from what `get_config` gave."""
+        return cls(**config)
+
+    @property
+    def name_scope(self):
+        """A context manager that enters the layer's name scope."""
+        return name_scope(self._name_scope())
+
+
+def snake_case(name):
+    """CamelCase as snake_case: the base of a layer's default name."""
+    result = re.sub("([a-z])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)).lower()
+    return result if result[0] != "_" else "private" + result
+
+
+def unique(items):
+    """Items without repetition, by identity."""
+    return list({id(item): item for item in items}.values())
+
+
+def _resolve_trainable(trainable, synchronization):
+    if synchronization == VariableSynchronization.ON_READ:
+        if trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+            )
+        return False
+    return True if trainable is None else trainable
+
+
+def _default_initializer(name, dtype):
+    if dtype.is_floating:
+        return initializers.GlorotUniform()
+    if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
+        return initializers.Zeros()
+    raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required")
+
+
+def _made_by(initializer):
+    return initializer(dtype=None) if isinstance(initializer, type) else initializer
+
+
+def _as_tensors(inputs):
+    """Arrays and numbers among the inputs as tensors."""
+    flat = nest.flatten(inputs)
+    if any(isinstance(x, (np.ndarray, float, int)) for x in flat):
+        return nest.map_structure(lambda x: convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x, inputs)
+    return inputs
+
+
+def _collected_masks(inputs):
+    """The masks that came with the inputs, in their structure; None where there is none at all."""
+    flat = nest.flatten(inputs)
+    if all(getattr(x, "_keras_mask", None) is None for x in flat):
+        return None
+    return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), inputs)
+
+
+def _map_shapes(make, shapes):
+    """`make` for each shape in a shape or a list of them."""
+    if isinstance(shapes, list) and any(isinstance(s, (TensorShape, tuple, list)) for s in shapes):
+        return [make(s) for s in shapes]
+    if isinstance(shapes, dict):
+        return {key: make(s) for key, s in shapes.items()}
+    return make(shapes)

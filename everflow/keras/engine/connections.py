@@ -1,0 +1,126 @@
+"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`, `layer.get_output_at(1)`, …"""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.scopes import name_scope
+from everflow.keras.engine.node import Node
+from everflow.ops import array
+
+
+def _single(structure):
+    """A structure of one thing as that thing."""
+    return structure[0] if isinstance(structure, list) and len(structure) == 1 else structure
+
+
+class Connections:
+    """The part of a layer that has to do with its place in the graph of layers."""
+
+    inbound_nodes = property(lambda self: self._inbound_nodes, doc="A node for each call.")
+    outbound_nodes = property(lambda self: self._outbound_nodes, doc="The nodes that use what the layer made.")
+
+    def _connect(self, inputs, outputs, arguments):
+        """Note a call; outputs that are inputs become tensors of their own, so that each has one history."""
+        given = {id(x) for x in nest.flatten(inputs)}
+        scope = self.name
+
+        def own(x):
+            if id(x) not in given:
+                return x
+            with name_scope(scope):
+                return array.identity(x)
+
+        outputs = nest.map_structure(own, outputs)
+        Node.of_call(self, inputs, outputs, arguments)
+        return outputs
+
+    def _at_node(self, node_index, attribute, what):
+        if not self._inbound_nodes:
+            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
+        if not len(self._inbound_nodes) > node_index:
+            raise ValueError(f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes.")
+        return _single(getattr(self._inbound_nodes[node_index], attribute))
+
+    def get_input_shape_at(self, node_index):
+        """The shape of the input of one call."""
+        return self._at_node(node_index, "input_shapes", "input shape")
+
+    def get_output_shape_at(self, node_index):
+        """The shape of the output of one call."""
+        return self._at_node(node_index, "output_shapes", "output shape")
+
+    def get_input_at(self, node_index):
+        """The input of one call."""
+        return self._at_node(node_index, "input_tensors", "input")
+
+    def get_output_at(self, node_index):
+        """The output of one call."""
+        return self._at_node(node_index, "output_tensors", "output")
+
+    def get_input_mask_at(self, node_index):
+        """The mask that came with the input of one call."""
+        return _masks(self.get_input_at(node_index))
+
+    def get_output_mask_at(self, node_index):
+        """The mask that goes on with the output of one call."""
+        return _masks(self.get_output_at(node_index))
+
+    @property
+    def input(self):
+        """The input; AttributeError unless the layer has been called exactly once."""
+        if len(self._inbound_nodes) > 1:
+            raise AttributeError(
+                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer input" is ill-defined. Use `get_input_at(node_index)` instead.'
+            )
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        return self.get_input_at(0)
+
+    @property
+    def output(self):
+        """The output of the first call."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        return self.get_output_at(0)
+
+    @property
+    def input_mask(self):
+        self._require_one_node("input mask")
+        return self.get_input_mask_at(0)
+
+    @property
+    def output_mask(self):
+        self._require_one_node("output mask")
+        return self.get_output_mask_at(0)
+
+    def _require_one_node(self, what):
+        if len(self._inbound_nodes) != 1:
+            raise AttributeError(
+                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined. Use `get_{what.replace(" ", "_")}_at(node_index)` instead.'
+            )
+
+    @property
+    def input_shape(self):
+        """The shape of the input; AttributeError where calls differ in it."""
+        return self._common_shape("input_shapes", "input")
+
+    @property
+    def output_shape(self):
+        """The shape of the output; AttributeError where calls differ in it."""
+        return self._common_shape("output_shapes", "output")
+
+    def _common_shape(self, attribute, what):
+        if not self._inbound_nodes:
+            raise AttributeError(f"The layer has never been called and thus has no defined {what} shape.")
+        shapes = [_single(getattr(node, attribute)) for node in self._inbound_nodes]
+        if any(shape != shapes[0] for shape in shapes):
+            raise AttributeError(
+                f'The layer "{self.name}" has multiple inbound nodes, with different {what} shapes. Hence the notion of "{what} shape" is ill-defined for the layer. Use `get_{what}_shape_at(node_index)` instead.'
+            )
+        return shapes[0]
+
+
+def _masks(tensors):
+    if isinstance(tensors, (list, tuple)):
+        return [getattr(t, "_keras_mask", None) for t in tensors]
+    return getattr(tensors, "_keras_mask", None)

@@ -1,0 +1,91 @@
+"""`tf.keras.Input` and the layer behind it: where the graph of layers begins."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+from everflow.keras.backend.state import get_graph, unique_object_name
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.node import KerasHistory, Node
+
+
+class InputLayer(Layer):
+    """A layer without inputs: a placeholder, or the tensor that is given."""
+
+    def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=False, name=None, ragged=False, **kwargs):
+        from everflow.keras import backend as K
+
+        if sparse and ragged:
+            raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
+        input_shape, batch_size = _shape_without_batch(input_shape, batch_size, kwargs)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")
+        name = name or unique_object_name("input", zero_based=False)
+        if dtype is None:
+            dtype = K.floatx() if input_tensor is None else input_tensor.dtype.base_dtype.name
+        elif input_tensor is not None and dtypes.as_dtype(input_tensor.dtype).base_dtype != dtypes.as_dtype(dtype):
+            raise ValueError(f"`input_tensor.dtype` differs from `dtype`: {input_tensor.dtype} vs. {dtype}")
+        super().__init__(dtype=dtype, name=name)
+        self.built = True
+        self.sparse, self.ragged = sparse, ragged
+        self.batch_size = batch_size
+        self.supports_masking = True
+        if isinstance(input_shape, int):
+            input_shape = (input_shape,)
+        self.is_placeholder = input_tensor is None
+        if input_tensor is None:
+            self._batch_input_shape = None if input_shape is None else (batch_size, *input_shape)
+            with get_graph().as_default():
+                input_tensor = K.placeholder(shape=self._batch_input_shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged)
+        else:
+            if not isinstance(input_tensor, Tensor):
+                raise ValueError(f"`input_tensor` must be a tensor, got: {input_tensor}")
+            self._batch_input_shape = tuple(input_tensor.shape.as_list())
+        input_tensor._keras_mask = None
+        input_tensor._keras_history = KerasHistory(self, 0, 0)
+        Node(self, [], [], [], [input_tensor], [input_tensor])
+
+    def get_config(self):
+        return {
+            "batch_input_shape": self._batch_input_shape,
+            "dtype": self.dtype,
+            "sparse": self.sparse,
+            "ragged": self.ragged,
+            "name": self.name,
+        }
+
+
+def _shape_without_batch(input_shape, batch_size, kwargs):
+    if "batch_input_shape" not in kwargs:
+        return input_shape, batch_size
+    full = kwargs.pop("batch_input_shape")
+    if input_shape and full:
+        raise ValueError("Only provide the input_shape OR batch_input_shape argument to InputLayer, not both at the same time.")
+    return tuple(full[1:]), full[0]
+
+
+def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, ragged=False, **kwargs):  # noqa: N802  Keras's name
+    """A tensor to begin a model with. `shape` is without the batch.
+
+    >>> x = tf.keras.Input(shape=(32,))
+    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(16)(x))
+    """
+    if sparse and ragged:
+        raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
+    batch_shape = kwargs.pop("batch_shape", None)
+    if shape is not None and batch_shape is not None:
+        raise ValueError("Only provide the `shape` OR `batch_shape` argument to Input, not both at the same time.")
+    if batch_shape is None and shape is None and tensor is None:
+        raise ValueError(
+            "Please provide to Input either a `tensor` or a `shape` argument. Note that `shape` does not include the batch dimension."
+        )
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")
+    if batch_shape is not None:
+        shape, batch_size = tuple(batch_shape)[1:], tuple(batch_shape)[0]
+    if isinstance(shape, TensorShape):
+        shape = tuple(shape.as_list())
+    layer = InputLayer(shape, batch_size=batch_size, name=name, dtype=dtype, sparse=sparse, ragged=ragged, input_tensor=tensor)
+    outputs = layer._inbound_nodes[0].output_tensors
+    return outputs[0] if len(outputs) == 1 else outputs

@@ -1,0 +1,164 @@
+"""What a layer adds to training besides its outputs: losses, updates of its state, metrics."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.keras.engine.call_context import call_context
+from everflow.ops import array, math
+
+
+class LayerLosses:
+    """The part of a layer that keeps losses, updates and metrics.
+
+    A loss or update that was given with `inputs` holds for those inputs only: a model built on other inputs leaves it out.
+    """
+
+    # --- losses ------------------------------------------------------------------------------
+
+    @property
+    def losses(self):
+        """Losses that belong to the layer: of its outputs, and regularizers of its weights, which are drawn anew each time."""
+        made = list(self._losses)
+        made += [loss for loss in (make() for make in self._callable_losses) if loss is not None]
+        return made + [loss for layer in self._nested_layers() for loss in layer.losses]
+
+    def add_loss(self, losses, inputs=None):
+        """Add a loss, several, or functions without arguments that make one.
+
+        >>> class Penalty(tf.keras.layers.Layer):
+        ...     def call(self, inputs):
+        ...         self.add_loss(0.1 * tf.reduce_sum(tf.abs(inputs)), inputs=True)
+        ...         return inputs
+        """
+        for loss in nest.flatten(losses):
+            if loss is None:
+                continue
+            if callable(loss):
+                self._callable_losses.append(_tagged_function(loss, inputs is None))
+                continue
+            if not isinstance(loss, Tensor):
+                loss = convert_to_tensor(loss)
+            loss._unconditional_loss = inputs is None
+            self._losses.append(loss)
+
+    def _regularize_activity(self, inputs, outputs):
+        if self._activity_regularizer is None:
+            return
+        with name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self._activity_regularizer(output)
+                batch_size = math.cast(array.shape(output)[0], loss.dtype)
+                self.add_loss(loss / batch_size, inputs=inputs)
+
+    def _regularize_weight(self, name, variable, regularizer):
+        """Let a weight's regularizer be one of the losses."""
+
+        def loss():
+            with name_scope(name + "/Regularizer"):
+                return regularizer(variable)
+
+        self.add_loss(loss)
+
+    def get_losses_for(self, inputs):
+        """The losses that depend on `inputs`; for None those that depend on none."""
+        if inputs is None:
+            return [loss for loss in self.losses if getattr(loss, "_unconditional_loss", False)]
+        losses = [loss for loss in self.losses if not getattr(loss, "_unconditional_loss", False)]
+        return reachable(nest.flatten(inputs), losses)
+
+    # --- updates -----------------------------------------------------------------------------
+
+    @property
+    def updates(self):
+        """Ops to run with each training step, e.g. moving averages; none while the layer is frozen."""
+        if not self.trainable and not self.stateful:
+            return []
+        return list(self._updates) + [update for layer in self._nested_layers() for update in layer.updates]
+
+    def add_update(self, updates, inputs=None):
+        """Add ops (or functions that make them) to run with each training step."""
+        # Updates made while a layer is called are of that call's inputs.
+        conditional = inputs is not None or call_context.in_call
+        for update in updates if isinstance(updates, (list, tuple)) else [updates]:
+            update = update() if callable(update) else update
+            if update is None or executing_eagerly():
+                continue
+            if not isinstance(update, Operation):
+                update = update.op if hasattr(update, "op") else convert_to_tensor(update).op
+            update._unconditional_update = not conditional
+            self._updates.append(update)
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on `inputs`; for None those that depend on none."""
+        if inputs is None:
+            return [update for update in self.updates if getattr(update, "_unconditional_update", False)]
+        updates = [update for update in self.updates if not getattr(update, "_unconditional_update", False)]
+        return reachable(nest.flatten(inputs), updates)
+
+    # --- metrics -----------------------------------------------------------------------------
+
+    @property
+    def metrics(self):
+        """The metrics that `add_metric` made or was given."""
+        return list(self._metrics) + [metric for layer in self._nested_layers() for metric in layer.metrics]
+
+    def add_metric(self, value, aggregation=None, name=None):
+        """Report a tensor as a metric: its mean over an epoch, or the result of a metric object."""
+        if aggregation not in (None, "mean"):
+            raise ValueError(f"We currently support only `mean` sample-wise metric aggregation. You provided aggregation=`{aggregation}`")
+        from_metric = hasattr(value, "_metric_obj")
+        if name is None and not from_metric:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), name='mean_activation', aggregation='mean')`"
+            )
+        if from_metric:
+            name = value._metric_obj.name
+        elif aggregation is None:
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` is not supported unless aggregation is `None`. "
+                f"Please pass aggregation='mean' for the tensor {value}."
+            )
+        if not isinstance(value, Tensor) and not executing_eagerly():
+            raise ValueError(f"Expected a symbolic Tensor for the metric value, received: {value}")
+        if from_metric:
+            self._metrics.append(value._metric_obj)
+            self._metrics_tensors[name] = value
+            return
+        known = next((m for m in self._metrics if m.name == name), None)
+        if known is None:
+            from everflow.keras import metrics
+
+            known = metrics.Mean(name=name, dtype=value.dtype)
+            self._metrics.append(known)
+        self._metrics_tensors[name] = known(value)
+
+
+def _tagged_function(make, unconditional):
+    def tagged():
+        with get_default_graph().as_default():
+            loss = make()
+        if loss is None:
+            return None
+        if not isinstance(loss, Tensor):
+            loss = convert_to_tensor(loss)
+        loss._unconditional_loss = unconditional
+        return loss
+
+    return tagged
+
+
+def reachable(inputs, targets):
+    """Those of `targets` (tensors or operations) that depend on one of the tensors `inputs`."""
+    waiting = [t.op for t in inputs if hasattr(t, "op")]
+    seen = set(waiting)
+    while waiting:
+        op = waiting.pop()
+        after = [consumer for output in op.outputs for consumer in output.consumers()] + list(op._control_outputs)
+        for consumer in after:
+            if consumer not in seen:
+                seen.add(consumer)
+                waiting.append(consumer)
+    return [t for t in targets if (t if isinstance(t, Operation) else t.op) in seen]

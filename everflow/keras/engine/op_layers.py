@@ -1,0 +1,85 @@
+"""Plain ops between Keras's layers: each becomes a layer of its own, so that `tf.nn.relu(dense(x))` can be part of a model."""
+
+from __future__ import annotations
+
+from google.protobuf import json_format
+
+from everflow.framework import nest
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.keras.backend.state import unique_object_name
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.call_context import call_context
+from everflow.ops.constants import constant
+from everflow.protos.node_def_pb2 import NodeDef
+
+_PREFIX = "tf_op_layer_"
+
+
+def needs_history(inputs):
+    """Whether some of the tensors were made by plain ops of tensors that come from `Input`."""
+    if call_context.in_call or executing_eagerly():
+        return False
+    unknown = [t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not hasattr(t, "_keras_history")]
+    return bool(unknown) and _come_from_keras(unknown)
+
+
+def _come_from_keras(tensors):
+    seen, waiting = set(), list(tensors)
+    while waiting:
+        tensor = waiting.pop()
+        if hasattr(tensor, "_keras_history"):
+            return True
+        if tensor.op not in seen:
+            seen.add(tensor.op)
+            waiting.extend(tensor.op.inputs)
+    return False
+
+
+def give_history(tensors):
+    """Wrap the ops that made these tensors, back to the last layers, into layers."""
+    for tensor in nest.flatten(tensors):
+        if isinstance(tensor, Tensor) and not hasattr(tensor, "_keras_history"):
+            _wrap(tensor.op)
+
+
+def _wrap(op):
+    from everflow.keras import backend as K
+
+    inputs, constants = [], {}
+    for index, tensor in enumerate(op.inputs):
+        if hasattr(tensor, "_keras_history") or _come_from_keras([tensor]):
+            inputs.append(tensor)
+        else:
+            # What doesn't come from `Input` is a constant of the new layer, with the value it has now.
+            constants[index] = K.function([], tensor)([])
+    give_history(inputs)
+    layer = TensorFlowOpLayer(op.node_def, unique_object_name(op.name, zero_based=True), constants)
+    layer._connect(inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {})
+
+
+class TensorFlowOpLayer(Layer):
+    """A layer that makes one op; `constants` are the inputs that don't come from layers, by position."""
+
+    def __init__(self, node_def, name, constants=None, trainable=True, dtype=None):
+        super().__init__(name=_PREFIX + name, trainable=trainable, dtype=dtype)
+        self._node_def = json_format.ParseDict(node_def, NodeDef()) if isinstance(node_def, dict) else node_def
+        # JSON has only text as keys.
+        self._constants = {int(index): value for index, value in (constants or {}).items()}
+        self.built = True
+
+    def call(self, inputs):
+        node = self._node_def
+        tensors = list(nest.flatten(inputs))
+        for index, value in sorted(self._constants.items()):
+            tensors.insert(index, constant(value, name=node.input[index]))
+        op = get_default_graph().create_op(node.op, tensors, name=node.name, attrs=dict(node.attr))
+        return op.outputs[0] if len(op.outputs) == 1 else list(op.outputs)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "name": self.name.removeprefix(_PREFIX),
+            "node_def": json_format.MessageToDict(self._node_def),
+            "constants": self._constants,
+        }

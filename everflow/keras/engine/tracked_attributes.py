@@ -1,0 +1,95 @@
+"""Attributes that are remembered: layers and variables that a layer holds, directly or in lists and dicts, are its own."""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.framework import nest
+from everflow.ops.module import Module
+from everflow.ops.variables import Variable
+
+
+def untracked(method):
+    """Decorator: attributes that a method sets are the machinery's own, and not remembered."""
+
+    @functools.wraps(method)
+    def quietly(self, *args, **kwargs):
+        before = self.__dict__.get("_is_tracking", True)
+        self.__dict__["_is_tracking"] = False
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self.__dict__["_is_tracking"] = before
+
+    return quietly
+
+
+class TrackedAttributes:
+    """The part of a layer that knows what hangs on it."""
+
+    def __setattr__(self, name, value):
+        if self.__dict__.get("_is_tracking", True) and not name.startswith("__"):
+            self._remember(name, value)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        self.__dict__.get("_tracked", {}).pop(name, None)
+        value = self.__dict__.get(name)
+        for kept in ("_trainable_weights", "_non_trainable_weights"):
+            self.__dict__[kept] = [w for w in self.__dict__.get(kept, []) if w is not value]
+        super().__delattr__(name)
+
+    def _track(self, name, value):
+        self.__dict__.setdefault("_tracked", {}).setdefault(name, value)
+
+    def _remember(self, name, value):
+        tracked = self.__dict__.setdefault("_tracked", {})
+        if isinstance(value, (Variable, Module, list, tuple, dict)) or hasattr(value, "_checkpoint_children"):
+            tracked[name] = value
+        else:
+            tracked.pop(name, None)
+            return
+        for leaf in nest.flatten(value):
+            if isinstance(leaf, Variable):
+                kept = self.__dict__.setdefault("_trainable_weights" if leaf.trainable else "_non_trainable_weights", [])
+                if all(leaf is not w for w in kept):
+                    kept.append(leaf)
+
+    def _holdings(self):
+        """The layers, modules and variables in tracked attributes, in the order of their coming."""
+        return list({id(x): x for value in self.__dict__.get("_tracked", {}).values() for x in _leaves(value)}.values())
+
+    def _nested_layers(self):
+        return [x for x in self._holdings() if isinstance(x, Module) and hasattr(x, "_inbound_nodes")]
+
+    def _weights_inside(self, kind):
+        """Weights of the layers held here, and variables that came into a list after it was set as an attribute."""
+        own = {id(w) for w in self._trainable_weights + self._non_trainable_weights}
+        found = []
+        for x in self._holdings():
+            if isinstance(x, Variable):
+                if id(x) not in own and (kind == "weights" or x.trainable == (kind == "trainable_weights")):
+                    found.append(x)
+            elif hasattr(x, "_inbound_nodes"):
+                found += getattr(x, kind)
+            else:
+                found += [v for v in x.variables if kind == "weights" or v.trainable == (kind == "trainable_weights")]
+        return found
+
+    @property
+    def submodules(self):
+        """All layers and modules inside."""
+        return tuple(dict.fromkeys(inner for x in self._holdings() if isinstance(x, Module) for inner in (x, *x.submodules)))
+
+    def _checkpoint_children(self):
+        """What object-based checkpoints follow, in the order of its coming."""
+        return [(name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)]
+
+
+def _leaves(value):
+    """Variables and modules in a value of lists and dicts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value] if isinstance(value, (Variable, Module)) else []
