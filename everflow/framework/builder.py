@@ -8,9 +8,10 @@ import functools
 
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import graph_from_inputs, name_scope
+from everflow.framework.scopes import executing_eagerly, graph_from_inputs, name_scope
 
 
 def apply_op(op_type: str, name=None, **keywords):
@@ -111,7 +112,7 @@ def _convert_one(definition, arg, value, wanted, default, source):
     except TypeError as e:
         if wanted is None:
             raise
-        raise TypeError(
+        raise _wrong_type(
             f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{definition.name}', got {value!r} of type "
             f"'{type(value).__name__}' instead. Error: {e}"
         ) from None
@@ -120,9 +121,9 @@ def _convert_one(definition, arg, value, wanted, default, source):
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         prefix = f"Input '{arg.name}' of '{definition.name}' Op has type {observed} that does not match"
         if arg.type is not None:
-            raise TypeError(f"{prefix} expected type of {arg.type.name}.") from None
+            raise _wrong_type(f"{prefix} expected type of {arg.type.name}.") from None
         if arg.type_attr in source:
-            raise TypeError(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
+            raise _wrong_type(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
         raise
 
 
@@ -150,8 +151,13 @@ def _convert_list(definition, arg, values, wanted, default, attrs):
                 names.append("<NOT CONVERTIBLE TO TENSOR>")
         prefix = f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types [{', '.join(names)}]"
         if wanted is not None:
-            raise TypeError(f"{prefix} that do not match expected type {wanted.name}.") from None
-        raise TypeError(f"{prefix} that don't all match.") from None
+            raise _wrong_type(f"{prefix} that do not match expected type {wanted.name}.") from None
+        raise _wrong_type(f"{prefix} that don't all match.") from None
+
+
+def _wrong_type(message):
+    """The error for an input of another type than it should have."""
+    return InvalidArgumentError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
 def _infer(definition, arg, tensors, attrs, source):
@@ -174,7 +180,7 @@ def _infer(definition, arg, tensors, attrs, source):
     if arg.type_attr and types:
         known = attrs.get(arg.type_attr)
         if known is not None and known != types[0]:
-            raise TypeError(
+            raise _wrong_type(
                 f"Input '{arg.name}' of '{definition.name}' Op has type {types[0].name} that does not match type {known.name}"
                 f" of argument '{source.get(arg.type_attr, arg.type_attr)}'."
             )
@@ -211,7 +217,8 @@ def _check_type(definition, attr_name, dtype, parameter):
     allowed = definition.attr_by_name[attr_name].allowed
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
-        raise TypeError(f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}")
+        message = f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}"
+        raise NotFoundError(None, None, f"{message} [Op:{definition.name}]") if executing_eagerly() else TypeError(message)
 
 
 def _all_attrs(definition: OpDef, given, inferred):

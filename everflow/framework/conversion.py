@@ -87,6 +87,16 @@ def _checked_tensor(value, dtype):
 
 
 def _from_tensor(value, dtype=None, name=None, as_ref=False):
+    if value.is_eager:
+        from everflow.framework.scopes import get_default_graph
+
+        graph = get_default_graph()
+        if not graph.executes:
+            if not graph.building_function:
+                raise RuntimeError(
+                    "Attempting to capture an EagerTensor without building a function: it can't be used in a graph as it is."
+                )
+            value = graph.capture(value)
     return _checked_tensor(value, dtype)
 
 

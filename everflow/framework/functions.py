@@ -44,12 +44,12 @@ class FuncGraph(Graph):
             return Graph.add_op(self, op_defs.get("Placeholder"), [], [dtype], attrs, name).outputs[0]
 
     def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):  # noqa: A002
-        inputs = [t if t.graph is self else self.capture(t, name) for t in inputs]
+        inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 
     def capture(self, tensor, consumer=None):
         """What a tensor of the graph around is in this body; `consumer` is the name of the op that asks."""
-        if tensor.graph is self:
+        if tensor.is_in(self):
             return tensor
         if tensor not in self.captures:
             if self._capture_by_value:
@@ -63,7 +63,7 @@ class FuncGraph(Graph):
         return self.captures[tensor]
 
     def _capture_name(self, tensor, consumer):
-        return tensor.op.name.replace("/", "_")
+        return "captured" if tensor.is_eager else tensor.op.name.replace("/", "_")
 
     def _copied(self, tensor):
         """The op that makes a tensor, and all it needs, again in this body."""

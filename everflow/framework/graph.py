@@ -6,7 +6,7 @@ import contextlib
 import re
 import threading
 
-from everflow.framework import attributes, devices, op_defs
+from everflow.framework import attributes, devices, op_defs, tapes
 from everflow.framework.collections import GraphCollections
 from everflow.framework.control_dependencies import ControlDependencies
 from everflow.framework.op_defs import OpDef
@@ -32,6 +32,9 @@ class Graph(GraphCollections):
     >>> c.graph is g
     True
     """
+
+    # Whether operations run at once instead of being kept; `eager.EagerGraph` does so.
+    executes = False
 
     # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
     check_input_context = None
@@ -252,17 +255,30 @@ class Graph(GraphCollections):
         name = without_slash(name) if name[-1:] == "/" else self.unique_name(name)
         if not _OP_NAME.match(name):
             raise ValueError(f"'{name}' is not a valid node name")
-        input_ops = {t.op for t in inputs}
         for tensor in inputs:
+            if tensor.is_eager:
+                raise RuntimeError(
+                    f"Attempting to capture an EagerTensor without building a function: operation '{name}' is drawn in a graph."
+                )
             if tensor.graph is not self:
                 raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
+        input_ops = {t.op for t in inputs}
         control_inputs = self._control.for_inputs(input_ops)
         op = Operation(self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2))
         infer_shapes(op)
         with self._lock:
             self._append(op)
         self._apply_scopes(op, compute_device)
+        if inputs and tapes.active():
+            tapes.record(op)
         return op
+
+    def variable_accessed(self, variable):
+        """A variable is about to be read; bodies of functions take note."""
+
+    def next_op_seed(self):
+        """The op-level seed of an operation made now that was given none."""
+        return len(self._ops)
 
     def _append(self, op):
         if op.name in self._by_name:

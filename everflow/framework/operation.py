@@ -21,6 +21,9 @@ _PACKAGE_ROOT = __file__.rpartition("framework")[0]
 class Tensor:
     """A symbolic handle to one output of an Operation: it has no value until a Session computes it."""
 
+    # Whether it has a value; `eager.EagerTensor` does.
+    is_eager = False
+
     # Makes numpy leave `array + tensor` to the tensor.
     __array_priority__ = 100
 
@@ -90,6 +93,10 @@ class Tensor:
 
     def _shape_tuple(self):
         return self._shape.sizes
+
+    def is_in(self, graph):
+        """Whether a graph's operations can take this tensor as it is."""
+        return self._op.graph is graph
 
     def consumers(self):
         """The operations that take this tensor as an input."""

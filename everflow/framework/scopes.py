@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
@@ -41,6 +42,9 @@ class _DefaultStack(threading.local):
 class _DefaultGraphs(_DefaultStack):
     """The graph stack of a thread; under it lies a graph that is made when first asked for."""
 
+    # `eager.enable_eager_execution` puts its own in.
+    make_bottom: Callable[[], Graph] = Graph
+
     def __init__(self):
         super().__init__()
         self._bottom = None
@@ -49,7 +53,7 @@ class _DefaultGraphs(_DefaultStack):
         found = super().get()
         if found is None:
             if self._bottom is None:
-                self._bottom = Graph()
+                self._bottom = _DefaultGraphs.make_bottom()
             found = self._bottom
         return found
 
@@ -111,15 +115,18 @@ def require_session(session, graph, doing, method):
 
 def graph_from_inputs(inputs, graph=None) -> Graph:
     """The graph that these inputs are in (the default one where none is a graph element); ValueError where they differ."""
-    if get_default_graph().building_function:
-        return get_default_graph()
+    default = get_default_graph()
+    if default.building_function or default.executes:
+        return default
     inputs = list(inputs)
     if graph is not None and not isinstance(graph, Graph):
         raise TypeError(f"Input graph needs to be a Graph: {graph}")
     original = None
     for item in inputs:
         element = None
-        if isinstance(item, (Operation, Tensor)):
+        if isinstance(item, Tensor):
+            element = None if item.is_eager else item
+        elif isinstance(item, Operation):
             element = item
         elif hasattr(item, "_as_graph_element"):
             element = item._as_graph_element()
@@ -134,7 +141,7 @@ def graph_from_inputs(inputs, graph=None) -> Graph:
                 raise ValueError(f"{item} must be from the same graph as {original}.")
         elif element.graph is not graph:
             raise ValueError(f"{element} is not from the passed-in graph.")
-    return graph or get_default_graph()
+    return graph or default
 
 
 class name_scope:  # noqa: N801  TensorFlow's own name
@@ -240,7 +247,7 @@ def init_scope():
 
 def executing_eagerly():
     """Whether operations run at once. Inside a graph they never do."""
-    return False
+    return get_default_graph().executes
 
 
 _proto_functions: dict = {}

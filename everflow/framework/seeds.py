@@ -12,7 +12,7 @@ def get_seed(op_seed):
 
     graph = get_default_graph()
     if graph.seed is not None:
-        seeds = graph.seed, graph._last_id if op_seed is None else op_seed
+        seeds = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed
     else:

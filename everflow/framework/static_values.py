@@ -35,12 +35,19 @@ def constant_value(tensor, partial=False):
     """
     if not isinstance(tensor, Tensor):
         return None
+    if tensor.is_eager:
+        return _value_of(tensor)
     function = _CONSTANT.get(tensor.op.type)
     value = None if function is None else function(tensor, partial) if function is _pack else function(tensor)
     if value is not None:
         # The value is used for decisions, so it must not be fed over.
         tensor.graph.prevent_feeding(tensor)
     return value
+
+
+def _value_of(tensor):
+    """The value of a tensor that has one."""
+    return None if tensor.dtype in (dtypes.resource, dtypes.variant) else np.asarray(tensor)
 
 
 def _const(tensor):
@@ -153,6 +160,8 @@ def _as_shape(tensor, value_of):
         return unknown_shape()
     if shape == TensorShape([0]):
         return TensorShape([])
+    if tensor.is_eager:
+        return TensorShape([int(s) if s >= 0 else None for s in _value_of(tensor)])
     op = tensor.op
     # Only the short look passes through casts of what is partly known, as in TensorFlow.
     if value_of is constant_value and op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
@@ -200,10 +209,12 @@ def known_value(tensor):
     """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
     if not isinstance(tensor, Tensor):
         return None
-    return _evaluate(tensor, {}, 0)
+    return _value_of(tensor) if tensor.is_eager else _evaluate(tensor, {}, 0)
 
 
 def _evaluate(tensor, memo, depth):
+    if tensor.is_eager:
+        return _value_of(tensor)
     op = tensor.op
     key = (op._id, tensor.value_index) if op._id >= 0 else id(tensor)
     if key in memo:

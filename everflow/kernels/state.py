@@ -43,6 +43,15 @@ class Buffer:
                 value = value.clone()
             buffer.copy_(value)
 
+    def unshare(self) -> None:
+        """Before a write: if somebody else still holds what was read from here, leave that alone and go on with a copy."""
+        buffer = self.value
+        if isinstance(buffer, torch.Tensor):
+            if torch._C._storage_Use_Count(buffer.untyped_storage()._cdata) > 2:
+                self.value = buffer.clone()
+        elif isinstance(buffer, np.ndarray):
+            self.value = buffer.copy()
+
     def __repr__(self):
         state = "uninitialized" if self.value is None else tuple(self.value.shape)
         return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {state}>"

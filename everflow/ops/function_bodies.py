@@ -37,12 +37,21 @@ class BodyGraph(FuncGraph):
     def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)
         self.controls = []
+        # Variables that are read in it, by identity.
+        self.accessed: dict = {}
         for key in _SHARED:
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creators = outer_graph._variable_creators
 
+    def variable_accessed(self, variable):
+        self.accessed.setdefault(id(variable), variable)
+        if isinstance(self.outer_graph, BodyGraph):
+            self.outer_graph.variable_accessed(variable)
+
     def _capture_name(self, tensor, consumer):
+        if tensor.is_eager:
+            return "unknown"
         if not consumer:
             return tensor.op.name
         inside = consumer[:-1] if consumer.endswith("/") else f"{self._name_stack}/{consumer}" if self._name_stack else consumer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
+from everflow.framework import tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.function_bodies import BodyGraph, define, grow, unique_name
 from everflow.ops.gradients import gradients, is_trainable
@@ -47,6 +48,8 @@ def given(op, grads):
 
 @gradient("PartitionedCall", "StatefulPartitionedCall")
 def _call_grad(op, *grads):
+    if op.graph.executes:
+        raise LookupError("A function called through its raw op has no gradient when executing eagerly; call the tf.function itself.")
     graph = get_default_graph()
     function = op.graph._get_function(op.attrs["f"].name)
     body = function.body()
@@ -69,6 +72,12 @@ def _call_grad(op, *grads):
 
 def call(function, values, like, name=None):
     """A node that calls a function; its outputs have the shapes of the body's results `like`."""
+    if executing_eagerly():
+        return _call_eagerly(function, values)
+    return _call_node(function, values, like, name)
+
+
+def _call_node(function, values, like, name=None):
     stateful = function.op_definition.is_stateful
     build = raw.StatefulPartitionedCall if stateful else raw.PartitionedCall
     options = {} if like else {"name": "PartitionedFunctionCall"}
@@ -80,6 +89,60 @@ def call(function, values, like, name=None):
         tensor.set_shape(result.shape)
         tensor._handle_data = result._handle_data
     return list(op.outputs) if like else op
+
+
+def _call_eagerly(function, values):
+    """The results of a function. Where a tape watches, the function that is run also keeps what its derivative needs."""
+    if not tapes.watch_any(values):
+        return _run(function, values)
+    if not hasattr(function, "eager_derivative"):
+        function.eager_derivative = _EagerDerivative(function)
+    derivative = function.eager_derivative
+    with tapes.stop_recording():
+        found = _run(derivative.forward, values)
+    results, saved = found[: derivative.count], found[derivative.count :]
+    tapes.record(tapes.CallRecord(values, results, lambda *grads: derivative.gradients(results, saved, grads)))
+    return results
+
+
+def _run(function, values):
+    build = raw.StatefulPartitionedCall if function.op_definition.is_stateful else raw.PartitionedCall
+    function.add_to_graph(get_default_graph())
+    types = [t.dtype.base_dtype for t in function.body().outputs]
+    found = build(args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG)
+    for tensor, like in zip(found, function.body().outputs):
+        tensor._handle_data = like._handle_data
+    return list(found)
+
+
+class _EagerDerivative:
+    """A function in the two parts that differentiating it takes: `forward` with what is kept, and `backward` on that."""
+
+    def __init__(self, function):
+        body = function.body()
+        self.count = len(body.outputs)
+        with body.graph.outer_graph.as_default() if body.graph.outer_graph is not None else get_default_graph().as_default():
+            flowing = [y if is_trainable(y) else None for y in body.outputs]
+            backward = Backward(body, flowing, f"__backward_{function.name}")
+            kept = list(backward.graph.captures)
+            with backward.graph.as_default():
+                results = [array.identity(g) for g in backward.results if g is not None]
+        self._flowing = [y is not None for y in flowing]
+        self._reached = [g is not None for g in backward.results]
+        self.forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{function.name}"))
+        inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
+        self._backward = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}"))
+
+    def gradients(self, results, saved, grads):
+        values = [
+            array.zeros_like(y) if g is None else convert_to_tensor(g)
+            for y, g, flows in zip(results, grads, self._flowing, strict=True)
+            if flows
+        ]
+        if not any(self._reached):
+            return [None] * len(self._reached)
+        found = iter(_call_eagerly(self._backward, values + saved))
+        return [next(found) if reached else None for reached in self._reached]
 
 
 # The options that TensorFlow on a machine without accelerators writes into each call.

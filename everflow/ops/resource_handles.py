@@ -21,7 +21,7 @@ def handle_data(handle):
         if handle._handle_data:
             ((dtype, shape),) = handle._handle_data
             return shape, dtype
-        if handle.op.type not in _PASSING:
+        if handle.is_eager or handle.op.type not in _PASSING:
             break
         handle = handle.op.inputs[0]
     return TensorShape(None), None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+import itertools
+
+from everflow.framework import dtypes, tapes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import (
@@ -10,6 +12,7 @@ from everflow.framework.scopes import (
     colocate_with,
     control_dependencies,
     device,
+    executing_eagerly,
     get_default_graph,
     init_scope,
     name_scope,
@@ -29,6 +32,9 @@ from everflow.ops.variable_options import (
 )
 from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
+
+
+_eager_numbers = itertools.count()
 
 
 def is_resource_variable(variable) -> bool:
@@ -58,6 +64,9 @@ class BaseResourceVariable(Variable):
         return self._graph_element
 
     def numpy(self):
+        """The value as a numpy array, when executing eagerly."""
+        if executing_eagerly():
+            return self.read_value().numpy()
         raise NotImplementedError("numpy() is only available when eager execution is enabled.")
 
     def __bool__(self):
@@ -77,6 +86,8 @@ class BaseResourceVariable(Variable):
     # --- reads -------------------------------------------------------------------------------
 
     def _read_variable_op(self):
+        tapes.variable_accessed(self)
+        get_default_graph().variable_accessed(self)
         return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
     def value(self):
@@ -95,12 +106,16 @@ class BaseResourceVariable(Variable):
     def sparse_read(self, indices, name=None):
         """The rows at `indices`."""
         with name_scope("Gather" if name is None else name) as scope:
+            tapes.variable_accessed(self)
+            get_default_graph().variable_accessed(self)
             value = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
         return raw.Identity(value)
 
     def gather_nd(self, indices, name=None):
         """The slices that `indices` address."""
         with name_scope("GatherNd" if name is None else name) as scope:
+            tapes.variable_accessed(self)
+            get_default_graph().variable_accessed(self)
             value = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope)
         return raw.Identity(value)
 
@@ -152,7 +167,8 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op)
 
     def __repr__(self):
-        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        value = f", numpy={self.read_value()._text(repr)}" if executing_eagerly() else ""
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{value}>"
 
 
 class ResourceVariable(BaseResourceVariable):
@@ -189,7 +205,8 @@ class ResourceVariable(BaseResourceVariable):
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
         with init_scope():
             with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
-                self._build(initial_value, scope, dtype, validate_shape, caching_device, shape)
+                build = self._build_eagerly if executing_eagerly() else self._build
+                build(initial_value, scope, dtype, validate_shape, caching_device, shape)
             add_to_collections(collections, self)
 
     def _build(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
@@ -220,6 +237,19 @@ class ResourceVariable(BaseResourceVariable):
             if caching_device is not None:
                 with colocate_with(None, ignore_existing=True), device(caching_device):
                     self._cached_value = raw.Identity(read)
+
+    def _build_eagerly(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
+        with tapes.stop_recording():
+            with name_scope("Initializer"):
+                value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype=dtype)
+            self._dtype = value.dtype.base_dtype
+            self._shape = value.shape if shape is None else as_shape(shape)
+            self._handle_name = scope[:-1] + ":0"
+            # Many may have one name; the number makes each another resource.
+            shared_name = f"{scope[:-1]}_{next(_eager_numbers)}"
+            self._handle = raw.VarHandleOp(dtype=self._dtype, shape=self._shape, shared_name=shared_name, name=scope)
+            raw.AssignVariableOp(self._handle, value)
+        self._initial_value = self._initializer_op = self._is_initialized_op = self._graph_element = self._cached_value = None
 
     def _init_from_proto(self, variable_def, import_scope):
         if not isinstance(variable_def, variable_pb2.VariableDef):
@@ -290,10 +320,12 @@ class _UnreadVariable(BaseResourceVariable):
         self._save_slice_info = None
         self._cached_value = None
         self._parent_op = parent_op
-        with control_dependencies([parent_op]):
-            self._graph_element = raw.ReadVariableOp(self._handle, dtype=self._dtype)
+        self._graph_element = None
+        if not executing_eagerly():
+            with control_dependencies([parent_op]):
+                self._graph_element = raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
-    name = property(lambda self: self._parent_op.name)
+    name = property(lambda self: self._handle_name if executing_eagerly() else self._parent_op.name)
     op = property(lambda self: self._parent_op, doc="The operation that changed the variable.")
 
     def value(self):

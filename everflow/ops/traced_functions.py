@@ -8,11 +8,11 @@ import weakref
 
 import numpy as np
 
-from everflow.framework import nest
+from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.ops.function_bodies import BodyGraph, define, returned, unique_name
 from everflow.ops.function_gradients import call
@@ -211,7 +211,7 @@ class Function:
             return created[-1]
 
         body = BodyGraph(self._name, get_default_graph())
-        with body.as_default(), body._variable_creator_scope(creator, priority=50):
+        with tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
             inside = []
             names = self._argument_names(structure)
             for value, spec, name in zip(flat, specs, names):
@@ -372,10 +372,14 @@ class ConcreteFunction:
     def _call_flat(self, tensors):
         values = [*tensors, *self._captured]
         graph = get_default_graph()
+        for variable in self.graph.accessed.values():
+            tapes.variable_accessed(variable)
         if graph is not self.graph.outer_graph:
             self._function.add_to_graph(graph)
         found = call(self._function, values, self.graph.outputs)
         if not self.graph.outputs:
+            if executing_eagerly():
+                return self.structured_outputs if not isinstance(self.structured_outputs, Operation) else None
             if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
                 return found if self.structured_outputs is None else self.structured_outputs
         held = iter(found)

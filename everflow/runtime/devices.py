@@ -9,6 +9,7 @@ from everflow.framework import errors
 from everflow.protos import device_attributes_pb2
 
 PREFIX = "/job:localhost/replica:0/task:0"
+CPU = f"{PREFIX}/device:CPU:0"
 _MEMORY_LIMIT = 256 << 20
 
 

@@ -16,18 +16,19 @@ DEFAULT_CONTAINER = "localhost"
 class ResourceStore:
     """Objects that live longer than a run: `(container, kind, name)` → object. An empty container is the default one."""
 
-    def __init__(self):
+    def __init__(self, container_type: Callable = dict):
         self._lock = threading.RLock()
-        self._containers: dict[str, dict[tuple[str, str], Any]] = {}
+        self._container_type = container_type
+        self._containers: dict[str, Any] = {}
 
     def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]):
         """The object of that name, made by `factory()` the first time."""
         with self._lock:
-            objects = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
-            key = (kind, name)
-            if key not in objects:
-                objects[key] = factory()
-            return objects[key]
+            objects = self._containers.setdefault(container or DEFAULT_CONTAINER, self._container_type())
+            found = objects.get((kind, name))
+            if found is None:
+                found = objects[kind, name] = factory()
+            return found
 
     def lookup(self, container: str, kind: str, name: str):
         """The object of that name, or None."""

@@ -11,7 +11,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor, internal_convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import add_to_collection, control_dependencies, name_scope
+from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, name_scope
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
@@ -65,6 +65,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     if not callable(false_fn):
         raise TypeError("false_fn must be callable.")
     with name_scope(name, "cond", [pred]) as scope:
+        if executing_eagerly():
+            result = true_fn() if pred else false_fn()
+            return result if strict else _unpack_singleton(result)
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
         if not isinstance(pred, Tensor):

@@ -9,7 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, control_dependencies, get_default_graph, name_scope
+from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.conditionals import merge
@@ -38,6 +38,8 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             maximum_iterations = convert_to_tensor(maximum_iterations, name="maximum_iterations")
             if maximum_iterations.shape.rank != 0:
                 raise ValueError(f"maximum_iterations must be a scalar, saw shape: {maximum_iterations.shape}")
+        if executing_eagerly():
+            return _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure)
         if draws_functions():
             # Imported when needed: its gradients are built on top of this module.
             from everflow.ops.control_flow.functional_loops import functional_loop
@@ -61,6 +63,22 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result = build_loop(context, cond, body, loop_vars, shape_invariants, return_same_structure)
         return result[1] if maximum_iterations is not None else result
+
+
+def _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure):
+    """The loop as Python's own, when executing eagerly."""
+    alone = len(loop_vars) == 1
+    limit = None if maximum_iterations is None else int(maximum_iterations)
+    done = 0
+    while (limit is None or done < limit) and cond(*loop_vars):
+        found = body(*loop_vars)
+        if alone and not isinstance(found, (list, tuple)):
+            found = [found]
+        nest.assert_same_structure(list(loop_vars), list(found), expand_composites=True)
+        loop_vars = found
+        done += 1
+    loop_vars = nest.map_structure(lambda x: x if hasattr(x, "flow") else convert_to_tensor_or_composite(x), loop_vars)
+    return loop_vars[0] if alone and not return_same_structure else loop_vars
 
 
 def _counted(cond, body, loop_vars, maximum_iterations, alone):

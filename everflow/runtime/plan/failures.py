@@ -61,6 +61,11 @@ def _kind_and_message(error, node, names, local_values):
             ref = local_values.get(names.get(edge))
             if ref is not None and getattr(ref, "value", 0) is None:
                 return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
+    return kind_and_message(error, [local_values.get(names.get(edge)) for edge in node.inputs])
+
+
+def kind_and_message(error: Exception, values: list) -> tuple[type, str]:
+    """What TensorFlow raises where a kernel raised `error` when given these values, and what it says."""
     if isinstance(error, errors.OpError):
         return errors.CODE_TO_CLASS.get(error.error_code, errors.UnknownError), error.message
     text = str(error) or type(error).__name__
@@ -68,7 +73,7 @@ def _kind_and_message(error, node, names, local_values):
         return errors.ResourceExhaustedError, text
     for raised, kind in _KINDS:
         if isinstance(error, raised):
-            return kind, _in_known_words(text, [local_values.get(names.get(edge)) for edge in node.inputs])
+            return kind, _in_known_words(text, values)
     return errors.InternalError, f"{type(error).__name__}: {text}"
 
 

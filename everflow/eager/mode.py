@@ -1,0 +1,48 @@
+"""Turning eager execution on for a process, once, before any graph is drawn."""
+
+from __future__ import annotations
+
+from everflow.framework import scopes
+from everflow.framework.graph import Graph
+from everflow.ops import variables
+from everflow.protos import config_pb2
+
+SYNC = 0
+ASYNC = 1
+# How values that are on another device than an operation are treated; there is one kind of memory here, so all are the same.
+DEVICE_PLACEMENT_EXPLICIT = 0
+DEVICE_PLACEMENT_WARN = 1
+DEVICE_PLACEMENT_SILENT = 2
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+
+
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Run operations at once from now on, in the whole process. Call it at the start of the program.
+
+    >>> tf.enable_eager_execution()
+    >>> print(tf.constant(2) + 3)
+    tf.Tensor(5, shape=(), dtype=int32)
+    """
+    if config is not None and not isinstance(config, config_pb2.ConfigProto):
+        raise TypeError("config must be a tf.ConfigProto, but got %s" % type(config))
+    if device_policy not in (None, *range(4)):
+        raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
+    if execution_mode not in (None, SYNC, ASYNC):
+        raise ValueError("execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC")
+    if scopes.executing_eagerly():
+        return
+    if scopes.has_default_graph() or scopes.get_default_graph().version > 0:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    from everflow.eager.graph import EagerGraph
+
+    scopes._DefaultGraphs.make_bottom = EagerGraph
+    scopes.default_graphs.reset()
+    variables.enable_resource_variables()
+
+
+def disable_eager_execution():
+    """Draw graphs again. For programs that move from one mode to the other at their start."""
+    if not scopes.executing_eagerly() and scopes.has_default_graph():
+        raise ValueError("tf.disable_eager_execution can only be called outside of graphs.")
+    scopes._DefaultGraphs.make_bottom = Graph
+    scopes.default_graphs.reset()

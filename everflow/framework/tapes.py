@@ -1,0 +1,69 @@
+"""What listens to operations as they are made: the stack of gradient tapes of each thread.
+
+Graphs call `record` for each operation, variables `variable_accessed` for each read; `ops/gradient_tape.py` has the tapes themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+
+class _Listening(threading.local):
+    def __init__(self):
+        self.tapes: tuple = ()
+
+
+_listening = _Listening()
+
+
+def record(op) -> None:
+    """Tell the tapes of this thread of a new operation."""
+    for tape in _listening.tapes:
+        tape.record(op)
+
+
+def variable_accessed(variable) -> None:
+    """Tell the tapes that a variable is about to be read."""
+    for tape in _listening.tapes:
+        tape.variable_accessed(variable)
+
+
+class CallRecord:
+    """What tapes remember of a call with a gradient function of its own, in place of the operations inside."""
+
+    type = name = "CustomGradient"
+
+    def __init__(self, inputs, outputs, gradient):
+        self.inputs, self.outputs, self.attrs = inputs, outputs, {}
+        self._gradient_function = lambda op, *grads: gradient(*grads)
+
+
+def watch_any(tensors) -> bool:
+    """Whether a tape of this thread watches one of these."""
+    return any(tape.watches(t) for tape in _listening.tapes for t in tensors)
+
+
+def active() -> tuple:
+    """The tapes that listen now, outermost first."""
+    return _listening.tapes
+
+
+def push(tape) -> None:
+    """Let a tape listen, too."""
+    _listening.tapes = (*_listening.tapes, tape)
+
+
+def remove(tape) -> None:
+    """Let a tape listen no more."""
+    _listening.tapes = tuple(t for t in _listening.tapes if t is not tape)
+
+
+@contextlib.contextmanager
+def stop_recording():
+    """A context in which no tape listens."""
+    before, _listening.tapes = _listening.tapes, ()
+    try:
+        yield
+    finally:
+        _listening.tapes = before
