@@ -1,0 +1,234 @@
+"""The backend's arithmetic: element by element, reductions, comparisons and products of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.keras.backend.config import floatx
+from everflow.keras.backend.values import int_shape, is_sparse, ndim
+from everflow.ops import array, math
+from everflow.ops import clip as clip_ops
+from everflow.ops.nn_normalization import l2_normalize as _l2_normalize
+from everflow.ops.sparse import sparse_tensor_dense_matmul
+
+# --- one element at a time -----------------------------------------------------------------------
+
+
+def _of_one(name, meaning):
+    compute = getattr(math, name)
+
+    def function(x):
+        return compute(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{meaning}, element by element."
+    return function
+
+
+abs = _of_one("abs", "Absolute values")  # noqa: A001  Keras's own name
+cos = _of_one("cos", "Cosines")
+exp = _of_one("exp", "Exponentials")
+log = _of_one("log", "Logarithms")
+round = _of_one("round", "Nearest integers, halves to the even one")  # noqa: A001
+sign = _of_one("sign", "Signs")
+sin = _of_one("sin", "Sines")
+square = _of_one("square", "Squares")
+
+
+def constant_to_tensor(x, dtype):
+    """A Python number as a constant of this dtype."""
+    from everflow.framework.conversion import convert_to_tensor
+
+    return convert_to_tensor(x, dtype=dtype)
+
+
+def sqrt(x):
+    """Square roots, element by element; those of negative numbers are zero."""
+    zero = constant_to_tensor(0.0, x.dtype.base_dtype)
+    infinity = constant_to_tensor(np.inf, x.dtype.base_dtype)
+    return math.sqrt(clip_ops.clip_by_value(x, zero, infinity))
+
+
+def pow(x, a):  # noqa: A001
+    """Powers, element by element."""
+    return math.pow(x, a)
+
+
+def clip(x, min_value, max_value):
+    """Values brought within bounds; None stands for no bound."""
+    if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)) and max_value < min_value:
+        max_value = min_value
+    if min_value is None:
+        min_value = -np.inf
+    if max_value is None:
+        max_value = np.inf
+    lowest = constant_to_tensor(min_value, x.dtype.base_dtype)
+    highest = constant_to_tensor(max_value, x.dtype.base_dtype)
+    return clip_ops.clip_by_value(x, lowest, highest)
+
+
+# --- comparisons ---------------------------------------------------------------------------------
+
+
+def _of_two(name, meaning):
+    compute = getattr(math, name)
+
+    def function(x, y):
+        return compute(x, y)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{meaning}, element by element."
+    return function
+
+
+equal = _of_two("equal", "Whether x == y")
+not_equal = _of_two("not_equal", "Whether x != y")
+greater = _of_two("greater", "Whether x > y")
+greater_equal = _of_two("greater_equal", "Whether x >= y")
+less = _of_two("less", "Whether x < y")
+less_equal = _of_two("less_equal", "Whether x <= y")
+maximum = _of_two("maximum", "The larger of x and y")
+minimum = _of_two("minimum", "The smaller of x and y")
+
+
+# --- reductions ----------------------------------------------------------------------------------
+
+
+def max(x, axis=None, keepdims=False):  # noqa: A001
+    """The largest value along axes."""
+    return math.reduce_max(x, axis, keepdims)
+
+
+def min(x, axis=None, keepdims=False):  # noqa: A001
+    """The smallest value along axes."""
+    return math.reduce_min(x, axis, keepdims)
+
+
+def sum(x, axis=None, keepdims=False):  # noqa: A001
+    """The sum along axes."""
+    return math.reduce_sum(x, axis, keepdims)
+
+
+def prod(x, axis=None, keepdims=False):
+    """The product along axes."""
+    return math.reduce_prod(x, axis, keepdims)
+
+
+def _as_float(x):
+    return math.cast(x, floatx()) if x.dtype.base_dtype == dtypes.bool else x
+
+
+def mean(x, axis=None, keepdims=False):
+    """The mean along axes; of truth values, how many are true."""
+    return math.reduce_mean(_as_float(x), axis, keepdims)
+
+
+def var(x, axis=None, keepdims=False):
+    """The variance along axes."""
+    return math.reduce_variance(_as_float(x), axis=axis, keepdims=keepdims)
+
+
+def std(x, axis=None, keepdims=False):
+    """The standard deviation along axes."""
+    return math.reduce_std(_as_float(x), axis=axis, keepdims=keepdims)
+
+
+def any(x, axis=None, keepdims=False):  # noqa: A001
+    """Whether anything along axes is true."""
+    return math.reduce_any(math.cast(x, dtypes.bool), axis, keepdims)
+
+
+def all(x, axis=None, keepdims=False):  # noqa: A001
+    """Whether everything along axes is true."""
+    return math.reduce_all(math.cast(x, dtypes.bool), axis, keepdims)
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """The logarithm of the sum of exponentials along axes."""
+    return math.reduce_logsumexp(x, axis, keepdims)
+
+
+def argmax(x, axis=-1):
+    """Where the largest value along an axis is."""
+    return math.argmax(x, axis)
+
+
+def argmin(x, axis=-1):
+    """Where the smallest value along an axis is."""
+    return math.argmin(x, axis)
+
+
+def cumsum(x, axis=0):
+    """Sums of everything up to here along an axis."""
+    return math.cumsum(x, axis=axis)
+
+
+def cumprod(x, axis=0):
+    """Products of everything up to here along an axis."""
+    return math.cumprod(x, axis=axis)
+
+
+def l2_normalize(x, axis=None):
+    """Values scaled to length one along an axis."""
+    return _l2_normalize(x, axis=axis)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def _sizes(x):
+    """The shape, with tensors for sizes that are known when it runs only."""
+    return [dynamic if known is None else known for known, dynamic in zip(int_shape(x), array.unstack(array.shape(x)))]
+
+
+def dot(x, y):
+    """The matrix product; for more dimensions, that of the last axis of x and the one before the last of y.
+
+    >>> K = tf.keras.backend
+    >>> K.int_shape(K.dot(K.ones((2, 3, 4)), K.ones((4, 5))))
+    (2, 3, 5)
+    """
+    if ndim(x) is not None and (ndim(x) > 2 or ndim(y) > 2):
+        x_sizes, y_sizes = tuple(_sizes(x)), tuple(_sizes(y))
+        axes = list(range(ndim(y)))
+        axes = [axes.pop(-2), *axes]
+        rows = array.reshape(x, [-1, x_sizes[-1]])
+        columns = array.reshape(array.transpose(y, perm=axes), [y_sizes[-2], -1])
+        return array.reshape(math.matmul(rows, columns), x_sizes[:-1] + y_sizes[:-2] + y_sizes[-1:])
+    if is_sparse(x):
+        return sparse_tensor_dense_matmul(x, y)
+    return math.matmul(x, y)
+
+
+def batch_dot(x, y, axes=None):
+    """The product of each element of a batch with its counterpart, along the given axes.
+
+    >>> K = tf.keras.backend
+    >>> K.int_shape(K.batch_dot(K.ones((32, 20, 1)), K.ones((32, 30, 20)), axes=(1, 2)))
+    (32, 1, 30)
+    """
+    if isinstance(axes, int):
+        axes = (axes, axes)
+    x_rank, y_rank = ndim(x), ndim(y)
+    if axes is None:
+        axes = [x_rank - 1, y_rank - 2]
+    # The shorter one gets axes of size one at the end, which the result loses again.
+    missing = y_rank - x_rank
+    if missing < 0:
+        y = array.reshape(y, array.concat([array.shape(y), [1] * -missing], axis=0))
+    elif missing > 0:
+        x = array.reshape(x, array.concat([array.shape(x), [1] * missing], axis=0))
+    if ndim(x) == 2 and ndim(y) == 2:
+        if axes[0] == axes[1]:
+            result = math.reduce_sum(math.multiply(x, y), axes[0])
+        else:
+            result = math.reduce_sum(math.multiply(array.transpose(x, [1, 0]), y), axes[1])
+    else:
+        adjoint_x = None if axes[0] == ndim(x) - 1 else True
+        adjoint_y = True if axes[1] == ndim(y) - 1 else None
+        result = math.matmul(x, y, adjoint_a=adjoint_x, adjoint_b=adjoint_y)
+    if missing:
+        start = x_rank + y_rank - 3 if missing < 0 else x_rank - 1
+        result = array.squeeze(result, list(range(start, start + (missing if missing > 0 else -missing))))
+    return array.expand_dims(result, 1) if ndim(result) == 1 else result

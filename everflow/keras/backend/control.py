@@ -1,0 +1,106 @@
+"""The backend's choices and loops: switches, the train and test phases, maps and folds; and gradients."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies
+from everflow.keras.backend.state import learning_phase
+from everflow.keras.backend.values import ndim
+from everflow.ops import array, functional, math
+from everflow.ops import gradients as gradient_ops
+from everflow.ops.control_flow.conditionals import cond
+from everflow.ops.printing import print as _print
+from everflow.ops.variables import Variable
+
+
+def switch(condition, then_expression, else_expression):
+    """One expression or the other: as a whole for a single condition, else element by element. Either may be a function."""
+    if condition.dtype != dtypes.bool:
+        condition = math.cast(condition, "bool")
+    condition_rank = ndim(condition)
+    if not condition_rank:
+        return cond(condition, _as_function(then_expression), _as_function(else_expression))
+    if callable(then_expression):
+        then_expression = then_expression()
+    if callable(else_expression):
+        else_expression = else_expression()
+    rank = ndim(then_expression)
+    if condition_rank > rank:
+        raise ValueError(
+            "Rank of `condition` should be less than or equal to rank of `then_expression` and `else_expression`. "
+            f"ndim(condition)={condition_rank}, ndim(then_expression)={rank}"
+        )
+    if condition_rank > 1:
+        condition = _spread(condition, then_expression, rank - condition_rank)
+    return array.where(condition, then_expression, else_expression)
+
+
+def _as_function(expression):
+    return expression if callable(expression) else lambda: expression
+
+
+def _spread(condition, expression, missing):
+    """A condition repeated along the axes that only the expression has."""
+    shape = array.concat([array.shape(condition), [1] * missing], axis=0)
+    condition = array.reshape(condition, shape)
+    wanted = array.shape(expression)
+    repeats = array.where(wanted - shape > 0, wanted, array.ones_like(wanted))
+    return array.tile(condition, repeats)
+
+
+def in_train_phase(x, alt, training=None):
+    """x while training, alt otherwise; either may be a function."""
+    if training is None:
+        training = learning_phase()
+    if not hasattr(training, "dtype"):
+        if training == 1 or training is True:
+            return x() if callable(x) else x
+        if training == 0 or training is False:
+            return alt() if callable(alt) else alt
+    return switch(training, x, alt)
+
+
+def in_test_phase(x, alt, training=None):
+    """x while testing, alt otherwise; either may be a function."""
+    return in_train_phase(alt, x, training=training)
+
+
+def map_fn(fn, elems, name=None, dtype=None):
+    """A function of each slice along the first axis."""
+    return functional.map_fn(fn, elems, name=name, dtype=dtype)
+
+
+def foldl(fn, elems, initializer=None, name=None):
+    """Slices along the first axis combined from the left."""
+    return functional.foldl(fn, elems, initializer=initializer, name=name)
+
+
+def foldr(fn, elems, initializer=None, name=None):
+    """Slices along the first axis combined from the right."""
+    return functional.foldr(fn, elems, initializer=initializer, name=name)
+
+
+def gradients(loss, variables):
+    """The gradients of a loss with respect to variables."""
+    return gradient_ops.gradients(loss, variables)
+
+
+def stop_gradient(variables):
+    """The same values, constant for gradients."""
+    if isinstance(variables, (list, tuple)):
+        return map(array.stop_gradient, variables)
+    return array.stop_gradient(variables)
+
+
+def print_tensor(x, message=""):
+    """The same values, printed each time they are computed."""
+    if isinstance(x, Variable):
+        x = array.identity(x)
+    with control_dependencies([_print(message, x, output_stream=_standard_output())]):
+        return array.identity(x)
+
+
+def _standard_output():
+    import sys
+
+    return sys.stdout

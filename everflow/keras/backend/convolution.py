@@ -1,0 +1,218 @@
+"""The backend's convolutions and pooling, with channels last or first. Channels that come second are moved to the end and back: a processor
+wants them there."""
+
+from __future__ import annotations
+
+import itertools
+
+from everflow.keras.backend.config import normalize_data_format
+from everflow.keras.backend.values import int_shape, ndim
+from everflow.ops import array, math, nn_atrous, nn_convolution, nn_pooling
+from everflow.ops import nn as nn_ops
+
+_PADDINGS = {"same": "SAME", "valid": "VALID"}
+
+
+def _padding(padding):
+    if padding not in _PADDINGS:
+        raise ValueError("Invalid padding: " + str(padding))
+    return _PADDINGS[padding]
+
+
+def _channels_last(x, data_format, spatial):
+    """The input and its layout by TensorFlow's name, with channels moved to the end where they are second."""
+    last = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[spatial]
+    if data_format == "channels_first":
+        x = array.transpose(x, (0, *range(2, spatial + 2), 1))
+    return x, last
+
+
+def _as_it_was(x, data_format, spatial):
+    return array.transpose(x, (0, spatial + 1, *range(1, spatial + 1))) if data_format == "channels_first" else x
+
+
+def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """A convolution over sequences; with padding "causal" no output sees what comes later."""
+    data_format = normalize_data_format(data_format)
+    length = kernel.shape.as_list()[0]
+    if padding == "causal":
+        before = dilation_rate * (length - 1)
+        x = array.pad(x, [[0, 0], [before, 0], [0, 0]])
+        padding = "valid"
+    padding = _padding(padding)
+    x, layout = _channels_last(x, data_format, 1)
+    x = nn_atrous.convolution(
+        input=x, filter=kernel, dilation_rate=(dilation_rate,), strides=(strides,), padding=padding, data_format=layout
+    )
+    return _as_it_was(x, data_format, 1)
+
+
+def _convolution(x, kernel, strides, padding, data_format, dilation_rate, spatial):
+    data_format = normalize_data_format(data_format)
+    x, layout = _channels_last(x, data_format, spatial)
+    x = nn_atrous.convolution(
+        input=x, filter=kernel, dilation_rate=dilation_rate, strides=strides, padding=_padding(padding), data_format=layout
+    )
+    return _as_it_was(x, data_format, spatial)
+
+
+def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution over images."""
+    return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 2)
+
+
+def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
+    """A convolution over volumes."""
+    return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 3)
+
+
+def _transposed_output_shape(x, output_shape, data_format):
+    """The output's shape with channels last, the batch size taken from the input where it isn't known."""
+    if data_format == "channels_first":
+        output_shape = (output_shape[0], *output_shape[2:], output_shape[1])
+    if output_shape[0] is None:
+        output_shape = (array.shape(x)[0], *tuple(output_shape[1:]))
+    return array.stack(list(output_shape))
+
+
+def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """The transpose of a convolution over images: from the shape of its output to that of its input."""
+    data_format = normalize_data_format(data_format)
+    x, layout = _channels_last(x, data_format, 2)
+    output_shape = _transposed_output_shape(x, output_shape, data_format)
+    padding = _padding(padding)
+    if tuple(dilation_rate) == (1, 1):
+        x = nn_convolution.conv2d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=padding, data_format=layout)
+    else:
+        if dilation_rate[0] != dilation_rate[1]:
+            raise ValueError(
+                f"Expected the 2 dimensions of the `dilation_rate` argument to be equal to each other. Received: {dilation_rate}"
+            )
+        x = nn_atrous.atrous_conv2d_transpose(x, kernel, output_shape, rate=dilation_rate[0], padding=padding)
+    return _as_it_was(x, data_format, 2)
+
+
+def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid", data_format=None):
+    """The transpose of a convolution over volumes."""
+    data_format = normalize_data_format(data_format)
+    x, layout = _channels_last(x, data_format, 3)
+    output_shape = _transposed_output_shape(x, output_shape, data_format)
+    x = nn_convolution.conv3d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=_padding(padding), data_format=layout)
+    return _as_it_was(x, data_format, 3)
+
+
+def separable_conv1d(x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """A convolution over sequences of each channel by itself, then one that mixes the channels."""
+    data_format = normalize_data_format(data_format)
+    strides = strides if isinstance(strides, int) else strides[0]
+    dilation_rate = dilation_rate if isinstance(dilation_rate, int) else dilation_rate[0]
+    x, _ = _channels_last(x, data_format, 1)
+    # As images of one row.
+    x = nn_atrous.separable_conv2d(
+        array.expand_dims(x, 1),
+        array.expand_dims(depthwise_kernel, 0),
+        array.expand_dims(pointwise_kernel, 0),
+        strides=(1, strides, strides, 1),
+        padding=_padding(padding),
+        rate=(1, dilation_rate),
+        data_format="NHWC",
+    )
+    return _as_it_was(array.squeeze(x, [1]), data_format, 1)
+
+
+def separable_conv2d(x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution over images of each channel by itself, then one that mixes the channels."""
+    data_format = normalize_data_format(data_format)
+    if len(strides) != 2:
+        raise ValueError("`strides` must be a tuple of 2 integers.")
+    x, layout = _channels_last(x, data_format, 2)
+    x = nn_atrous.separable_conv2d(
+        x, depthwise_kernel, pointwise_kernel, (1, *strides, 1), padding=_padding(padding), rate=dilation_rate, data_format=layout
+    )
+    return _as_it_was(x, data_format, 2)
+
+
+def depthwise_conv2d(x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """A convolution over images of each channel by itself."""
+    data_format = normalize_data_format(data_format)
+    x, layout = _channels_last(x, data_format, 2)
+    x = nn_atrous.depthwise_conv2d(
+        x, depthwise_kernel, strides=(1, *strides, 1), padding=_padding(padding), rate=dilation_rate, data_format=layout
+    )
+    return _as_it_was(x, data_format, 2)
+
+
+# --- pooling -------------------------------------------------------------------------------------
+
+
+def _pool(builders, x, pool_size, strides, padding, data_format, pool_mode):
+    spatial = ndim(x) - 2
+    x, layout = _channels_last(x, normalize_data_format(data_format), spatial)
+    padding = _padding(padding)
+    if pool_mode not in builders:
+        raise ValueError("Invalid pooling mode: " + str(pool_mode))
+    x = builders[pool_mode](x, (1, *pool_size, 1), (1, *strides, 1), padding=padding, data_format=layout)
+    return _as_it_was(x, normalize_data_format(data_format), spatial)
+
+
+def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest value or the mean of windows over images."""
+    for name, value in (("pool_size", pool_size), ("strides", strides)):
+        if len(value) != 2:
+            raise ValueError(f"`{name}` must be a tuple of 2 integers.")
+    builders = {"max": nn_pooling.max_pool, "avg": nn_pooling.avg_pool}
+    return _pool(builders, x, pool_size, strides, padding, data_format, pool_mode)
+
+
+def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest value or the mean of windows over volumes."""
+    builders = {"max": nn_pooling.max_pool3d, "avg": nn_pooling.avg_pool3d}
+    return _pool(builders, x, pool_size, strides, padding, data_format, pool_mode)
+
+
+# --- each place with weights of its own ----------------------------------------------------------
+
+
+def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """A convolution whose kernel differs from place to place: kernel has a matrix for each of `output_shape`."""
+    data_format = normalize_data_format(data_format)
+    kernel_shape = int_shape(kernel)
+    features, filters = kernel_shape[1], kernel_shape[-1]
+    spatial = len(output_shape)
+    windows = []
+    for place in itertools.product(*[range(size) for size in output_shape]):
+        window = [slice(at * stride, at * stride + size) for at, stride, size in zip(place, strides, kernel_size)]
+        everything = slice(None)
+        window = (everything, everything, *window) if data_format == "channels_first" else (everything, *window, everything)
+        windows.append(array.reshape(inputs[window], (1, -1, features)))
+    output = math.matmul(array.concat(windows, axis=0), kernel)
+    output = array.reshape(output, (*output_shape, -1, filters))
+    if data_format == "channels_first":
+        return array.transpose(output, [spatial, spatial + 1, *range(spatial)])
+    return array.transpose(output, [spatial, *range(spatial), spatial + 1])
+
+
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """A convolution over sequences whose kernel differs from place to place."""
+    return local_conv(inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format)
+
+
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """A convolution over images whose kernel differs from place to place."""
+    return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
+
+
+def bias_add(x, bias, data_format=None):
+    """A bias for each channel, or for each place and channel, added to a tensor."""
+    data_format = normalize_data_format(data_format)
+    bias_shape = int_shape(bias)
+    if len(bias_shape) != 1 and len(bias_shape) != ndim(x) - 1:
+        raise ValueError(f"Unexpected bias dimensions {len(bias_shape)}, expect to be 1 or {ndim(x)} dimensions")
+    rank, first = ndim(x), data_format == "channels_first"
+    if rank not in (3, 4, 5) or (rank == 4 and len(bias_shape) == 1 and not first):
+        return nn_ops.bias_add(x, bias)
+    if len(bias_shape) == 1:
+        shape = (1, *bias_shape, *(1,) * (rank - 2)) if first else (1,) * (2 if rank == 3 else rank - 2) + bias_shape
+    else:
+        shape = (1, bias_shape[-1], *bias_shape[:-1]) if first else (1, *bias_shape)
+    return x + array.reshape(bias, shape)

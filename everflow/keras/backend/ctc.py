@@ -1,0 +1,54 @@
+"""The backend's connectionist temporal classification: labels without an alignment to the frames."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
+from everflow.keras.backend.config import epsilon
+from everflow.ops import array, functional, math
+from everflow.ops.nn_ctc import ctc_beam_search_decoder, ctc_greedy_decoder, ctc_loss
+from everflow.ops.sparse import sparse_to_dense
+
+
+def ctc_label_dense_to_sparse(labels, label_lengths):
+    """Rows of labels, of which only the first `label_lengths` count, as a SparseTensor."""
+    shape = array.shape(labels)
+    rows = array.stack([shape[0]])
+    columns = array.stack([shape[1]])
+
+    def before_end(row, length):
+        return array.expand_dims(math.range(array.shape(row)[1]), 0) < array.fill(columns, length)
+
+    start = math.cast(array.fill([1, shape[1]], 0), dtypes.bool)
+    mask = functional.scan(before_end, label_lengths, initializer=start, parallel_iterations=1)
+    mask = mask[:, 0, :]
+    column_numbers = array.reshape(array.tile(math.range(0, shape[1]), rows), shape)
+    column_indices = array.boolean_mask(column_numbers, mask)
+    row_numbers = array.transpose(array.reshape(array.tile(math.range(0, shape[0]), columns), array.reverse(shape, [0])))
+    row_indices = array.boolean_mask(row_numbers, mask)
+    indices = array.transpose(array.reshape(array.concat([row_indices, column_indices], axis=0), [2, -1]))
+    values = array.gather_nd(labels, indices)
+    return SparseTensor(math.cast(indices, dtypes.int64), values, math.cast(shape, dtypes.int64))
+
+
+def ctc_batch_cost(y_true, y_pred, input_length, label_length):
+    """The loss of each element of a batch; y_pred holds probabilities, (samples, time, classes)."""
+    label_length = math.cast(array.squeeze(label_length, axis=-1), dtypes.int32)
+    input_length = math.cast(array.squeeze(input_length, axis=-1), dtypes.int32)
+    sparse_labels = math.cast(ctc_label_dense_to_sparse(y_true, label_length), dtypes.int32)
+    y_pred = math.log(array.transpose(y_pred, perm=[1, 0, 2]) + epsilon())
+    return array.expand_dims(ctc_loss(inputs=y_pred, labels=sparse_labels, sequence_length=input_length), 1)
+
+
+def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
+    """The most likely labels, as a list of matrices padded with -1, and their log probabilities."""
+    y_pred = math.log(array.transpose(y_pred, perm=[1, 0, 2]) + epsilon())
+    input_length = math.cast(input_length, dtypes.int32)
+    if greedy:
+        decoded, log_probabilities = ctc_greedy_decoder(inputs=y_pred, sequence_length=input_length)
+    else:
+        decoded, log_probabilities = ctc_beam_search_decoder(
+            inputs=y_pred, sequence_length=input_length, beam_width=beam_width, top_paths=top_paths
+        )
+    dense = [sparse_to_dense(found.indices, found.dense_shape, found.values, default_value=-1) for found in decoded]
+    return dense, log_probabilities

@@ -1,0 +1,122 @@
+"""`K.function`: inputs, outputs and updates of a graph as one callable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import control_dependencies, executing_eagerly
+from everflow.keras.backend.state import get_session
+from everflow.keras.backend.values import flatten_to_tensors, is_sparse
+from everflow.ops.grouping import group
+
+
+class GraphExecutionFunction:
+    """Runs `outputs` for values of `inputs`, then the updates, in Keras's session.
+
+    `fetches` are run along with each call; `fetch_callbacks` are called with their values.
+    """
+
+    def __init__(self, inputs, outputs, updates=None, name=None, **session_kwargs):
+        updates = updates or []
+        if not isinstance(updates, (list, tuple)):
+            raise TypeError("`updates` in a Keras backend function should be a list or tuple.")
+        self._structure = outputs
+        self.inputs = nest.flatten(inputs)
+        self.outputs = flatten_to_tensors(outputs)
+        # Updates come after the outputs were computed, which may read the same variables.
+        with control_dependencies([self.outputs[0]] if self.outputs else None):
+            self.updates_op = group(*[_as_update(update) for update in updates])
+        self.name = name
+        self.feed_dict = session_kwargs.pop("feed_dict", None) or {}
+        self.fetches = [array if isinstance(array, Operation) else _identity(array) for array in session_kwargs.pop("fetches", None) or []]
+        self.run_options = session_kwargs.pop("options", None)
+        self.run_metadata = session_kwargs.pop("run_metadata", None)
+        self.fetch_callbacks = {}
+        self.session_kwargs = session_kwargs
+        if session_kwargs:
+            raise ValueError("Some keys in session_kwargs are not supported at this time: " + str(list(session_kwargs)))
+        self._prepared = None
+
+    def __call__(self, inputs):
+        session = get_session(nest.flatten(inputs))
+        feeds, values = [], []
+        for tensor, value in zip(self.inputs, nest.flatten(inputs)):
+            if value is None:
+                raise ValueError(f"A Keras function needs a value for each input; that of {tensor.name} is None.")
+            feeds.append(tensor)
+            values.append(_value_to_feed(tensor, value))
+        for tensor, value in sorted(self.feed_dict.items(), key=lambda item: item[0].name):
+            feeds.append(tensor)
+            values.append(np.asarray(value, dtype=tensor.dtype.base_dtype.name))
+        symbolic = [i for i, value in enumerate(values) if isinstance(value, Tensor) and not hasattr(value, "numpy")]
+        if symbolic:
+            # Tensors of the graph, from an input pipeline for instance: all in one run, as they may come from one op.
+            for i, value in zip(symbolic, session.run([values[i] for i in symbolic])):
+                values[i] = value
+        fetched = self._callable(session, feeds)(*values)
+        for fetch, value in zip(self.fetches, fetched[len(self.outputs) :]):
+            if fetch in self.fetch_callbacks:
+                self.fetch_callbacks[fetch](value)
+        return nest.pack_sequence_as(self._structure, fetched[: len(self.outputs)])
+
+    def _callable(self, session, feeds):
+        """The function of the session for these feeds; made anew when anything of it changed."""
+        key = (session, tuple(map(id, feeds)), tuple(map(id, self.fetches)), self.run_options, self.run_metadata)
+        if self._prepared is None or self._prepared[0] != key:
+            for output in self.outputs:
+                if any(output is tensor for tensor in feeds):
+                    raise InvalidArgumentError(None, None, f"{output.name} is both fed and fetched.")
+            fetches = [*self.outputs, *self.fetches, self.updates_op]
+            if self.run_options is not None or self.run_metadata is not None:
+                call = session.make_callable(fetches, feed_list=feeds, accept_options=True)
+                options, metadata = self.run_options, self.run_metadata
+                self._prepared = key, lambda *values: call(*values, options=options, run_metadata=metadata)
+            else:
+                self._prepared = key, session.make_callable(fetches, feed_list=feeds)
+        return self._prepared[1]
+
+
+def _identity(tensor):
+    from everflow.ops.array import identity
+
+    return identity(tensor)
+
+
+def _as_update(update):
+    if isinstance(update, tuple):
+        variable, new_value = update
+        update = variable.assign(new_value)
+    # The assignment itself; what an assign returns also reads the variable, which nobody needs here.
+    return update.op if hasattr(update, "handle") and hasattr(update, "op") else update
+
+
+def _value_to_feed(tensor, value):
+    if isinstance(value, Tensor):
+        return value
+    if is_sparse(tensor):
+        from everflow.framework.composites import SparseTensorValue
+
+        if hasattr(value, "tocoo"):
+            matrix = value.tocoo()
+            value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)
+        return value
+    return np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype)
+
+
+def function(inputs, outputs, updates=None, name=None, **kwargs):
+    """A callable that takes a list of values for `inputs` and gives those of `outputs`, then runs `updates`.
+
+    >>> K = tf.keras.backend
+    >>> x = K.placeholder(shape=(2,))
+    >>> K.function([x], [x * 2])([np.array([1.0, 2.0])])
+    [array([2., 4.], dtype=float32)]
+    """
+    for key in kwargs:
+        if key not in ("feed_dict", "fetches", "options", "run_metadata"):
+            raise ValueError(f'Invalid argument "{key}" passed to K.function with TensorFlow backend')
+    if executing_eagerly():
+        raise NotImplementedError("Everflow doesn't have K.function in eager mode yet")
+    return GraphExecutionFunction(inputs, outputs, updates=updates, name=name, **kwargs)

@@ -1,0 +1,248 @@
+"""What Keras remembers: for each graph its learning phase, name counters and variables, and for each thread a session.
+
+The session is made when first needed, and each time it is asked for, variables that Keras made and nobody initialised yet are initialised.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import threading
+import weakref
+
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import (
+    executing_eagerly,
+    get_default_graph,
+    get_default_session,
+    graph_from_inputs,
+    name_scope,
+    reset_default_graph,
+)
+from everflow.ops.constants import placeholder_with_default
+from everflow.ops.variables import is_variable_initialized, variables_initializer
+
+
+class _GraphState:
+    """What is remembered of one graph."""
+
+    def __init__(self):
+        self.learning_phase = None
+        self.name_counts = collections.defaultdict(int)
+        self.variables = weakref.WeakSet()
+        self.optimizers = weakref.WeakSet()
+
+
+class _Thread(threading.local):
+    session = None
+
+
+_states: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_thread = _Thread()
+_eager_learning_phase = 0
+_manual_variable_initialization = False
+_symbolic_graph = None
+
+
+def get_graph() -> Graph:
+    """The graph that models are drawn in: the default one, or, in eager mode, one that Keras keeps for it."""
+    global _symbolic_graph
+    if not executing_eagerly():
+        return get_default_graph()
+    if _symbolic_graph is None:
+        _symbolic_graph = Graph()
+    return _symbolic_graph
+
+
+def state_of(graph=None) -> _GraphState:
+    """What is remembered of a graph, the current one by default."""
+    graph = get_graph() if graph is None else graph
+    if graph not in _states:
+        _states[graph] = _GraphState()
+    return _states[graph]
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def get_uid(prefix=""):
+    """How often this prefix was asked for in the current graph, counting from 1.
+
+    >>> [tf.keras.backend.get_uid("dense"), tf.keras.backend.get_uid("dense")]
+    [1, 2]
+    """
+    counts = state_of().name_counts
+    counts[prefix] += 1
+    return counts[prefix]
+
+
+def reset_uids():
+    """Begin all name counters anew."""
+    for state in _states.values():
+        state.name_counts.clear()
+
+
+def unique_object_name(name, name_uid_map=None, avoid_names=None, namespace="", zero_based=False):
+    """A name of the form `name_2` that is new in the current graph; with `zero_based` the first one has no number."""
+    counts = state_of().name_counts if name_uid_map is None else name_uid_map
+    avoid = avoid_names or ()
+    while True:
+        number = counts[(namespace, name)]
+        counts[(namespace, name)] += 1
+        proposed = name if zero_based and number == 0 else f"{name}_{number if zero_based else number + 1}"
+        if proposed not in avoid:
+            return proposed
+
+
+# --- learning phase ---------------------------------------------------------------------------
+
+
+def _draw_learning_phase():
+    with name_scope(""):
+        return placeholder_with_default(False, shape=(), name="keras_learning_phase")
+
+
+def learning_phase():
+    """Whether layers are being trained: a placeholder that is False where it isn't fed, or what `set_learning_phase` fixed."""
+    if executing_eagerly():
+        return _eager_learning_phase
+    return symbolic_learning_phase()
+
+
+def symbolic_learning_phase():
+    """The learning phase of the graph that models are drawn in."""
+    graph = get_graph()
+    state = state_of(graph)
+    if state.learning_phase is None:
+        with graph.as_default():
+            state.learning_phase = _draw_learning_phase()
+    return state.learning_phase
+
+
+def _check_phase(value):
+    if value not in {0, 1}:
+        raise ValueError("Expected learning phase to be 0 or 1.")
+
+
+def set_learning_phase(value):
+    """Fix the learning phase of the current graph: 0 to test, 1 to train."""
+    global _eager_learning_phase
+    _check_phase(value)
+    if executing_eagerly():
+        _eager_learning_phase = value
+    state_of().learning_phase = value
+
+
+@contextlib.contextmanager
+def learning_phase_scope(value):
+    """A context in which the learning phase is fixed."""
+    global _eager_learning_phase
+    _check_phase(value)
+    state = state_of()
+    before, eager_before = state.learning_phase, _eager_learning_phase
+    set_learning_phase(value)
+    try:
+        yield
+    finally:
+        state.learning_phase, _eager_learning_phase = before, eager_before
+
+
+# --- variables and sessions --------------------------------------------------------------------
+
+
+def track_variable(variable):
+    """Let the session initialise this variable when it is first needed."""
+    if executing_eagerly():
+        return
+    graph = variable.graph if hasattr(variable, "graph") else get_graph()
+    state_of(graph).variables.add(variable)
+
+
+def track_tf_optimizer(optimizer):
+    """Let the session initialise the variables of a tf.train optimizer that a model uses."""
+    if executing_eagerly():
+        return
+    state_of().optimizers.add(optimizer)
+
+
+def manual_variable_initialization(value):
+    """Whether the program initialises variables itself rather than Keras."""
+    global _manual_variable_initialization
+    _manual_variable_initialization = value
+
+
+def _tracked_variables(graph):
+    state = state_of(graph)
+    found = {id(variable): variable for variable in state.variables}
+    for optimizer in state.optimizers:
+        found.update((id(variable), variable) for variable in optimizer.variables())
+    # A set has no order, and a graph must come out the same each time: the order of creation is that of the nodes.
+    return sorted(found.values(), key=lambda variable: variable.op._id if hasattr(variable.op, "_id") else 0)
+
+
+def _initialize_variables(session):
+    candidates = [v for v in _tracked_variables(session.graph) if not getattr(v, "_keras_initialized", False)]
+    if not candidates:
+        return
+    known = session.run([is_variable_initialized(v) for v in candidates])
+    missing = [v for v, is_there in zip(candidates, known) if not is_there]
+    for variable in candidates:
+        variable._keras_initialized = True
+    if missing:
+        session.run(variables_initializer(missing))
+
+
+def _session_config():
+    from everflow.protos import config_pb2
+
+    if os.environ.get("OMP_NUM_THREADS"):
+        threads = int(os.environ["OMP_NUM_THREADS"])
+        return config_pb2.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads, allow_soft_placement=True)
+    return config_pb2.ConfigProto(allow_soft_placement=True)
+
+
+def session_without_initializing(op_input_list=()):
+    """The session that Keras uses, as it is."""
+    from everflow.runtime.session import Session
+
+    session = get_default_session()
+    if session is not None:
+        return session
+    graph = graph_from_inputs(op_input_list) if op_input_list else get_graph()
+    if _thread.session is None or _thread.session.graph is not graph or _thread.session._closed:
+        _thread.session = Session(graph=graph, config=_session_config())
+    return _thread.session
+
+
+def get_session(op_input_list=()):
+    """The session that Keras uses: the default one, or its own; all of Keras's variables in it are initialised."""
+    session = session_without_initializing(op_input_list)
+    if not _manual_variable_initialization:
+        with session.graph.as_default():
+            _initialize_variables(session)
+    return session
+
+
+def set_session(session):
+    """Let Keras use this session."""
+    _thread.session = session
+
+
+def clear_session():
+    """Forget the default graph and everything that Keras knows of it, and begin anew."""
+    global _symbolic_graph, _eager_learning_phase
+    reset_default_graph()
+    reset_uids()
+    _symbolic_graph = None
+    _eager_learning_phase = 0
+    _thread.session = None
+    _states.clear()
+    if not executing_eagerly():
+        symbolic_learning_phase()
+
+
+def is_symbolic(x) -> bool:
+    """Whether x belongs to a graph rather than holding a value."""
+    return isinstance(x, (Tensor, Operation)) and not hasattr(x, "numpy")

@@ -1,0 +1,114 @@
+"""Objects as data and back: configs of layers, losses and the like, and the names under which a program's own classes are found."""
+
+from __future__ import annotations
+
+import inspect
+
+_custom_objects: dict = {}
+
+
+def get_custom_objects():
+    """The dict of names under which a program's own classes and functions are found when a model is loaded; it may be written to."""
+    return _custom_objects
+
+
+class CustomObjectScope:
+    """A context in which more classes and functions are known by name.
+
+    >>> with tf.keras.utils.CustomObjectScope({"double": lambda x: 2 * x}):
+    ...     layer = tf.keras.layers.Dense(1, activation="double")
+    """
+
+    def __init__(self, *args):
+        self.custom_objects = args
+        self.backup = None
+
+    def __enter__(self):
+        self.backup = dict(_custom_objects)
+        for objects in self.custom_objects:
+            _custom_objects.update(objects)
+        return self
+
+    def __exit__(self, *args, **kwargs):
+        _custom_objects.clear()
+        _custom_objects.update(self.backup)
+
+
+def custom_object_scope(*args):
+    """A context in which more classes and functions are known by name: dicts from names to them."""
+    return CustomObjectScope(*args)
+
+
+def serialize_keras_object(instance):
+    """An object as {"class_name", "config"}, a function as its name, None as None."""
+    if instance is None:
+        return None
+    if hasattr(instance, "get_config"):
+        return {"class_name": instance.__class__.__name__, "config": _serialized(instance.get_config())}
+    if hasattr(instance, "__name__"):
+        return instance.__name__
+    raise ValueError("Cannot serialize", instance)
+
+
+def _serialized(config):
+    """A config whose functions and objects are written down too."""
+    result = {}
+    for key, item in config.items():
+        if isinstance(item, (str, type)) or not (hasattr(item, "get_config") or inspect.isfunction(item)):
+            result[key] = item
+        else:
+            written = serialize_keras_object(item)
+            if isinstance(written, dict) and not isinstance(item, (list, tuple, dict)):
+                written["__passive_serialization__"] = True
+            result[key] = written
+    return result
+
+
+def _is_written_object(config):
+    return isinstance(config, dict) and "class_name" in config and "config" in config
+
+
+def class_and_config_for_serialized_keras_object(config, module_objects=None, custom_objects=None, printable_module_name="object"):
+    """The class that a written object names, and the config to make it from."""
+    if not _is_written_object(config):
+        raise ValueError("Improper config format: " + str(config))
+    class_name = config["class_name"]
+    known = {**(module_objects or {}), **(custom_objects or {}), **_custom_objects}
+    cls = (custom_objects or {}).get(class_name) or _custom_objects.get(class_name) or known.get(class_name)
+    if cls is None:
+        raise ValueError("Unknown " + printable_module_name + ": " + str(class_name))
+    arguments = {}
+    for key, item in config["config"].items():
+        if isinstance(item, dict) and "__passive_serialization__" in item:
+            item = deserialize_keras_object(item, module_objects, custom_objects, "config_item")
+        elif isinstance(item, str) and inspect.isfunction(_custom_objects.get(item)):
+            item = _custom_objects[item]
+        elif isinstance(item, str) and inspect.isfunction((custom_objects or {}).get(item)):
+            item = custom_objects[item]
+        arguments[key] = item
+    return cls, arguments
+
+
+def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
+    """The object or function that a written form or a name stands for; a function is taken as it is."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        cls, config = class_and_config_for_serialized_keras_object(identifier, module_objects, custom_objects, printable_module_name)
+        if not hasattr(cls, "from_config"):
+            # A function that makes the object.
+            with CustomObjectScope(custom_objects or {}):
+                return cls(**config)
+        if "custom_objects" in inspect.signature(cls.from_config).parameters:
+            return cls.from_config(config, custom_objects={**_custom_objects, **(custom_objects or {})})
+        with CustomObjectScope(custom_objects or {}):
+            return cls.from_config(config)
+    if isinstance(identifier, str):
+        found = (custom_objects or {}).get(identifier) or _custom_objects.get(identifier) or (module_objects or {}).get(identifier)
+        if found is None:
+            raise ValueError("Unknown " + printable_module_name + ":" + identifier)
+        # A class's name stands for an object of it made without arguments.
+        return found() if inspect.isclass(found) else found
+    if inspect.isfunction(identifier):
+        return identifier
+    raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
