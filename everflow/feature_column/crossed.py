@@ -1,0 +1,67 @@
+"""Crossed columns: combinations of categories, hashed."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.feature_column.categorical import HashedCategoricalColumn
+from everflow.feature_column.columns import CategoricalColumn, IdWeightPair
+from everflow.framework import dtypes
+from everflow.ops import sparse
+from everflow.ops.parsing_examples import VarLenFeature
+
+
+class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):
+    """See `crossed_column`."""
+
+    name = property(lambda self: "_X_".join(sorted(key if isinstance(key, str) else key.name for key in self._leaves())))
+    parents = property(lambda self: list(self.keys))
+    num_buckets = property(lambda self: self.hash_bucket_size)
+
+    def _leaves(self):
+        """What is crossed in the end: a cross of crosses is one cross."""
+        return [leaf for key in self.keys for leaf in (key._leaves() if isinstance(key, CrossedColumn) else [key])]
+
+    @property
+    def parse_example_spec(self):
+        """The features of all that is crossed; plain keys are strings."""
+        spec = {}
+        for key in self.keys:
+            spec.update({key: VarLenFeature(dtypes.string)} if isinstance(key, str) else key.parse_example_spec)
+        return spec
+
+    def transform_feature(self, transformation_cache, state_manager):
+        tensors = []
+        for key in self._leaves():
+            if isinstance(key, str):
+                tensors.append(transformation_cache.get(key, state_manager))
+                continue
+            ids, weights = key.get_sparse_tensors(transformation_cache, state_manager)
+            if weights is not None:
+                raise ValueError(
+                    f"crossed_column does not support weight_tensor, but the given column populates weight_tensor. Given column: {key.name}"
+                )
+            tensors.append(ids)
+        return sparse.sparse_cross_hashed(tensors, num_buckets=self.hash_bucket_size, hash_key=self.hash_key)
+
+    def get_sparse_tensors(self, transformation_cache, state_manager):
+        return IdWeightPair(transformation_cache.get(self, state_manager), None)
+
+
+def crossed_column(keys, hash_bucket_size, hash_key=None):
+    """Combinations of the values of several features (by key) or categorical columns, hashed to ids below `hash_bucket_size`."""
+    if not hash_bucket_size or hash_bucket_size < 1:
+        raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
+    if not keys or len(keys) < 2:
+        raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
+    for key in keys:
+        if not isinstance(key, (str, CategoricalColumn)):
+            raise ValueError(
+                f"Unsupported key type. All keys must be either string, or categorical column except HashedCategoricalColumn. Given: {key}"
+            )
+        if isinstance(key, HashedCategoricalColumn):
+            raise ValueError(
+                "categorical_column_with_hash_bucket is not supported for crossing: hashing before crossing makes collisions more likely. "
+                f"Use the feature's name, a string, instead. Given: {key}"
+            )
+    return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

@@ -1,0 +1,247 @@
+"""Categories as dense tensors: learned vectors, of one column or shared by several, and counts of each category."""
+
+from __future__ import annotations
+
+import collections
+import math as python_math
+
+from everflow.feature_column.categorical import WeightedCategoricalColumn
+from everflow.feature_column.columns import (
+    DenseColumn,
+    SequenceDenseColumn,
+    TensorSequenceLengthPair,
+    assert_not_sequence,
+    assert_sequence,
+)
+from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
+from everflow.framework import dtypes
+from everflow.framework.scopes import add_to_collection, get_collection, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, math, sparse
+from everflow.ops.embedding import safe_embedding_lookup_sparse
+from everflow.ops.initializers import truncated_normal_initializer
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.train.checkpoint_initialization import init_from_checkpoint
+
+
+def _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, column_name=None):
+    if dimension is None or dimension < 1:
+        raise ValueError(f"Invalid dimension {dimension}.")
+    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
+        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+    if initializer is not None and not callable(initializer):
+        embedding = f" Embedding of column_name: {column_name}" if column_name else ""
+        raise ValueError(f"initializer must be callable if specified.{embedding}")
+    return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(dimension))
+
+
+class _Embedding(DenseColumn, SequenceDenseColumn):
+    """What embedding columns have in common: ids looked up in a table, combined within a row or kept as steps."""
+
+    parents = property(lambda self: [self.categorical_column])
+    parse_example_spec = property(lambda self: self.categorical_column.parse_example_spec)
+    variable_shape = property(lambda self: TensorShape([self.dimension]))
+    table_shape = property(lambda self: (self.categorical_column.num_buckets, self.dimension))
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return transformation_cache.get(self.categorical_column, state_manager)
+
+    def _embedded(self, transformation_cache, state_manager):
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return ids, safe_embedding_lookup_sparse(
+            self._table(state_manager), ids, weights, combiner=self.combiner, name=f"{self.name}_weights", max_norm=self.max_norm
+        )
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        assert_not_sequence(self, "embedding_column")
+        return self._embedded(transformation_cache, state_manager)[1]
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        assert_sequence(self, "embedding_column")
+        ids, embedded = self._embedded(transformation_cache, state_manager)
+        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
+
+    def _restore(self, table):
+        """Let the table start from a checkpoint, if the column was told to."""
+        if self.ckpt_to_load_from is not None:
+            start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
+            init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
+
+
+class EmbeddingColumn(
+    _Embedding,
+    collections.namedtuple(
+        "EmbeddingColumn",
+        ("categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable"),
+    ),
+):
+    """See `embedding_column`."""
+
+    name = property(lambda self: f"{self.categorical_column.name}_embedding")
+
+    def create_state(self, state_manager):
+        state_manager.create_variable(
+            self,
+            name="embedding_weights",
+            shape=self.table_shape,
+            dtype=dtypes.float32,
+            trainable=self.trainable,
+            use_resource=True,
+            initializer=self.initializer,
+        )
+
+    def _table(self, state_manager):
+        table = state_manager.get_variable(self, name="embedding_weights")
+        self._restore(table)
+        return table
+
+
+def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
+                     max_norm=None, trainable=True):  # fmt: skip
+    """Categories as learned vectors of `dimension` numbers; those of one row are combined: "mean", "sqrtn" or "sum".
+
+    >>> word = tf.feature_column.categorical_column_with_hash_bucket("word", 1000)
+    >>> tf.feature_column.input_layer({"word": tf.constant([["a"], ["b"]])}, [tf.feature_column.embedding_column(word, 8)])
+    <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 8) dtype=float32>
+    """
+    name = getattr(categorical_column, "name", None)
+    initializer = _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, name)
+    return EmbeddingColumn(
+        categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
+    )
+
+
+class GraphSharedEmbeddingColumn(
+    _Embedding,
+    collections.namedtuple(
+        "_SharedEmbeddingColumn",
+        (
+            "categorical_column",
+            "dimension",
+            "combiner",
+            "initializer",
+            "shared_embedding_collection_name",
+            "ckpt_to_load_from",
+            "tensor_name_in_ckpt",
+            "max_norm",
+            "trainable",
+        ),
+    ),
+):
+    """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""
+
+    name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
+    var_scope_name = property(lambda self: self.shared_embedding_collection_name)
+
+    def _table(self, state_manager):
+        collection = self.shared_embedding_collection_name
+        shared = get_collection(collection)
+        if len(shared) > 1:
+            raise ValueError(f"Collection {shared} can only contain one variable. Pick another shared_embedding_collection_name.")
+        if shared:
+            table = shared[0]
+            if tuple(table.shape.as_list()) != self.table_shape:
+                raise ValueError(
+                    f"Shared embedding collection {collection} contains variable {table.name} of unexpected shape {table.shape}. "
+                    f"Expected shape is {self.table_shape}. Pick another shared_embedding_collection_name."
+                )
+        else:
+            table = state_manager.create_variable(
+                self, "embedding_weights", self.table_shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
+            )
+            add_to_collection(collection, table)
+        self._restore(table)
+        return table
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        assert_not_sequence(self, "shared_embedding_column")
+        # Several of these columns share one variable scope; each has a name scope of its own in it.
+        with name_scope(None, default_name=self.name):
+            return self._embedded(transformation_cache, state_manager)[1]
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        assert_sequence(self, "shared_embedding_column")
+        with name_scope(None, default_name=self.name):
+            _, embedded = self._embedded(transformation_cache, state_manager)
+        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
+
+
+def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
+                             ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+    """Embedding columns, one for each categorical column, which all look up the same table."""
+    initializer = _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    by_name = sorted(categorical_columns, key=lambda column: column.name)
+    assert_same_categories(by_name)
+    if not shared_embedding_collection_name:
+        shared_embedding_collection_name = "_".join(column.name for column in by_name) + "_shared_embedding"
+    return [
+        GraphSharedEmbeddingColumn(
+            column,
+            dimension,
+            combiner,
+            initializer,
+            shared_embedding_collection_name,
+            ckpt_to_load_from,
+            tensor_name_in_ckpt,
+            max_norm,
+            trainable,
+        )
+        for column in categorical_columns
+    ]
+
+
+def assert_same_categories(columns):
+    """Raise ValueError where columns can't look up one table: they differ in kind or in how many categories they have."""
+
+    def plain(column):
+        return column.categorical_column if isinstance(column, WeightedCategoricalColumn) else column
+
+    first = columns[0]
+    for column in columns[1:]:
+        if type(plain(column)) is not type(plain(first)):
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the same type, or be weighted_categorical_column of the "
+                f"same type. Given column: {column} of type: {type(column)} does not match given column: {first} of type: {type(first)}"
+            )
+        if column.num_buckets != first.num_buckets:
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the same number of buckets. "
+                f"Given column: {first} with buckets: {first.num_buckets} does not match column: {column} with buckets: {column.num_buckets}"
+            )
+
+
+class IndicatorColumn(DenseColumn, SequenceDenseColumn, collections.namedtuple("IndicatorColumn", ("categorical_column",))):
+    """See `indicator_column`."""
+
+    name = property(lambda self: f"{self.categorical_column.name}_indicator")
+    parents = property(lambda self: [self.categorical_column])
+    parse_example_spec = property(lambda self: self.categorical_column.parse_example_spec)
+    variable_shape = property(lambda self: TensorShape([1, self.categorical_column.num_buckets]))
+
+    def transform_feature(self, transformation_cache, state_manager):
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        buckets = self.variable_shape[-1].value
+        if weights is not None:
+            merged = sparse.sparse_merge(sp_ids=ids, sp_values=weights, vocab_size=buckets)
+            # What is out of the vocabulary is cut off.
+            merged = sparse.sparse_slice(merged, [0, 0], merged.dense_shape)
+            return array.scatter_nd(merged.indices, merged.values, merged.dense_shape)
+        dense = sparse.sparse_tensor_to_dense(ids, default_value=-1)
+        one_hot = array.one_hot(dense, depth=buckets, on_value=1.0, off_value=0.0)
+        return math.reduce_sum(one_hot, axis=[-2])
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        assert_not_sequence(self, "indicator_column")
+        return transformation_cache.get(self, state_manager)
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        assert_sequence(self, "indicator_column")
+        dense = transformation_cache.get(self, state_manager)
+        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return TensorSequenceLengthPair(dense, sequence_length_from_sparse_tensor(ids))
+
+
+def indicator_column(categorical_column):
+    """How often each category is in a row: [2, 0, 1] for two of the first and one of the third."""
+    return IndicatorColumn(categorical_column)

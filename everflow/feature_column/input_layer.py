@@ -1,0 +1,52 @@
+"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example."""
+
+from __future__ import annotations
+
+from everflow.feature_column.cache import FeatureTransformationCache
+from everflow.feature_column.columns import DenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.state import ScopedVariables, with_model_variables
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection
+from everflow.ops import array
+from everflow.ops.variable_scope import get_variable_scope, variable_scope
+
+
+def input_layer(features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, cols_to_output_tensors=None):
+    """What dense columns make of the features, side by side in the order of the columns' names: [batch, numbers].
+
+    `cols_to_vars` and `cols_to_output_tensors`, dicts, are filled with each column's variables and its part of the result.
+
+    >>> price = tf.feature_column.numeric_column("price")
+    >>> size = tf.feature_column.indicator_column(tf.feature_column.categorical_column_with_identity("size", 3))
+    >>> layer = tf.feature_column.input_layer({"price": [[1.5], [2.5]], "size": [[0], [2]]}, [price, size])
+    >>> tf.Session().run(layer)
+    array([[1.5, 1. , 0. , 0. ],
+           [2.5, 0. , 0. , 1. ]], dtype=float32)
+    """
+    columns = sorted_columns(feature_columns)
+    for column in columns:
+        if not isinstance(column, DenseColumn):
+            raise ValueError(
+                "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an embedding_column or "
+                f"indicator_column. Given: {column}"
+            )
+    cache = FeatureTransformationCache(features)
+    with variable_scope(None, default_name="input_layer", values=features.values()):
+        outputs = []
+        for column in columns:
+            with variable_scope(None, default_name=column.var_scope_name):
+                tensor = column.get_dense_tensor(cache, ScopedVariables(with_model_variables(weight_collections), trainable))
+                output = flat_rows(tensor, column)
+                outputs.append(output)
+                if cols_to_vars is not None:
+                    cols_to_vars[column] = get_collection(GraphKeys.GLOBAL_VARIABLES, scope=get_variable_scope().name)
+                if cols_to_output_tensors is not None:
+                    cols_to_output_tensors[column] = output
+        assert_equal_batches(outputs, columns)
+        return array.concat(outputs, 1)
+
+
+def flat_rows(tensor, column):
+    """A column's dense tensor as a matrix with a row for each example."""
+    batch_size = array.shape(tensor)[0]
+    return array.reshape(tensor, (batch_size, column.variable_shape.num_elements()))

@@ -1,0 +1,81 @@
+"""`tf.feature_column.linear_model`: a weight for every number and category of the columns, and a bias."""
+
+from __future__ import annotations
+
+from everflow.feature_column.cache import FeatureTransformationCache
+from everflow.feature_column.columns import CategoricalColumn, DenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.input_layer import flat_rows
+from everflow.feature_column.state import ScopedVariables, with_model_variables
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collections, name_scope
+from everflow.ops import array, math, nn, sparse
+from everflow.ops.embedding import safe_embedding_lookup_sparse
+from everflow.ops.initializers import zeros_initializer
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.variable_scope import get_variable, variable_scope
+
+
+def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True, cols_to_vars=None):
+    """Sums of weights, [batch, units]: what linear regression and classification predict before any squashing.
+
+    Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with each column's variables,
+    and with those of "bias".
+    """
+    columns = sorted_columns(feature_columns)
+    for column in columns:
+        if not isinstance(column, (DenseColumn, CategoricalColumn)):
+            raise ValueError(f"Items of feature_columns must be either a DenseColumn or CategoricalColumn. Given: {column}")
+
+    def weights(name, shape):
+        variable = get_variable(name, shape, dtypes.float32, zeros_initializer(), trainable=trainable, use_resource=True)
+        for part in _parts(variable):
+            add_to_collections([*(weight_collections or []), GraphKeys.MODEL_VARIABLES], part)
+        return variable
+
+    with variable_scope(None, "linear_model") as scope:
+        name = _last_part(scope)
+    cache = FeatureTransformationCache(features)
+    state = ScopedVariables(with_model_variables(weight_collections), trainable)
+    names, sums, made = [], [], {}
+    for column in columns:
+        # A column's scope is numbered among the scopes around the model, though it is opened inside of it.
+        with variable_scope(None, column.var_scope_name) as numbered:
+            names.append(_last_part(numbered))
+    with name_scope(name):
+        for column, column_name in zip(columns, names):
+            with variable_scope(None, f"{name}/{column_name}"):
+                made[column] = weights("weights", [_size(column), units])
+                sums.append(_weighted_sum(column, made[column], cache, state, sparse_combiner))
+        assert_equal_batches(sums, columns)
+        with variable_scope(scope):
+            total = math.add_n(sums, name="weighted_sum_no_bias")
+            made["bias"] = weights("bias_weights", [units])
+            total = nn.bias_add(total, made["bias"], name="weighted_sum")
+    if cols_to_vars is not None:
+        cols_to_vars.update({key: _parts(variable) for key, variable in made.items()})
+    return total
+
+
+def _size(column):
+    return column.num_buckets if isinstance(column, CategoricalColumn) else column.variable_shape.num_elements()
+
+
+def _weighted_sum(column, weights, cache, state, sparse_combiner):
+    if isinstance(column, CategoricalColumn):
+        ids, id_weights = (_rows(tensor) for tensor in column.get_sparse_tensors(cache, state))
+        return safe_embedding_lookup_sparse(weights, ids, id_weights, combiner=sparse_combiner, name="weighted_sum")
+    return math.matmul(flat_rows(column.get_dense_tensor(cache, state), column), weights, name="weighted_sum")
+
+
+def _rows(tensor):
+    """A SparseTensor as a matrix with a row for each example."""
+    return None if tensor is None else sparse.sparse_reshape(tensor, [array.shape(tensor)[0], -1])
+
+
+def _parts(variable):
+    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+
+
+def _last_part(scope):
+    return scope.name.rpartition("/")[2]

@@ -1,0 +1,22 @@
+"""`make_parse_example_spec`: what `tf.io.parse_example` has to know to give columns their features."""
+
+from __future__ import annotations
+
+from everflow.feature_column.columns import FeatureColumn
+
+
+def make_parse_example_spec(feature_columns):
+    """{key: FixedLenFeature or VarLenFeature} for all features that the columns need.
+
+    >>> tf.feature_column.make_parse_example_spec([tf.feature_column.numeric_column("price")])
+    {'price': FixedLenFeature(shape=(1,), dtype=tf.float32, default_value=None)}
+    """
+    result = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(f"All feature_columns must be FeatureColumn instances. Given: {column}")
+        for key, spec in column.parse_example_spec.items():
+            if key in result and spec != result[key]:
+                raise ValueError(f"feature_columns contain different parse_spec for key {key}. Given {spec} and {result[key]}")
+            result[key] = spec
+    return result

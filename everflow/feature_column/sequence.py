@@ -1,0 +1,138 @@
+"""Columns of sequences: each example has steps, and each step numbers or categories."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.feature_column import categorical
+from everflow.feature_column.cache import FeatureTransformationCache
+from everflow.feature_column.columns import (
+    CategoricalColumn,
+    IdWeightPair,
+    SequenceDenseColumn,
+    TensorSequenceLengthPair,
+    sorted_columns,
+)
+from everflow.feature_column.numeric import checked_shape
+from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
+from everflow.feature_column.state import ScopedVariables
+from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, check, math, sparse
+from everflow.ops.parsing_examples import VarLenFeature
+from everflow.ops.variable_scope import variable_scope
+
+
+class SequenceCategoricalColumn(CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))):
+    """Categories in steps: [batch, steps, categories of a step]."""
+
+    name = property(lambda self: self.categorical_column.name)
+    parents = property(lambda self: [self.categorical_column])
+    parse_example_spec = property(lambda self: self.categorical_column.parse_example_spec)
+    num_buckets = property(lambda self: self.categorical_column.num_buckets)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return self.categorical_column.transform_feature(transformation_cache, state_manager)
+
+    def get_sparse_tensors(self, transformation_cache, state_manager):
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        # A matrix has one category for each step.
+        shape = array.shape(ids)
+        steps = [shape[0], shape[1], math.reduce_prod(shape[2:])]
+        ids = sparse.sparse_reshape(ids, steps)
+        return IdWeightPair(ids, None if weights is None else sparse.sparse_reshape(weights, steps))
+
+
+def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
+    """As `categorical_column_with_identity`, for features with a category for each step."""
+    return SequenceCategoricalColumn(categorical.categorical_column_with_identity(key, num_buckets, default_value))
+
+
+def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
+    """As `categorical_column_with_hash_bucket`, for features with a category for each step."""
+    return SequenceCategoricalColumn(categorical.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
+
+
+def sequence_categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+                                                     dtype=dtypes.string):  # fmt: skip
+    """As `categorical_column_with_vocabulary_file`, for features with a category for each step."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
+    )
+
+
+def sequence_categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
+    """As `categorical_column_with_vocabulary_list`, for features with a category for each step."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
+    )
+
+
+class SequenceNumericColumn(
+    SequenceDenseColumn, collections.namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
+):
+    """See `sequence_numeric_column`."""
+
+    name = property(lambda self: self.key)
+    parents = property(lambda self: [self.key])
+    parse_example_spec = property(lambda self: {self.key: VarLenFeature(self.dtype)})
+    variable_shape = property(lambda self: TensorShape(self.shape))
+
+    def transform_feature(self, transformation_cache, state_manager):
+        tensor = transformation_cache.get(self.key, state_manager)
+        return tensor if self.normalizer_fn is None else self.normalizer_fn(tensor)
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        sp_tensor = transformation_cache.get(self, state_manager)
+        dense = sparse.sparse_tensor_to_dense(sp_tensor, default_value=self.default_value)
+        dense = array.reshape(dense, array.concat([array.shape(dense)[:1], [-1], self.variable_shape.as_list()], 0))
+        # A matrix holds the numbers of all steps in a row.
+        num_elements = self.variable_shape.num_elements() if sp_tensor.shape.rank == 2 else 1
+        return TensorSequenceLengthPair(dense, sequence_length_from_sparse_tensor(sp_tensor, num_elements))
+
+
+def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
+    """Numbers in steps, each step of the given shape; missing ones are `default_value`."""
+    shape = checked_shape(shape, key)
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+    return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
+
+
+def sequence_input_layer(features, feature_columns, weight_collections=None, trainable=True):
+    """What sequence columns make of the features, side by side: ([batch, steps, numbers], the steps of each example)."""
+    columns = sorted_columns(feature_columns)
+    for column in columns:
+        if not isinstance(column, SequenceDenseColumn):
+            raise ValueError(
+                "All feature_columns must be of type SequenceDenseColumn. You can wrap a sequence_categorical_column with an "
+                f"embedding_column or indicator_column. Given (type {type(column)}): {column}"
+            )
+    cache = FeatureTransformationCache(features)
+    outputs, lengths = [], []
+    with variable_scope(None, default_name="sequence_input_layer", values=features.values()):
+        for column in columns:
+            with variable_scope(None, default_name=column.var_scope_name):
+                tensor, length = column.get_sequence_dense_tensor(cache, ScopedVariables(weight_collections, trainable))
+                outputs.append(flat_steps(tensor, column))
+                lengths.append(length)
+        length = equal_lengths(lengths)
+        return array.concat(outputs, -1), length
+
+
+def flat_steps(tensor, column):
+    """A column's dense tensor with one dimension of numbers after those of examples and steps."""
+    shape = array.shape(tensor)
+    return array.reshape(tensor, [shape[0], shape[1], column.variable_shape.num_elements()])
+
+
+def equal_lengths(lengths):
+    """The lengths of one column, once it is sure that those of the others are the same."""
+    with name_scope("assert_all_equal", values=lengths):
+        if len(lengths) == 1:
+            return lengths[0]
+        with control_dependencies([check.assert_equal(lengths[0], other) for other in lengths[1:]]):
+            return array.identity(lengths[0])

@@ -1,0 +1,35 @@
+"""Variables of columns that live in variable scopes: what `input_layer` and `linear_model` hand to columns as their state."""
+
+from __future__ import annotations
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.ops.variable_scope import get_variable
+
+
+def with_model_variables(weight_collections):
+    """The collections that the weights of a model join."""
+    given = list(weight_collections or [])
+    return given + [key for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES) if key not in given]
+
+
+class ScopedVariables:
+    """Makes the variables of columns in the current variable scope, when they are first asked for."""
+
+    def __init__(self, collections, trainable):
+        self._collections = collections
+        self._trainable = trainable
+        self._made = {}
+
+    def create_variable(self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None):
+        """Make, or with reuse find, a variable of a column."""
+        variable = get_variable(
+            name, shape, dtype=dtype, initializer=initializer, trainable=self._trainable and trainable, collections=self._collections
+        )
+        self._made[feature_column, name] = variable
+        return variable
+
+    def get_variable(self, feature_column, name):
+        """A variable of a column, which makes its variables now if it has none yet."""
+        if (feature_column, name) not in self._made:
+            feature_column.create_state(self)
+        return self._made[feature_column, name]
