@@ -111,7 +111,7 @@ class _StaticRankError(Exception):
 def _rank_data(x, message, text, ranks, data):
     if data is not None:
         return data
-    return [message, f"Tensor {x.name} must have rank {text}", *ranks, "Received shape: ", array.shape(x)]
+    return [message, f"Tensor {x.name} must have rank{text}", *ranks, "Received shape: ", array.shape(x)]
 
 
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
@@ -141,7 +141,7 @@ def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=
         x = convert_to_tensor(x, name="x")
         rank = convert_to_tensor(rank, name="rank")
         message = message or ""
-        data = _rank_data(x, message, "at least ", [rank], data)
+        data = _rank_data(x, message, " at least", [rank], data)
         try:
             return _assert_ranks(
                 x,
@@ -172,7 +172,7 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
             x = convert_to_tensor(x, name="x")
         ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
         message = message or ""
-        data = _rank_data(x, message, "in ", ranks, data)
+        data = _rank_data(x, message, " in", ranks, data)
         try:
             return _assert_ranks(x, ranks, lambda found, wanted: found in wanted, _is_one_of, data, summarize)
         except _StaticRankError as e:

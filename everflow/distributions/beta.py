@@ -1,0 +1,266 @@
+"""The beta distribution over (0, 1), and the Dirichlet, which is the same over many classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.distributions.checks import fill, gen_new_seed
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from everflow.distributions.kullback_leibler import RegisterKL
+from everflow.distributions.location_scale import Scalar
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_rank_at_least, assert_same_float_dtype
+from everflow.ops.grouping import with_dependencies
+
+
+def positive(concentration):
+    """The concentration itself, once it is known to be positive."""
+    return with_dependencies([check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration)
+
+
+class Beta(Scalar):
+    """The beta distribution, of density proportional to `x ** (concentration1 - 1) * (1 - x) ** (concentration0 - 1)`."""
+
+    _parameter_names = ("concentration1", "concentration0")
+
+    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration1, concentration0]) as name:
+            self._concentration1 = convert_to_tensor(concentration1, name="concentration1")
+            self._concentration1 = positive(self._concentration1) if validate_args else self._concentration1
+            self._concentration0 = convert_to_tensor(concentration0, name="concentration0")
+            self._concentration0 = positive(self._concentration0) if validate_args else self._concentration0
+            assert_same_float_dtype([self._concentration1, self._concentration0])
+            self._total_concentration = self._concentration1 + self._concentration0
+        super().__init__(
+            dtype=self._total_concentration.dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            parameters=parameters,
+            graph_parents=[self._concentration1, self._concentration0, self._total_concentration],
+            name=name,
+        )
+
+    @property
+    def concentration1(self):
+        """The weight of 1."""
+        return self._concentration1
+
+    @property
+    def concentration0(self):
+        """The weight of 0."""
+        return self._concentration0
+
+    @property
+    def total_concentration(self):
+        """The sum of both weights."""
+        return self._total_concentration
+
+    def _batch_shape_tensor(self):
+        return array.shape(self.total_concentration)
+
+    def _batch_shape(self):
+        return self.total_concentration.shape
+
+    def _sample_n(self, n, seed=None):
+        first = array.ones_like(self.total_concentration, dtype=self.dtype) * self.concentration1
+        second = array.ones_like(self.total_concentration, dtype=self.dtype) * self.concentration0
+        gamma1 = random.random_gamma(shape=[n], alpha=first, dtype=self.dtype, seed=seed)
+        gamma2 = random.random_gamma(shape=[n], alpha=second, dtype=self.dtype, seed=gen_new_seed(seed, "beta"))
+        return gamma1 / (gamma1 + gamma2)
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _cdf(self, x):
+        return math.betainc(self.concentration1, self.concentration0, self._checked(x))
+
+    def _log_unnormalized_prob(self, x):
+        x = self._checked(x)
+        return math.xlogy(self.concentration1 - 1.0, x) + (self.concentration0 - 1.0) * math.log1p(-x)
+
+    def _log_normalization(self):
+        return math.lgamma(self.concentration1) + math.lgamma(self.concentration0) - math.lgamma(self.total_concentration)
+
+    def _entropy(self):
+        return (
+            self._log_normalization()
+            - (self.concentration1 - 1.0) * math.digamma(self.concentration1)
+            - (self.concentration0 - 1.0) * math.digamma(self.concentration0)
+            + (self.total_concentration - 2.0) * math.digamma(self.total_concentration)
+        )
+
+    def _mean(self):
+        return self._concentration1 / self._total_concentration
+
+    def _variance(self):
+        return self._mean() * (1.0 - self._mean()) / (1.0 + self.total_concentration)
+
+    def _mode(self):
+        mode = (self.concentration1 - 1.0) / (self.total_concentration - 2.0)
+        if self.allow_nan_stats:
+            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+            return where_v2(math.logical_and(self.concentration1 > 1.0, self.concentration0 > 1.0), mode, nan)
+        return with_dependencies(
+            [
+                check.assert_less(array.ones([], dtype=self.dtype), x, message=f"Mode undefined for {name} <= 1.")
+                for name, x in (("concentration1", self.concentration1), ("concentration0", self.concentration0))
+            ],
+            mode,
+        )
+
+    def _checked(self, x):
+        if not self.validate_args:
+            return x
+        above = check.assert_positive(x, message="sample must be positive")
+        below = check.assert_less(x, array.ones([], self.dtype), message="sample must be less than `1`.")
+        return with_dependencies([above, below], x)
+
+
+class BetaWithSoftplusConcentration(Beta):
+    """Beta with `softplus` of both its parameters."""
+
+    def __init__(self, concentration1, concentration0, validate_args=False, allow_nan_stats=True, name="BetaWithSoftplusConcentration"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration1, concentration0]) as name:
+            super().__init__(
+                nn.softplus(concentration1, name="softplus_concentration1"),
+                nn.softplus(concentration0, name="softplus_concentration0"),
+                validate_args,
+                allow_nan_stats,
+                name,
+            )
+        self._parameters = parameters
+
+
+@RegisterKL(Beta, Beta)
+def _kl_beta_beta(d1, d2, name=None):
+    with name_scope(name, "kl_beta_beta", [d1.concentration1, d1.concentration0, d2.concentration1, d2.concentration0]):
+
+        def delta(attribute):
+            return getattr(d2, attribute) - getattr(d1, attribute)
+
+        return (
+            (d2._log_normalization() - d1._log_normalization())
+            - math.digamma(d1.concentration1) * delta("concentration1")
+            - math.digamma(d1.concentration0) * delta("concentration0")
+            + math.digamma(d1.total_concentration) * delta("total_concentration")
+        )
+
+
+class Dirichlet(Distribution):
+    """The Dirichlet distribution: probabilities of classes, each the likelier the higher its concentration.
+
+    >>> tf.distributions.Dirichlet([1.0, 1.0, 2.0]).mean()  # [0.25, 0.25, 0.5]
+    """
+
+    def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration]) as name:
+            concentration = convert_to_tensor(concentration, name="concentration")
+            self._concentration = _checked_concentration(concentration) if validate_args else concentration
+            self._total_concentration = math.reduce_sum(self._concentration, -1)
+        super().__init__(
+            dtype=self._concentration.dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            parameters=parameters,
+            graph_parents=[self._concentration, self._total_concentration],
+            name=name,
+        )
+
+    @property
+    def concentration(self):
+        """The weights of the classes."""
+        return self._concentration
+
+    @property
+    def total_concentration(self):
+        """The sum of the weights."""
+        return self._total_concentration
+
+    def _batch_shape_tensor(self):
+        return array.shape(self.total_concentration)
+
+    def _batch_shape(self):
+        return self.total_concentration.shape
+
+    def _event_shape_tensor(self):
+        return array.shape(self.concentration)[-1:]
+
+    def _event_shape(self):
+        return self.concentration.shape.with_rank_at_least(1)[-1:]
+
+    def _sample_n(self, n, seed=None):
+        gamma_sample = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        return gamma_sample / math.reduce_sum(gamma_sample, -1, keepdims=True)
+
+    def _log_prob(self, x):
+        x = self._checked(x)
+        return math.reduce_sum(math.xlogy(self.concentration - 1.0, x), -1) - math.lbeta(self.concentration)
+
+    def _entropy(self):
+        k = math.cast(self.event_shape_tensor()[0], self.dtype)
+        return (
+            math.lbeta(self.concentration)
+            + (self.total_concentration - k) * math.digamma(self.total_concentration)
+            - math.reduce_sum((self.concentration - 1.0) * math.digamma(self.concentration), axis=-1)
+        )
+
+    def _mean(self):
+        return self.concentration / self.total_concentration[..., None]
+
+    def _covariance(self):
+        x = self._variance_scale_term() * self._mean()
+        return array.matrix_set_diag(-math.matmul(x[..., None], x[..., None, :]), self._variance())
+
+    def _variance(self):
+        scale = self._variance_scale_term()
+        x = scale * self._mean()
+        return x * (scale - x)
+
+    def _variance_scale_term(self):
+        return math.rsqrt(1.0 + self.total_concentration[..., None])
+
+    def _mode(self):
+        k = math.cast(self.event_shape_tensor()[0], self.dtype)
+        mode = (self.concentration - 1.0) / (self.total_concentration[..., None] - k)
+        if self.allow_nan_stats:
+            nan = fill(array.shape(mode), np.nan, self.dtype, "nan")
+            return where_v2(math.reduce_all(self.concentration > 1.0, axis=-1), mode, nan)
+        return with_dependencies(
+            [check.assert_less(array.ones([], self.dtype), self.concentration, message="Mode undefined when any concentration <= 1")], mode
+        )
+
+    def _checked(self, x):
+        if not self.validate_args:
+            return x
+        above = check.assert_positive(x, message="samples must be positive")
+        total = check.assert_near(array.ones([], dtype=self.dtype), math.reduce_sum(x, -1), message="sample last-dimension must sum to `1`")
+        return with_dependencies([above, total], x)
+
+
+def _checked_concentration(concentration):
+    return with_dependencies(
+        [
+            check.assert_positive(concentration, message="Concentration parameter must be positive."),
+            assert_rank_at_least(concentration, 1, message="Concentration parameter must have >=1 dimensions."),
+            check.assert_less(1, array.shape(concentration)[-1], message="Concentration parameter must have event_size >= 2."),
+        ],
+        concentration,
+    )
+
+
+@RegisterKL(Dirichlet, Dirichlet)
+def _kl_dirichlet_dirichlet(d1, d2, name=None):
+    with name_scope(name, "kl_dirichlet_dirichlet", [d1.concentration, d2.concentration]):
+        digamma_sum_d1 = math.digamma(math.reduce_sum(d1.concentration, axis=-1, keepdims=True))
+        digamma_diff = math.digamma(d1.concentration) - digamma_sum_d1
+        concentration_diff = d1.concentration - d2.concentration
+        return math.reduce_sum(concentration_diff * digamma_diff, axis=-1) - math.lbeta(d1.concentration) + math.lbeta(d2.concentration)

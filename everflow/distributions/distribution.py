@@ -1,0 +1,411 @@
+"""What all distributions share: shapes, sampling, and every statistic in terms of the few that a kind defines.
+
+A kind overrides underscored methods (`_sample_n`, `_log_prob`, `_mean`, ...). The public ones open the name scopes, and derive what a kind
+leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, `survival_function` from `cdf`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from everflow.distributions import kullback_leibler
+from everflow.distributions.checks import pick_vector
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math
+
+
+class ReparameterizationType:
+    """Whether gradients flow through samples into the parameters."""
+
+    def __init__(self, rep_type):
+        self._rep_type = rep_type
+
+    def __repr__(self):
+        return f"<Reparameteriation Type: {self._rep_type}>"
+
+    def __eq__(self, other):
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
+NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+class Distribution:
+    """A batch of probability distributions, all of one kind.
+
+    A sample has shape `sample_shape + batch_shape + event_shape`: so many draws, of so many distributions, of values of that shape.
+
+    >>> normal = tf.distributions.Normal(loc=[0.0, 1.0], scale=1.0)
+    >>> normal.sample(3, seed=1).shape.as_list()
+    [3, 2]
+    """
+
+    def __init__(self, dtype, reparameterization_type, validate_args, allow_nan_stats, parameters=None, graph_parents=None, name=None):
+        graph_parents = [] if graph_parents is None else graph_parents
+        for i, parent in enumerate(graph_parents):
+            if parent is None or not isinstance(parent, Tensor) and not hasattr(parent, "_as_graph_element"):
+                raise ValueError(f"Graph parent item {i} is not a Tensor; {parent}.")
+        if not name or not name.endswith("/"):
+            with name_scope(name or type(self).__name__) as name:
+                pass
+        self._dtype = dtype
+        self._reparameterization_type = reparameterization_type
+        self._allow_nan_stats = allow_nan_stats
+        self._validate_args = validate_args
+        self._parameters = dict(parameters or {})
+        self._graph_parents = graph_parents
+        self._name = name
+
+    @property
+    def name(self):
+        """The name scope that holds its nodes."""
+        return self._name
+
+    @property
+    def dtype(self):
+        """The type of samples."""
+        return self._dtype
+
+    @property
+    def parameters(self):
+        """What the constructor was given, by argument name."""
+        return {k: v for k, v in self._parameters.items() if not k.startswith("__") and k != "self"}
+
+    @property
+    def reparameterization_type(self):
+        """FULLY_REPARAMETERIZED where gradients flow through samples, else NOT_REPARAMETERIZED."""
+        return self._reparameterization_type
+
+    @property
+    def allow_nan_stats(self):
+        """Whether an undefined statistic is NaN; otherwise it is an error."""
+        return self._allow_nan_stats
+
+    @property
+    def validate_args(self):
+        """Whether parameters and values are checked when the graph runs."""
+        return self._validate_args
+
+    def copy(self, **override_parameters_kwargs):
+        """The same distribution made again, with some arguments of the constructor replaced."""
+        return type(self)(**{**self.parameters, **override_parameters_kwargs})
+
+    @classmethod
+    def param_shapes(cls, sample_shape, name="DistributionParamShapes"):
+        """The shapes that the parameters must have so that one draw has the given shape, as tensors by argument name."""
+        with name_scope(name, values=[sample_shape]):
+            return cls._param_shapes(sample_shape)
+
+    @classmethod
+    def param_static_shapes(cls, sample_shape):
+        """The shapes of `param_shapes`, known without running: as TensorShapes by argument name."""
+        if isinstance(sample_shape, TensorShape):
+            if not sample_shape.is_fully_defined():
+                raise ValueError("TensorShape sample_shape must be fully defined")
+            sample_shape = sample_shape.as_list()
+        static = {}
+        for argument, shape in cls.param_shapes(sample_shape).items():
+            known = constant_value(shape)
+            if known is None:
+                raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
+            static[argument] = TensorShape(known)
+        return static
+
+    @staticmethod
+    def _param_shapes(sample_shape):
+        raise NotImplementedError("_param_shapes not implemented")
+
+    # Shapes.
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        """The shape of the batch of distributions, as a tensor."""
+        with self._name_scope(name):
+            if self.batch_shape.is_fully_defined():
+                return convert_to_tensor(self.batch_shape.as_list(), dtype=dtypes.int32, name="batch_shape")
+            return self._batch_shape_tensor()
+
+    @property
+    def batch_shape(self):
+        """What is known of the shape of the batch of distributions."""
+        return TensorShape(self._batch_shape())
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        """The shape of one draw from one distribution of the batch, as a tensor."""
+        with self._name_scope(name):
+            if self.event_shape.is_fully_defined():
+                return convert_to_tensor(self.event_shape.as_list(), dtype=dtypes.int32, name="event_shape")
+            return self._event_shape_tensor()
+
+    @property
+    def event_shape(self):
+        """What is known of the shape of one draw from one distribution of the batch."""
+        return TensorShape(self._event_shape())
+
+    def is_scalar_event(self, name="is_scalar_event"):
+        """Whether a draw is a single number, as a bool tensor."""
+        with self._name_scope(name):
+            return convert_to_tensor(_is_scalar(self.event_shape, self.event_shape_tensor), name="is_scalar_event")
+
+    def is_scalar_batch(self, name="is_scalar_batch"):
+        """Whether this is one distribution rather than a batch, as a bool tensor."""
+        with self._name_scope(name):
+            return convert_to_tensor(_is_scalar(self.batch_shape, self.batch_shape_tensor), name="is_scalar_batch")
+
+    def _batch_shape(self):
+        return TensorShape(None)
+
+    def _event_shape(self):
+        return TensorShape(None)
+
+    def _batch_shape_tensor(self):
+        raise self._lacks("batch_shape_tensor")
+
+    def _event_shape_tensor(self):
+        raise self._lacks("event_shape_tensor")
+
+    # Sampling.
+
+    def sample(self, sample_shape=(), seed=None, name="sample"):
+        """Draw values, of shape `sample_shape + batch_shape + event_shape`."""
+        return self._call_sample_n(sample_shape, seed, name)
+
+    def _call_sample_n(self, sample_shape, seed, name, **kwargs):
+        with self._name_scope(name, values=[sample_shape]):
+            sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
+            sample_shape, n = _as_vector(sample_shape, "sample_shape")
+            samples = self._sample_n(n, seed, **kwargs)
+            batch_event_shape = array.shape(samples)[1:]
+            samples = array.reshape(samples, array.concat([sample_shape, batch_event_shape], 0))
+            return self._set_sample_static_shape(samples, sample_shape)
+
+    def _set_sample_static_shape(self, samples, sample_shape):
+        known = constant_value(sample_shape)
+        drawn = (
+            TensorShape(known)
+            if known is not None
+            else TensorShape([None] * sample_shape.shape[0].value)
+            if (sample_shape.shape.ndims == 1 and sample_shape.shape[0].value is not None)
+            else TensorShape(None)
+        )
+        samples.set_shape(drawn.concatenate(self.batch_shape).concatenate(self.event_shape))
+        return samples
+
+    def _sample_n(self, n, seed=None):
+        raise self._lacks("sample_n")
+
+    # Densities and probabilities of values.
+
+    def log_prob(self, value, name="log_prob"):
+        """The logarithm of the density, or of the probability, of a value."""
+        return self._call_log_prob(value, name)
+
+    def prob(self, value, name="prob"):
+        """The density, or the probability, of a value."""
+        return self._call_prob(value, name)
+
+    def log_cdf(self, value, name="log_cdf"):
+        """The logarithm of the probability of a draw of at most `value`."""
+        return self._call_log_cdf(value, name)
+
+    def cdf(self, value, name="cdf"):
+        """The probability of a draw of at most `value`."""
+        return self._call_cdf(value, name)
+
+    def log_survival_function(self, value, name="log_survival_function"):
+        """The logarithm of the probability of a draw above `value`."""
+        return self._call_log_survival_function(value, name)
+
+    def survival_function(self, value, name="survival_function"):
+        """The probability of a draw above `value`."""
+        return self._call_survival_function(value, name)
+
+    def quantile(self, value, name="quantile"):
+        """The value that a draw stays below with the given probability."""
+        return self._call_quantile(value, name)
+
+    def _call_log_prob(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._log_prob(value, **kwargs), lambda: math.log(self._prob(value, **kwargs)))
+
+    def _call_prob(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._prob(value, **kwargs), lambda: math.exp(self._log_prob(value, **kwargs)))
+
+    def _call_log_cdf(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._log_cdf(value, **kwargs), lambda: math.log(self._cdf(value, **kwargs)))
+
+    def _call_cdf(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._cdf(value, **kwargs), lambda: math.exp(self._log_cdf(value, **kwargs)))
+
+    def _call_log_survival_function(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._log_survival_function(value, **kwargs), lambda: math.log1p(-self.cdf(value, **kwargs)))
+
+    def _call_survival_function(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return _first(lambda: self._survival_function(value, **kwargs), lambda: 1.0 - self.cdf(value, **kwargs))
+
+    def _call_quantile(self, value, name, **kwargs):
+        with self._value_scope(name, value) as value:
+            return self._quantile(value, **kwargs)
+
+    def _log_prob(self, value):
+        raise self._lacks("log_prob")
+
+    def _prob(self, value):
+        raise self._lacks("prob")
+
+    def _log_cdf(self, value):
+        raise self._lacks("log_cdf")
+
+    def _cdf(self, value):
+        raise self._lacks("cdf")
+
+    def _log_survival_function(self, value):
+        raise self._lacks("log_survival_function")
+
+    def _survival_function(self, value):
+        raise self._lacks("survival_function")
+
+    def _quantile(self, value):
+        raise self._lacks("quantile")
+
+    # Statistics.
+
+    def entropy(self, name="entropy"):
+        """Shannon's entropy, in nats."""
+        with self._name_scope(name):
+            return self._entropy()
+
+    def mean(self, name="mean"):
+        """The mean of draws."""
+        with self._name_scope(name):
+            return self._mean()
+
+    def variance(self, name="variance"):
+        """The mean squared deviation of draws from their mean."""
+        with self._name_scope(name):
+            return _first(self._variance, lambda: math.square(self._stddev()))
+
+    def stddev(self, name="stddev"):
+        """The square root of the variance."""
+        with self._name_scope(name):
+            return _first(self._stddev, lambda: math.sqrt(self._variance()))
+
+    def covariance(self, name="covariance"):
+        """The covariance matrix of the components of a draw."""
+        with self._name_scope(name):
+            return self._covariance()
+
+    def mode(self, name="mode"):
+        """The likeliest value."""
+        with self._name_scope(name):
+            return self._mode()
+
+    def cross_entropy(self, other, name="cross_entropy"):
+        """The cross entropy of another distribution to this one: this one's entropy and the divergence between them."""
+        with self._name_scope(name):
+            return self._cross_entropy(other)
+
+    def kl_divergence(self, other, name="kl_divergence"):
+        """The Kullback-Leibler divergence of this distribution from another."""
+        with self._name_scope(name):
+            return self._kl_divergence(other)
+
+    def _entropy(self):
+        raise self._lacks("entropy")
+
+    def _mean(self):
+        raise self._lacks("mean")
+
+    def _variance(self):
+        raise self._lacks("variance")
+
+    def _stddev(self):
+        raise self._lacks("stddev")
+
+    def _covariance(self):
+        raise self._lacks("covariance")
+
+    def _mode(self):
+        raise self._lacks("mode")
+
+    def _cross_entropy(self, other):
+        return kullback_leibler.cross_entropy(self, other, allow_nan_stats=self.allow_nan_stats)
+
+    def _kl_divergence(self, other):
+        return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
+
+    def __str__(self):
+        shapes = [
+            f"{kind}_shape={shape}, "
+            for kind, shape in (("batch", self.batch_shape), ("event", self.event_shape))
+            if shape.ndims is not None
+        ]
+        return f'tfp.distributions.{type(self).__name__}("{self.name}", {"".join(shapes)}dtype={self.dtype.name})'
+
+    def __repr__(self):
+        return (
+            f"<tfp.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} event_shape={self.event_shape} "
+            f"dtype={self.dtype.name}>"
+        )
+
+    def _lacks(self, method):
+        return NotImplementedError(f"{method} is not implemented: {type(self).__name__}")
+
+    @contextlib.contextmanager
+    def _name_scope(self, name=None, values=None):
+        with name_scope(self.name), name_scope(name, values=(values or []) + self._graph_parents) as scope:
+            yield scope
+
+    @contextlib.contextmanager
+    def _value_scope(self, name, value):
+        with self._name_scope(name, values=[value]):
+            yield convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
+
+
+def _first(direct, derived):
+    """What a kind defines, or else what follows from the rest of it; complains of what was asked for if neither is there."""
+    try:
+        return direct()
+    except NotImplementedError as missing:
+        try:
+            return derived()
+        except NotImplementedError:
+            raise missing from None
+
+
+def _is_scalar(static_shape, dynamic_shape):
+    if static_shape.ndims is not None:
+        return static_shape.ndims == 0
+    shape = dynamic_shape()
+    if shape.shape.ndims is not None and shape.shape[0].value is not None:
+        return shape.shape.as_list() == [0]
+    return math.equal(array.shape(shape)[0], 0)
+
+
+def _as_vector(x, name):
+    """A sample shape as a vector, and the number of draws it stands for."""
+    static = constant_value(x)
+    count = math.reduce_prod(x) if static is None else np.prod(static, dtype=x.dtype.as_numpy_dtype())
+    ndims = x.shape.ndims
+    if ndims is None:
+        expanded = pick_vector(math.equal(array.rank(x), 0), np.array([1], dtype=x.dtype.as_numpy_dtype()), array.shape(x))
+        x = array.reshape(x, expanded)
+    elif ndims == 0:
+        x = array.reshape(x, [1]) if static is None else convert_to_tensor(np.array([static], dtype=x.dtype.as_numpy_dtype()), name=name)
+    elif ndims != 1:
+        raise ValueError("Input is neither scalar nor vector.")
+    return x, count

@@ -1,0 +1,155 @@
+"""The gamma distribution, and the exponential, its simplest member."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.distributions.checks import fill
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.kullback_leibler import RegisterKL
+from everflow.distributions.location_scale import Scalar
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_same_float_dtype
+from everflow.ops.grouping import with_dependencies
+
+
+class Gamma(Scalar):
+    """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
+
+    _parameter_names = ("concentration", "rate")
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration, rate]) as name:
+            with control_dependencies([check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []):
+                self._concentration = array.identity(concentration, name="concentration")
+                self._rate = array.identity(rate, name="rate")
+                assert_same_float_dtype([self._concentration, self._rate])
+        super().__init__(
+            dtype=self._concentration.dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            parameters=parameters,
+            graph_parents=[self._concentration, self._rate],
+            name=name,
+        )
+
+    @property
+    def concentration(self):
+        """The shape of the density: the larger, the more symmetrical."""
+        return self._concentration
+
+    @property
+    def rate(self):
+        """The inverse of the scale."""
+        return self._rate
+
+    def _sample_n(self, n, seed=None):
+        return random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        x = self._checked(x)
+        return math.xlogy(self.concentration - 1.0, x) - self.rate * x - self._log_normalization()
+
+    def _log_normalization(self):
+        return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
+
+    def _cdf(self, x):
+        # Drawing is by way of a gamma of rate 1.
+        return math.igamma(self.concentration, self.rate * self._checked(x))
+
+    def _entropy(self):
+        return (
+            self.concentration
+            - math.log(self.rate)
+            + math.lgamma(self.concentration)
+            + (1.0 - self.concentration) * math.digamma(self.concentration)
+        )
+
+    def _mean(self):
+        return self.concentration / self.rate
+
+    def _variance(self):
+        return self.concentration / math.square(self.rate)
+
+    def _stddev(self):
+        return math.sqrt(self.concentration) / self.rate
+
+    def _mode(self):
+        mode = (self.concentration - 1.0) / self.rate
+        if self.allow_nan_stats:
+            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+            return where_v2(self.concentration > 1.0, mode, nan)
+        return with_dependencies(
+            [check.assert_less(array.ones([], self.dtype), self.concentration, message="mode not defined when any concentration <= 1")],
+            mode,
+        )
+
+    def _checked(self, x):
+        return with_dependencies([check.assert_positive(x)], x) if self.validate_args else x
+
+
+class GammaWithSoftplusConcentrationRate(Gamma):
+    """Gamma with `softplus` of both its parameters."""
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration, rate]) as name:
+            super().__init__(
+                nn.softplus(concentration, name="softplus_concentration"),
+                nn.softplus(rate, name="softplus_rate"),
+                validate_args,
+                allow_nan_stats,
+                name,
+            )
+        self._parameters = parameters
+
+
+@RegisterKL(Gamma, Gamma)
+def _kl_gamma_gamma(g0, g1, name=None):
+    with name_scope(name, "kl_gamma_gamma", [g0.concentration, g0.rate, g1.concentration, g1.rate]):
+        return (
+            (g0.concentration - g1.concentration) * math.digamma(g0.concentration)
+            + math.lgamma(g1.concentration)
+            - math.lgamma(g0.concentration)
+            + g1.concentration * math.log(g0.rate)
+            - g1.concentration * math.log(g1.rate)
+            + g0.concentration * (g1.rate / g0.rate - 1.0)
+        )
+
+
+class Exponential(Gamma):
+    """The exponential distribution: times between events that happen `rate` times in a unit of time."""
+
+    _parameter_names = ("rate",)
+
+    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="Exponential"):
+        parameters = dict(locals())
+        # The concentration of 1 is made outside the scope: TensorFlow's graphs have it there.
+        with name_scope(name, values=[rate]) as name:
+            self._rate = convert_to_tensor(rate, name="rate")
+        super().__init__(array.ones([], dtype=self._rate.dtype), self._rate, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+    def _own_parameters(self):
+        return [self._concentration, self._rate]
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], array.shape(self._rate)], 0)
+        # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
+        sampled = random.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0, seed=seed, dtype=self.dtype)
+        return -math.log(sampled) / self._rate
+
+
+class ExponentialWithSoftplusRate(Exponential):
+    """Exponential with `softplus(rate)` as its rate."""
+
+    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="ExponentialWithSoftplusRate"):
+        parameters = dict(locals())
+        with name_scope(name, values=[rate]) as name:
+            super().__init__(nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters

@@ -1,0 +1,341 @@
+"""Distributions of numbers with a location and a scale: Normal, Laplace, and StudentT with its heavier tails."""
+
+from __future__ import annotations
+
+import math as pymath
+
+import numpy as np
+
+from everflow.distributions import normal_functions as special
+from everflow.distributions.checks import fill, gen_new_seed
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from everflow.distributions.kullback_leibler import RegisterKL
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_same_float_dtype
+from everflow.ops.constants import constant
+from everflow.ops.grouping import with_dependencies
+
+
+class Scalar(Distribution):
+    """Base of distributions whose draws are single numbers and whose parameters are broadcast against each other."""
+
+    _parameter_names: tuple = ("loc", "scale")
+
+    @classmethod
+    def _param_shapes(cls, sample_shape):
+        shape = convert_to_tensor(sample_shape, dtype=dtypes.int32)
+        return dict.fromkeys(cls._parameter_names, shape)
+
+    def _own_parameters(self):
+        return [getattr(self, f"_{name}") for name in self._parameter_names]
+
+    def _batch_shape_tensor(self):
+        shape, *others = [array.shape(x) for x in self._own_parameters()]
+        for other in others:
+            shape = array.broadcast_dynamic_shape(shape, other)
+        return shape
+
+    def _batch_shape(self):
+        shape, *others = [x.shape for x in self._own_parameters()]
+        for other in others:
+            shape = array.broadcast_static_shape(shape, other)
+        return shape
+
+    def _event_shape_tensor(self):
+        return array.constant([], dtype=dtypes.int32)
+
+    def _event_shape(self):
+        return TensorShape([])
+
+
+class LocationScale(Scalar):
+    """Base of distributions that are a standard one, stretched by `scale` and moved by `loc`."""
+
+    def __init__(self, loc, scale, validate_args, allow_nan_stats, parameters, name):
+        with name_scope(name, values=[loc, scale]) as name:
+            with control_dependencies([check.assert_positive(scale)] if validate_args else []):
+                self._loc = array.identity(loc, name="loc")
+                self._scale = array.identity(scale, name="scale")
+            assert_same_float_dtype([self._loc, self._scale])
+        super().__init__(
+            dtype=self._scale.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._loc, self._scale],
+            name=name,
+        )
+
+    @property
+    def loc(self):
+        """The location."""
+        return self._loc
+
+    @property
+    def scale(self):
+        """The scale."""
+        return self._scale
+
+
+class Normal(LocationScale):
+    """The normal distribution, of mean `loc` and standard deviation `scale`.
+
+    >>> tf.distributions.Normal(loc=0.0, scale=2.0).log_prob(1.0)  # -1.7371
+    """
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        sampled = random.random_normal(shape=shape, mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed)
+        return sampled * self.scale + self.loc
+
+    def _log_prob(self, x):
+        return -0.5 * math.square(self._z(x)) - (0.5 * pymath.log(2.0 * pymath.pi) + math.log(self.scale))
+
+    def _log_cdf(self, x):
+        return special.log_ndtr(self._z(x))
+
+    def _cdf(self, x):
+        return special.ndtr(self._z(x))
+
+    def _log_survival_function(self, x):
+        return special.log_ndtr(-self._z(x))
+
+    def _survival_function(self, x):
+        return special.ndtr(-self._z(x))
+
+    def _entropy(self):
+        # The scale broadcast against the location, because an entropy has the shape of the batch.
+        scale = self.scale * array.ones_like(self.loc)
+        return 0.5 + 0.5 * pymath.log(2.0 * pymath.pi) + math.log(scale)
+
+    def _mean(self):
+        return self.loc * array.ones_like(self.scale)
+
+    def _quantile(self, p):
+        z = special.ndtri(p)
+        with name_scope("reconstruct", values=[z]):
+            return z * self.scale + self.loc
+
+    def _stddev(self):
+        return self.scale * array.ones_like(self.loc)
+
+    def _mode(self):
+        return self._mean()
+
+    def _z(self, x):
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+
+@RegisterKL(Normal, Normal)
+def _kl_normal_normal(n_a, n_b, name=None):
+    with name_scope(name, "kl_normal_normal", [n_a.loc, n_b.loc]):
+        one, two, half = (constant(value, dtype=n_a.dtype) for value in (1, 2, 0.5))
+        s_a_squared = math.square(n_a.scale)
+        s_b_squared = math.square(n_b.scale)
+        ratio = s_a_squared / s_b_squared
+        return math.squared_difference(n_a.loc, n_b.loc) / (two * s_b_squared) + half * (ratio - one - math.log(ratio))
+
+
+class Laplace(LocationScale):
+    """The Laplace distribution, of density proportional to `exp(-|x - loc| / scale)`."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        # From (-1, 1) without its ends: one at either end would be infinitely far away.
+        uniform = random.random_uniform(
+            shape=shape,
+            minval=np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0)),
+            maxval=1.0,
+            dtype=self.dtype,
+            seed=seed,
+        )
+        return self.loc - self.scale * math.sign(uniform) * math.log1p(-math.abs(uniform))
+
+    def _log_prob(self, x):
+        return -math.abs(self._z(x)) - (pymath.log(2.0) + math.log(self.scale))
+
+    def _log_cdf(self, x):
+        return special.log_cdf_laplace(self._z(x))
+
+    def _log_survival_function(self, x):
+        return special.log_cdf_laplace(-self._z(x))
+
+    def _cdf(self, x):
+        z = self._z(x)
+        return 0.5 + 0.5 * math.sign(z) * (1.0 - math.exp(-math.abs(z)))
+
+    def _entropy(self):
+        scale = self.scale + array.zeros_like(self.loc)
+        return pymath.log(2.0) + 1.0 + math.log(scale)
+
+    def _mean(self):
+        return self.loc + array.zeros_like(self.scale)
+
+    def _stddev(self):
+        return pymath.sqrt(2.0) * self.scale + array.zeros_like(self.loc)
+
+    def _mode(self):
+        return self._mean()
+
+    def _z(self, x):
+        return (x - self.loc) / self.scale
+
+
+class LaplaceWithSoftplusScale(Laplace):
+    """Laplace with `softplus(scale)` as its scale."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
+        parameters = dict(locals())
+        with name_scope(name, values=[loc, scale]) as name:
+            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class NormalWithSoftplusScale(Normal):
+    """Normal with `softplus(scale)` as its scale."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
+        parameters = dict(locals())
+        with name_scope(name, values=[scale]) as name:
+            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class StudentT(Scalar):
+    """Student's t distribution, with `df` degrees of freedom, moved by `loc` and stretched by `scale`."""
+
+    _parameter_names = ("df", "loc", "scale")
+
+    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):
+        parameters = dict(locals())
+        with name_scope(name, values=[df, loc, scale]) as name:
+            with control_dependencies([check.assert_positive(df)] if validate_args else []):
+                self._df = array.identity(df, name="df")
+                self._loc = array.identity(loc, name="loc")
+                self._scale = array.identity(scale, name="scale")
+                assert_same_float_dtype((self._df, self._loc, self._scale))
+        super().__init__(
+            dtype=self._scale.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._df, self._loc, self._scale],
+            name=name,
+        )
+
+    @property
+    def df(self):
+        """Degrees of freedom."""
+        return self._df
+
+    @property
+    def loc(self):
+        """The location."""
+        return self._loc
+
+    @property
+    def scale(self):
+        """The scale; only its absolute value counts."""
+        return self._scale
+
+    def _batch_shape_tensor(self):
+        inner = array.broadcast_dynamic_shape(array.shape(self.loc), array.shape(self.scale))
+        return array.broadcast_dynamic_shape(array.shape(self.df), inner)
+
+    def _batch_shape(self):
+        return array.broadcast_static_shape(array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape)
+
+    def _event_shape_tensor(self):
+        return constant([], dtype=dtypes.int32)
+
+    def _sample_n(self, n, seed=None):
+        # A standard normal draw divided by the root of a chi-squared one over its degrees of freedom.
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        normal = random.random_normal(shape, dtype=self.dtype, seed=seed)
+        df = self.df * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        gamma = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t"))
+        samples = normal * math.rsqrt(gamma / df)
+        return samples * self.scale + self.loc
+
+    def _log_prob(self, x):
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x):
+        y = (x - self.loc) / self.scale
+        return -0.5 * (self.df + 1.0) * math.log1p(y**2.0 / self.df)
+
+    def _log_normalization(self):
+        return (
+            math.log(math.abs(self.scale))
+            + 0.5 * math.log(self.df)
+            + 0.5 * np.log(np.pi)
+            + math.lgamma(0.5 * self.df)
+            - math.lgamma(0.5 * (self.df + 1.0))
+        )
+
+    def _cdf(self, x):
+        y = (x - self.loc) / math.abs(self.scale)
+        x_t = self.df / (y**2.0 + self.df)
+        negative = 0.5 * math.betainc(0.5 * self.df, 0.5, x_t)
+        return where_v2(math.less(y, 0.0), negative, 1.0 - negative)
+
+    def _entropy(self):
+        v = array.ones(self.batch_shape_tensor(), dtype=self.dtype)[..., None]
+        u = v * self.df[..., None]
+        beta_arg = array.concat([u, v], -1) / 2.0
+        return (
+            math.log(math.abs(self.scale))
+            + 0.5 * math.log(self.df)
+            + math.lbeta(beta_arg)
+            + 0.5 * (self.df + 1.0) * (math.digamma(0.5 * (self.df + 1.0)) - math.digamma(0.5 * self.df))
+        )
+
+    def _mean(self):
+        mean = self.loc * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        if self.allow_nan_stats:
+            defined = math.greater(self.df, array.ones(self.batch_shape_tensor(), dtype=self.dtype))
+            return where_v2(defined, mean, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))
+        return with_dependencies(
+            [check.assert_less(array.ones([], dtype=self.dtype), self.df, message="mean not defined for components of df <= 1")], mean
+        )
+
+    def _variance(self):
+        # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
+        denominator = where_v2(math.greater(self.df, 2.0), self.df - 2.0, array.ones_like(self.df))
+        variance = array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
+        finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
+        variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
+        if self.allow_nan_stats:
+            defined = math.greater(self.df, array.ones(self.batch_shape_tensor(), dtype=self.dtype))
+            return where_v2(defined, variance, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))
+        return with_dependencies(
+            [check.assert_less(array.ones([], dtype=self.dtype), self.df, message="variance not defined for components of df <= 1")],
+            variance,
+        )
+
+    def _mode(self):
+        return array.identity(self.loc)
+
+
+class StudentTWithAbsDfSoftplusScale(StudentT):
+    """StudentT with `floor(abs(df))` degrees of freedom and `softplus(scale)` as its scale."""
+
+    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"):
+        parameters = dict(locals())
+        with name_scope(name, values=[df, scale]) as name:
+            super().__init__(math.floor(math.abs(df)), loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters

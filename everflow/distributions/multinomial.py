@@ -1,0 +1,212 @@
+"""Counts of classes in a number of draws: Multinomial, and DirichletMultinomial whose probabilities are drawn first."""
+
+from __future__ import annotations
+
+from everflow.distributions import checks
+from everflow.distributions.beta import positive
+from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.functional import map_fn
+from everflow.ops.grouping import with_dependencies
+
+
+def draw_counts(logits, num_draws, n, k, dtype, seed):
+    """n samples of the counts of k classes, for each row of logits with its own number of draws.
+
+    Rows may want different numbers of draws, which one op can't do, so a loop goes over them.
+    """
+    # Broadcast the total counts against the logits, in both directions.
+    num_draws = array.ones_like(logits[..., 0], dtype=num_draws.dtype) * num_draws
+    logits = array.ones_like(num_draws[..., None], dtype=logits.dtype) * logits
+    flat_logits = array.reshape(logits, [-1, k])
+    flat_draws = n * array.reshape(num_draws, [-1])
+
+    def counts_of_row(row):
+        logits, num_draws = row[0], row[1]
+        drawn = random.multinomial(logits[None, ...], num_draws, seed=seed)
+        drawn = array.reshape(drawn, shape=[n, -1])
+        return math.reduce_sum(array.one_hot(drawn, depth=k), axis=-2)
+
+    counts = map_fn(counts_of_row, [flat_logits, flat_draws], dtype=dtype)
+    return array.transpose(counts, perm=[1, 0, 2])
+
+
+class _Counts(Distribution):
+    _wrong_total = "counts last-dimension must sum to `self.total_count`"
+
+    def _checked_counts(self, counts):
+        """The counts themselves, once they are known to be whole numbers that sum to the total."""
+        if not self.validate_args:
+            return counts
+        counts = checks.embed_check_nonnegative_integer_form(counts)
+        return with_dependencies(
+            [check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)],
+            counts,
+        )
+
+    @property
+    def total_count(self):
+        """The number of draws."""
+        return self._total_count
+
+
+class Multinomial(_Counts):
+    """How often each class comes among `total_count` independent draws.
+
+    >>> tf.distributions.Multinomial(total_count=4.0, probs=[0.2, 0.3, 0.5]).mean()  # [0.8, 1.2, 2.0]
+    """
+
+    _wrong_total = "counts must sum to `self.total_count`"
+
+    def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Multinomial"):
+        parameters = dict(locals())
+        with name_scope(name, values=[total_count, logits, probs]) as name:
+            self._total_count = convert_to_tensor(total_count, name="total_count")
+            if validate_args:
+                self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
+            self._logits, self._probs = checks.get_logits_and_probs(
+                logits=logits, probs=probs, multidimensional=True, validate_args=validate_args, name=name
+            )
+            self._mean_val = self._total_count[..., None] * self._probs
+        super().__init__(
+            dtype=self._probs.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._total_count, self._logits, self._probs],
+            name=name,
+        )
+
+    @property
+    def logits(self):
+        """The logits of the classes."""
+        return self._logits
+
+    @property
+    def probs(self):
+        """The probabilities of the classes."""
+        return self._probs
+
+    def _batch_shape_tensor(self):
+        return array.shape(self._mean_val)[:-1]
+
+    def _batch_shape(self):
+        return self._mean_val.shape.with_rank_at_least(1)[:-1]
+
+    def _event_shape_tensor(self):
+        return array.shape(self._mean_val)[-1:]
+
+    def _event_shape(self):
+        return self._mean_val.shape.with_rank_at_least(1)[-1:]
+
+    def _sample_n(self, n, seed=None):
+        n_draws = math.cast(self.total_count, dtype=dtypes.int32)
+        k = self.event_shape_tensor()[0]
+        counts = draw_counts(self.logits, n_draws, n, k, self.dtype, seed)
+        return array.reshape(counts, array.concat([[n], self.batch_shape_tensor(), [k]], 0))
+
+    def _log_prob(self, counts):
+        return self._log_unnormalized_prob(counts) - self._log_normalization(counts)
+
+    def _log_unnormalized_prob(self, counts):
+        counts = self._checked_counts(counts)
+        return math.reduce_sum(counts * nn.log_softmax(self.logits), -1)
+
+    def _log_normalization(self, counts):
+        counts = self._checked_counts(counts)
+        return -checks.log_combinations(self.total_count, counts)
+
+    def _mean(self):
+        return array.identity(self._mean_val)
+
+    def _covariance(self):
+        p = self.probs * array.ones_like(self.total_count)[..., None]
+        return array.matrix_set_diag(-math.matmul(self._mean_val[..., None], p[..., None, :]), self._variance())
+
+    def _variance(self):
+        p = self.probs * array.ones_like(self.total_count)[..., None]
+        return self._mean_val - self._mean_val * p
+
+
+class DirichletMultinomial(_Counts):
+    """How often each class comes among `total_count` draws, when the probabilities themselves come from a Dirichlet distribution."""
+
+    def __init__(self, total_count, concentration, validate_args=False, allow_nan_stats=True, name="DirichletMultinomial"):
+        parameters = dict(locals())
+        with name_scope(name, values=[total_count, concentration]) as name:
+            # Whole numbers are expected, but it has the type of the concentration, so that both can be used in one formula.
+            self._total_count = convert_to_tensor(total_count, name="total_count")
+            if validate_args:
+                self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
+            self._concentration = convert_to_tensor(concentration, name="concentration")
+            self._concentration = positive(self._concentration) if validate_args else self._concentration
+            self._total_concentration = math.reduce_sum(self._concentration, -1)
+        super().__init__(
+            dtype=self._concentration.dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            parameters=parameters,
+            graph_parents=[self._total_count, self._concentration],
+            name=name,
+        )
+
+    @property
+    def concentration(self):
+        """The weights of the classes."""
+        return self._concentration
+
+    @property
+    def total_concentration(self):
+        """The sum of the weights."""
+        return self._total_concentration
+
+    def _batch_shape_tensor(self):
+        return array.shape(self.total_concentration)
+
+    def _batch_shape(self):
+        return self.total_concentration.shape
+
+    def _event_shape_tensor(self):
+        return array.shape(self.concentration)[-1:]
+
+    def _event_shape(self):
+        return self.concentration.shape.with_rank_at_least(1)[-1:]
+
+    def _sample_n(self, n, seed=None):
+        n_draws = math.cast(self.total_count, dtype=dtypes.int32)
+        k = self.event_shape_tensor()[0]
+        unnormalized_logits = array.reshape(
+            math.log(random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)), shape=[-1, k]
+        )
+        draws = random.multinomial(
+            logits=unnormalized_logits, num_samples=n_draws, seed=checks.gen_new_seed(seed, salt="dirichlet_multinomial")
+        )
+        counts = math.reduce_sum(array.one_hot(draws, depth=k), -2)
+        return math.cast(array.reshape(counts, array.concat([[n], self.batch_shape_tensor(), [k]], 0)), self.dtype)
+
+    def _log_prob(self, counts):
+        counts = self._checked_counts(counts)
+        ordered = math.lbeta(self.concentration + counts) - math.lbeta(self.concentration)
+        return ordered + checks.log_combinations(self.total_count, counts)
+
+    def _mean(self):
+        return self.total_count * (self.concentration / self.total_concentration[..., None])
+
+    def _covariance(self):
+        x = self._variance_scale_term() * self._mean()
+        return array.matrix_set_diag(-math.matmul(x[..., None], x[..., None, :]), self._variance())
+
+    def _variance(self):
+        scale = self._variance_scale_term()
+        x = scale * self._mean()
+        return x * (self.total_count * scale - x)
+
+    def _variance_scale_term(self):
+        # Smaller than Multinomial's by the factor that the uncertainty of the probabilities brings.
+        c0 = self.total_concentration[..., None]
+        return math.sqrt((1.0 + c0 / self.total_count) / (1.0 + c0))

@@ -1,0 +1,86 @@
+"""The uniform distribution over an interval."""
+
+from __future__ import annotations
+
+import math as pymath
+
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.location_scale import Scalar
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.ops import array, check, math, random
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_same_float_dtype
+
+
+class Uniform(Scalar):
+    """All values from `low` up to, and without, `high` alike.
+
+    >>> tf.distributions.Uniform(low=0.0, high=4.0).cdf(1.0)  # 0.25
+    """
+
+    _parameter_names = ("low", "high")
+
+    def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
+        parameters = dict(locals())
+        with name_scope(name, values=[low, high]) as name:
+            checks = [check.assert_less(low, high, message="uniform not defined when low >= high.")] if validate_args else []
+            with control_dependencies(checks):
+                self._low = array.identity(low, name="low")
+                self._high = array.identity(high, name="high")
+                assert_same_float_dtype([self._low, self._high])
+        super().__init__(
+            dtype=self._low.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._low, self._high],
+            name=name,
+        )
+
+    @property
+    def low(self):
+        """Where the interval begins."""
+        return self._low
+
+    @property
+    def high(self):
+        """Where the interval ends."""
+        return self._high
+
+    def range(self, name="range"):
+        """The length of the interval."""
+        with self._name_scope(name):
+            return self.high - self.low
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        samples = random.random_uniform(shape=shape, dtype=self.dtype, seed=seed)
+        return self.low + self.range() * samples
+
+    def _prob(self, x):
+        broadcast = x * array.ones(self.batch_shape_tensor(), dtype=x.dtype)
+        missing = math.is_nan(broadcast)
+        outside = math.logical_or(broadcast < self.low, broadcast >= self.high)
+        density = where_v2(outside, array.zeros_like(broadcast), array.ones_like(broadcast) / self.range())
+        return where_v2(missing, broadcast, density)
+
+    def _cdf(self, x):
+        shape = array.broadcast_dynamic_shape(array.shape(x), self.batch_shape_tensor())
+        zeros = array.zeros(shape, dtype=self.dtype)
+        ones = array.ones(shape, dtype=self.dtype)
+        broadcast = x * ones
+        from_low = where_v2(x < self.low, zeros, (broadcast - self.low) / self.range())
+        return where_v2(x >= self.high, ones, from_low)
+
+    def _entropy(self):
+        return math.log(self.range())
+
+    def _mean(self):
+        return (self.low + self.high) / 2.0
+
+    def _variance(self):
+        return math.square(self.range()) / 12.0
+
+    def _stddev(self):
+        return self.range() / pymath.sqrt(12.0)
