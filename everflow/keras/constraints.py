@@ -1,0 +1,123 @@
+"""tf.keras.constraints: what weights are brought to after each update."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.keras import backend as K
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.ops import array, math
+
+
+class Constraint:
+    """Base of constraints: `constraint(w)` gives the weights to use instead."""
+
+    def __call__(self, w):
+        return w
+
+    def get_config(self):
+        """The arguments that make this constraint again."""
+        return {}
+
+
+def _length(w, axis):
+    return K.sqrt(math.reduce_sum(math.square(w), axis=axis, keepdims=True))
+
+
+class MaxNorm(Constraint):
+    """Weights along an axis are no longer than `max_value`."""
+
+    def __init__(self, max_value=2, axis=0):
+        self.max_value = max_value
+        self.axis = axis
+
+    def __call__(self, w):
+        norms = _length(w, self.axis)
+        desired = K.clip(norms, 0, self.max_value)
+        return w * (desired / (K.epsilon() + norms))
+
+    def get_config(self):
+        return {"max_value": self.max_value, "axis": self.axis}
+
+
+class NonNeg(Constraint):
+    """No weight is below zero."""
+
+    def __call__(self, w):
+        return w * math.cast(math.greater_equal(w, 0.0), K.floatx())
+
+
+class UnitNorm(Constraint):
+    """Weights along an axis have length one."""
+
+    def __init__(self, axis=0):
+        self.axis = axis
+
+    def __call__(self, w):
+        return w / (K.epsilon() + _length(w, self.axis))
+
+    def get_config(self):
+        return {"axis": self.axis}
+
+
+class MinMaxNorm(Constraint):
+    """Lengths along an axis move towards [min_value, max_value], by `rate` of the way at each step."""
+
+    def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
+        self.min_value = min_value
+        self.max_value = max_value
+        self.rate = rate
+        self.axis = axis
+
+    def __call__(self, w):
+        norms = _length(w, self.axis)
+        desired = self.rate * K.clip(norms, self.min_value, self.max_value) + (1 - self.rate) * norms
+        return w * (desired / (K.epsilon() + norms))
+
+    def get_config(self):
+        return {"min_value": self.min_value, "max_value": self.max_value, "rate": self.rate, "axis": self.axis}
+
+
+class RadialConstraint(Constraint):
+    """Convolution kernels are the same at the same distance from their middle."""
+
+    def __call__(self, w):
+        shape = w.shape
+        if shape.ndims is None or shape.ndims != 4:
+            raise ValueError(f"The weight tensor must be of rank 4, but is of shape: {shape}")
+        height, width = shape.as_list()[:2]
+        middle = height // 2
+        # Each ring around the middle takes the value of one place on the diagonal.
+        distance = np.maximum(np.abs(np.arange(height) * 2 - height + 1)[:, None], np.abs(np.arange(width) * 2 - width + 1)[None, :]) // 2
+        diagonal = np.where(distance == 0, middle - 1, middle + distance - height % 2)
+        return array.gather_nd(w, np.stack([diagonal, diagonal], axis=-1).astype("int32"))
+
+
+max_norm = MaxNorm
+non_neg = NonNeg
+unit_norm = UnitNorm
+min_max_norm = MinMaxNorm
+radial_constraint = RadialConstraint
+
+
+def serialize(constraint):
+    """A constraint as a dict."""
+    return serialize_keras_object(constraint)
+
+
+def deserialize(config, custom_objects=None):
+    """A constraint from what `serialize` gave."""
+    return deserialize_keras_object(config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="constraint")
+
+
+def get(identifier):
+    """A constraint from its name, a written one, an object or None."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        return deserialize({"class_name": identifier, "config": {}})
+    if callable(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret constraint identifier: {identifier}")

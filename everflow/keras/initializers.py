@@ -1,0 +1,89 @@
+"""tf.keras.initializers: those of tf.initializers, some with other defaults, found by name."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.ops import initializers as _initializers
+from everflow.ops.initializers import (
+    Constant,
+    Identity,
+    Initializer,
+    Ones,
+    Orthogonal,
+    VarianceScaling,
+    Zeros,
+)
+from everflow.ops.initializers import GlorotNormal as glorot_normal
+from everflow.ops.initializers import GlorotUniform as glorot_uniform
+
+
+class RandomNormal(_initializers.RandomNormal):
+    """Normal values, close to zero by default."""
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None, dtype=dtypes.float32):
+        super().__init__(mean=mean, stddev=stddev, seed=seed, dtype=dtype)
+
+
+class RandomUniform(_initializers.RandomUniform):
+    """Uniform values, close to zero by default."""
+
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None, dtype=dtypes.float32):
+        super().__init__(minval=minval, maxval=maxval, seed=seed, dtype=dtype)
+
+
+class TruncatedNormal(_initializers.TruncatedNormal):
+    """Normal values within two deviations of the mean, close to zero by default."""
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None, dtype=dtypes.float32):
+        super().__init__(mean=mean, stddev=stddev, seed=seed, dtype=dtype)
+
+
+def _scaling(name, scale, distribution):
+    def make(seed=None):
+        return VarianceScaling(scale=scale, mode="fan_in", distribution=distribution, seed=seed)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"VarianceScaling with scale {scale}, the number of inputs, and a {distribution} distribution."
+    return make
+
+
+he_normal = _scaling("he_normal", 2.0, "truncated_normal")
+he_uniform = _scaling("he_uniform", 2.0, "uniform")
+lecun_normal = _scaling("lecun_normal", 1.0, "truncated_normal")
+lecun_uniform = _scaling("lecun_uniform", 1.0, "uniform")
+
+zeros = Zeros
+ones = Ones
+constant = Constant
+identity = Identity
+orthogonal = Orthogonal
+normal = random_normal = RandomNormal
+uniform = random_uniform = RandomUniform
+truncated_normal = TruncatedNormal
+
+# Names that files and programs use besides those above.
+_BY_OTHER_NAMES = {"zero": Zeros, "one": Ones, "GlorotUniform": glorot_uniform, "GlorotNormal": glorot_normal}
+
+
+def serialize(initializer):
+    """An initializer as a dict."""
+    return serialize_keras_object(initializer)
+
+
+def deserialize(config, custom_objects=None):
+    """An initializer from its name or what `serialize` gave."""
+    known = {**globals(), **_BY_OTHER_NAMES}
+    made = deserialize_keras_object(config, module_objects=known, custom_objects=custom_objects, printable_module_name="initializer")
+    return made() if made in (he_normal, he_uniform, lecun_normal, lecun_uniform) else made
+
+
+def get(identifier):
+    """An initializer from its name, a written one, an object or None."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, (dict, str)):
+        return deserialize(identifier)
+    if callable(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret initializer identifier: {identifier}")

@@ -1,0 +1,301 @@
+"""tf.keras.losses: how far predictions are from labels, as functions that give a loss for each sample, and as objects that also reduce them."""
+
+from __future__ import annotations
+
+import inspect
+
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.keras import backend as K
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
+from everflow.ops import array, math, nn
+from everflow.ops.control_flow.conditionals import smart_cond
+from everflow.ops.nn_normalization import l2_normalize
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+def _tensors(y_true, y_pred):
+    y_pred = convert_to_tensor(y_pred)
+    return math.cast(y_true, y_pred.dtype), y_pred
+
+
+def mean_squared_error(y_true, y_pred):
+    """The mean of (y_true - y_pred)² over the last axis.
+
+    >>> K = tf.keras.backend
+    >>> K.eval(tf.keras.losses.mean_squared_error([[0.0, 1.0]], [[1.0, 1.0]]))
+    array([0.5], dtype=float32)
+    """
+    y_true, y_pred = _tensors(y_true, y_pred)
+    return K.mean(math.squared_difference(y_pred, y_true), axis=-1)
+
+
+def mean_absolute_error(y_true, y_pred):
+    """The mean of |y_true - y_pred| over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    return K.mean(math.abs(y_pred - y_true), axis=-1)
+
+
+def mean_absolute_percentage_error(y_true, y_pred):
+    """The mean of 100 * |y_true - y_pred| / |y_true| over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    difference = math.abs((y_true - y_pred) / K.clip(math.abs(y_true), K.epsilon(), None))
+    return 100.0 * K.mean(difference, axis=-1)
+
+
+def mean_squared_logarithmic_error(y_true, y_pred):
+    """The mean of (log(y_true + 1) - log(y_pred + 1))² over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    predicted = math.log(K.clip(y_pred, K.epsilon(), None) + 1.0)
+    wanted = math.log(K.clip(y_true, K.epsilon(), None) + 1.0)
+    return K.mean(math.squared_difference(predicted, wanted), axis=-1)
+
+
+def _signs(y_true):
+    """Labels -1 and 1, where 0 and 1 may have been given."""
+    is_binary = math.reduce_all(math.logical_or(math.equal(y_true, 0), math.equal(y_true, 1)))
+    return smart_cond(is_binary, lambda: 2.0 * y_true - 1.0, lambda: y_true)
+
+
+def squared_hinge(y_true, y_pred):
+    """The mean of max(0, 1 - y_true * y_pred)² over the last axis; labels are -1 and 1, or 0 and 1."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    y_true = _signs(y_true)
+    return K.mean(math.square(math.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
+
+
+def hinge(y_true, y_pred):
+    """The mean of max(0, 1 - y_true * y_pred) over the last axis; labels are -1 and 1, or 0 and 1."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    y_true = _signs(y_true)
+    return K.mean(math.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
+
+
+def categorical_hinge(y_true, y_pred):
+    """How far the score of the right class is from being one above the best of the others."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    right = math.reduce_sum(y_true * y_pred, axis=-1)
+    wrong = math.reduce_max((1.0 - y_true) * y_pred, axis=-1)
+    return math.maximum(0.0, wrong - right + 1.0)
+
+
+def huber_loss(y_true, y_pred, delta=1.0):
+    """Half the square of small errors, and a straight line beyond delta; for each element."""
+    y_pred = math.cast(y_pred, K.floatx())
+    y_true = math.cast(y_true, K.floatx())
+    error = math.abs(math.subtract(y_pred, y_true))
+    quadratic = math.minimum(error, delta)
+    linear = math.subtract(error, quadratic)
+    half = convert_to_tensor(0.5, dtype=quadratic.dtype)
+    return math.add(math.multiply(half, math.multiply(quadratic, quadratic)), math.multiply(delta, linear))
+
+
+def logcosh(y_true, y_pred):
+    """The mean of log(cosh(y_pred - y_true)) over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    x = y_pred - y_true
+    return K.mean(x + nn.softplus(-2.0 * x) - math.log(2.0), axis=-1)
+
+
+def _smoothing(label_smoothing):
+    return convert_to_tensor(label_smoothing, dtype=K.floatx())
+
+
+def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
+    """The cross entropy of rows that hold one-hot labels and probabilities (or scores, with `from_logits`)."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    label_smoothing = _smoothing(label_smoothing)
+
+    def smoothed():
+        classes = math.cast(array.shape(y_true)[1], y_pred.dtype)
+        return y_true * (1.0 - label_smoothing) + (label_smoothing / classes)
+
+    y_true = smart_cond(label_smoothing, smoothed, lambda: y_true)
+    return K.categorical_crossentropy(y_true, y_pred, from_logits=from_logits)
+
+
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, axis=-1):
+    """The cross entropy of numbers of classes and rows of probabilities (or scores, with `from_logits`)."""
+    return K.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
+
+
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
+    """The mean cross entropy of labels 0 and 1 and probabilities (or scores, with `from_logits`) over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    label_smoothing = _smoothing(label_smoothing)
+    y_true = smart_cond(label_smoothing, lambda: y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing, lambda: y_true)
+    return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=-1)
+
+
+def kullback_leibler_divergence(y_true, y_pred):
+    """The divergence of predicted probabilities from the wanted ones."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    y_true = K.clip(y_true, K.epsilon(), 1)
+    y_pred = K.clip(y_pred, K.epsilon(), 1)
+    return math.reduce_sum(y_true * math.log(y_true / y_pred), axis=-1)
+
+
+def poisson(y_true, y_pred):
+    """The mean of y_pred - y_true * log(y_pred) over the last axis."""
+    y_true, y_pred = _tensors(y_true, y_pred)
+    return K.mean(y_pred - y_true * math.log(y_pred + K.epsilon()), axis=-1)
+
+
+def cosine_proximity(y_true, y_pred, axis=-1):
+    """The cosine of the angle between labels and predictions."""
+    y_true = l2_normalize(y_true, axis=axis)
+    y_pred = l2_normalize(y_pred, axis=axis)
+    return math.reduce_sum(y_true * y_pred, axis=axis)
+
+
+bce = BCE = binary_crossentropy
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kullback_leibler_divergence
+cosine = cosine_similarity = cosine_proximity
+
+
+# --- objects -------------------------------------------------------------------------------------
+
+
+class Loss:
+    """Base of losses: subclasses give a loss for each sample in `call(y_true, y_pred)`."""
+
+    def __init__(self, reduction=Reduction.AUTO, name=None):
+        Reduction.validate(reduction)
+        self.reduction = reduction
+        self.name = name
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        """The loss of a batch, with a weight for each sample where given."""
+        scope = "lambda" if self.name == "<lambda>" else self.name
+        with name_scope(scope or type(self).__name__):
+            return compute_weighted_loss(self.call(y_true, y_pred), sample_weight, reduction=self.reduction)
+
+    @classmethod
+    def from_config(cls, config):
+        """A loss from what `get_config` gave."""
+        return cls(**config)
+
+    def get_config(self):
+        """The arguments that make this loss again."""
+        return {"reduction": self.reduction, "name": self.name}
+
+    def call(self, y_true, y_pred):
+        """A loss for each sample."""
+        raise NotImplementedError("Must be implemented in subclasses.")
+
+
+class LossFunctionWrapper(Loss):
+    """A loss object of a loss function."""
+
+    def __init__(self, fn, reduction=Reduction.AUTO, name=None, **kwargs):
+        super().__init__(reduction=reduction, name=name)
+        self.fn = fn
+        self._fn_kwargs = kwargs
+
+    def call(self, y_true, y_pred):
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
+
+    def get_config(self):
+        config = {key: K.eval(value) if isinstance(value, Tensor) else value for key, value in self._fn_kwargs.items()}
+        return {**super().get_config(), **config}
+
+
+def _loss_class(class_name, fn, name=None):
+    """The class of a function without arguments of its own."""
+    name = name or fn.__name__
+
+    def __init__(self, reduction=Reduction.AUTO, name=name):
+        super(cls, self).__init__(fn, name=name, reduction=reduction)
+
+    cls = type(class_name, (LossFunctionWrapper,), {"__init__": __init__, "__doc__": fn.__doc__, "__module__": __name__})
+    return cls
+
+
+MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error)
+MeanAbsoluteError = _loss_class("MeanAbsoluteError", mean_absolute_error)
+MeanAbsolutePercentageError = _loss_class("MeanAbsolutePercentageError", mean_absolute_percentage_error)
+MeanSquaredLogarithmicError = _loss_class("MeanSquaredLogarithmicError", mean_squared_logarithmic_error)
+Hinge = _loss_class("Hinge", hinge)
+SquaredHinge = _loss_class("SquaredHinge", squared_hinge)
+CategoricalHinge = _loss_class("CategoricalHinge", categorical_hinge)
+Poisson = _loss_class("Poisson", poisson)
+LogCosh = _loss_class("LogCosh", logcosh)
+KLDivergence = _loss_class("KLDivergence", kullback_leibler_divergence)
+
+
+class BinaryCrossentropy(LossFunctionWrapper):
+    """The cross entropy of labels 0 and 1; smoothing moves labels towards a half."""
+
+    def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="binary_crossentropy"):
+        super().__init__(binary_crossentropy, name=name, reduction=reduction, from_logits=from_logits, label_smoothing=label_smoothing)
+        self.from_logits = from_logits
+
+
+class CategoricalCrossentropy(LossFunctionWrapper):
+    """The cross entropy of one-hot labels; smoothing moves them towards all classes alike."""
+
+    def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="categorical_crossentropy"):
+        super().__init__(categorical_crossentropy, name=name, reduction=reduction, from_logits=from_logits, label_smoothing=label_smoothing)
+
+
+class SparseCategoricalCrossentropy(LossFunctionWrapper):
+    """The cross entropy of numbers of classes."""
+
+    def __init__(self, from_logits=False, reduction=Reduction.AUTO, name="sparse_categorical_crossentropy"):
+        super().__init__(sparse_categorical_crossentropy, name=name, reduction=reduction, from_logits=from_logits)
+
+
+class Huber(LossFunctionWrapper):
+    """Half the square of small errors, and a straight line beyond delta."""
+
+    def __init__(self, delta=1.0, reduction=Reduction.AUTO, name="huber_loss"):
+        super().__init__(huber_loss, name=name, reduction=reduction, delta=delta)
+
+
+class CosineSimilarity(LossFunctionWrapper):
+    """The cosine of the angle between labels and predictions."""
+
+    def __init__(self, axis=-1, reduction=Reduction.AUTO, name="cosine_similarity"):
+        super().__init__(cosine_similarity, reduction=reduction, name=name, axis=axis)
+
+
+# --- by name -------------------------------------------------------------------------------------
+
+
+def is_categorical_crossentropy(loss):
+    """Whether a loss is the categorical cross entropy, in any of its forms."""
+    if isinstance(loss, CategoricalCrossentropy):
+        return True
+    if isinstance(loss, LossFunctionWrapper):
+        return loss.fn == categorical_crossentropy
+    if inspect.isfunction(loss):
+        return loss.__name__ == "categorical_crossentropy"
+    return loss == "categorical_crossentropy"
+
+
+def serialize(loss):
+    """A loss function's name, or a loss object as a dict."""
+    return serialize_keras_object(loss)
+
+
+def deserialize(name, custom_objects=None):
+    """The loss of this name, or from what `serialize` gave."""
+    return deserialize_keras_object(name, module_objects=globals(), custom_objects=custom_objects, printable_module_name="loss function")
+
+
+def get(identifier):
+    """A loss from its name, a written one, a function or object, or None."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, (str, dict)):
+        return deserialize(identifier)
+    if callable(identifier):
+        return identifier
+    raise ValueError("Could not interpret loss function identifier:", identifier)

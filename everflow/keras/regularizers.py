@@ -1,0 +1,81 @@
+"""tf.keras.regularizers: penalties on weights and activations that are added to a model's loss."""
+
+from __future__ import annotations
+
+from everflow.keras import backend as K
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.ops import math
+
+
+class Regularizer:
+    """Base of regularizers: `regularizer(x)` gives a penalty."""
+
+    def __call__(self, x):
+        return 0.0
+
+    @classmethod
+    def from_config(cls, config):
+        """A regularizer from what `get_config` gave."""
+        return cls(**config)
+
+
+class L1L2(Regularizer):
+    """l1 times the sum of absolute values plus l2 times the sum of squares."""
+
+    def __init__(self, l1=0.0, l2=0.0):
+        self.l1 = K.cast_to_floatx(l1)
+        self.l2 = K.cast_to_floatx(l2)
+
+    def __call__(self, x):
+        if not self.l1 and not self.l2:
+            return K.constant(0.0)
+        penalty = 0.0
+        if self.l1:
+            penalty += self.l1 * math.reduce_sum(math.abs(x))
+        if self.l2:
+            penalty += self.l2 * math.reduce_sum(math.square(x))
+        return penalty
+
+    def get_config(self):
+        """The two factors."""
+        return {"l1": float(self.l1), "l2": float(self.l2)}
+
+
+def l1(l=0.01):  # noqa: E741  Keras's own name
+    """l times the sum of absolute values."""
+    return L1L2(l1=l)
+
+
+def l2(l=0.01):  # noqa: E741
+    """l times the sum of squares."""
+    return L1L2(l2=l)
+
+
+def l1_l2(l1=0.01, l2=0.01):
+    """l1 times the sum of absolute values plus l2 times the sum of squares."""
+    return L1L2(l1=l1, l2=l2)
+
+
+def serialize(regularizer):
+    """A regularizer as a dict."""
+    return serialize_keras_object(regularizer)
+
+
+def deserialize(config, custom_objects=None):
+    """A regularizer from what `serialize` gave."""
+    return deserialize_keras_object(config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="regularizer")
+
+
+def get(identifier):
+    """A regularizer from its name, a written one, an object or None."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        made = deserialize(identifier)
+        # "l2" names a function that makes one.
+        return made() if made in (l1, l2, l1_l2) else made
+    if callable(identifier):
+        return identifier
+    raise ValueError("Could not interpret regularizer identifier:", identifier)
