@@ -90,6 +90,7 @@ from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_
 from everflow.ops.traced_functions import function
 from everflow.ops.gradient_tape import GradientTape
 from everflow.eager.mode import enable_eager_execution
+from everflow.eager.py_function import py_function
 from everflow.ops.v2_behavior import (
     disable_eager_execution,
     disable_tensor_equality,
@@ -545,6 +546,7 @@ from everflow.ops.readers import FixedLengthRecordReader, IdentityReader, Reader
 
 # --- queues, barriers, accumulators, tables
 from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
+from everflow.ops.critical_section import CriticalSection
 from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from everflow.ops.lookup import initialize_all_tables, tables_initializer
 

@@ -24,7 +24,7 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     tf.Tensor(5, shape=(), dtype=int32)
     """
     if config is not None and not isinstance(config, config_pb2.ConfigProto):
-        raise TypeError("config must be a tf.ConfigProto, but got %s" % type(config))
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
     if device_policy not in (None, *range(4)):
         raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
     if execution_mode not in (None, SYNC, ASYNC):

@@ -83,6 +83,9 @@ class EagerTensor(Tensor):
     def eval(self, feed_dict=None, session=None):
         raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're looking for?")
 
+    _made_by = ""
+    _op_name = "Tensor"
+
     def is_in(self, graph):
         return False
 

@@ -287,9 +287,12 @@ def _result_tuple(op_type: str, names: tuple[str, ...]):
 def structured_outputs(definition: OpDef, op):
     """An op's outputs as its build function returns them."""
     if not definition.outputs:
-        return op
+        return None if op.graph.executes else op
     if len(definition.outputs) == 1:
-        return list(op.outputs) if definition.outputs[0].is_list else op.outputs[0]
+        if not definition.outputs[0].is_list:
+            return op.outputs[0]
+        # A list of no outputs leaves only the op to hold on to.
+        return list(op.outputs) if op.outputs or op.graph.executes else op
     parts, position = [], 0
     for arg in definition.outputs:
         count = len(arg_dtypes(arg, op.attrs))

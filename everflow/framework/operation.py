@@ -94,6 +94,16 @@ class Tensor:
     def _shape_tuple(self):
         return self._shape.sizes
 
+    @property
+    def _made_by(self):
+        """The op type that made it; "" where it has only a value."""
+        return self._op.type
+
+    @property
+    def _op_name(self):
+        """The name of its op; a stand-in where it has only a value."""
+        return self._op.name
+
     def is_in(self, graph):
         """Whether a graph's operations can take this tensor as it is."""
         return self._op.graph is graph

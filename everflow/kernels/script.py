@@ -24,21 +24,35 @@ _BECOMES = [
 
 @kernel("PyFunc", "PyFuncStateless")
 def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's names
+    registered = _found(token)
+    returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
+    values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
+    if len(values) != len(Tout):
+        raise errors.InvalidArgumentError(None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values.")
+    return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
+
+
+@kernel("EagerPyFunc")
+def eager_py_func(input, *, token, Tout, node):  # noqa: A002, N803
+    # The function was wrapped so that it takes and gives kernel values; see `eager/py_function.py`.
+    return _called(_found(token), list(zip(input, node.input_dtypes)))
+
+
+def _found(token):
     registered = script.find(token)
     if registered is None:
         raise errors.NotFoundError(
             None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it"
         )
-    arrays = [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)]
+    return registered
+
+
+def _called(registered, arguments):
     try:
-        returned = registered.function(*arrays)
+        return registered.function(*arguments)
     except Exception as e:
         kind = next((mapped for caught, mapped in _BECOMES if isinstance(e, caught)), errors.UnknownError)
         raise kind(None, None, f"{type(e).__name__}: {e}\n{traceback.format_exc()}") from e
-    values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
-    if len(values) != len(Tout):
-        raise errors.InvalidArgumentError(None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values.")
-    return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
 
 
 def _argument(value, dtype):

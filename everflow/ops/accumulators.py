@@ -22,7 +22,7 @@ class ConditionalAccumulatorBase:
         self._dtype = dtype
         self._shape = TensorShape(shape) if shape is not None else TensorShape(None)
         self._accumulator_ref = accumulator_ref
-        self._name = accumulator_ref.op.name.split("/")[-1]
+        self._name = accumulator_ref._op_name.split("/")[-1]
 
     @property
     def accumulator_ref(self):

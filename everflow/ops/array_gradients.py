@@ -98,7 +98,7 @@ _MANY_PARTS = 16
 def _concat_grad(op, grad, parts, axis):
     if len(parts) == 1:
         return [grad]
-    if _is_constant(axis) and _output_context(axis.op) is not _output_context(grad.op):
+    if not axis.is_eager and _is_constant(axis) and _output_context(axis.op) is not _output_context(grad.op):
         axis = constant(constant_value(axis), dtype=axis.dtype)  # a copy in the loop or branch that the gradient is in
     where = math.floormod(axis, array.rank(parts[0]), name="mod")
     if isinstance(grad, IndexedSlices):

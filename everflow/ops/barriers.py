@@ -26,7 +26,7 @@ class Barrier:
         else:
             self._shapes = [TensorShape(None) for _ in self._types]
         self._barrier_ref = raw.Barrier(component_types=self._types, shapes=shapes, shared_name=shared_name, name=name)
-        self._name = self._barrier_ref.op.name.split("/")[-1]
+        self._name = self._barrier_ref._op_name.split("/")[-1]
 
     @property
     def barrier_ref(self):
@@ -36,7 +36,7 @@ class Barrier:
     @property
     def name(self):
         """The name of the barrier's op."""
-        return self._barrier_ref.op.name
+        return self._barrier_ref._op_name
 
     def insert_many(self, component_index, keys, values, name=None):
         """An op that gives keys their value of one component."""

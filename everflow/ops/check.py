@@ -44,6 +44,11 @@ def _assert_all(condition, static_condition, operands, data, summarize):
     return Assert(condition, data, summarize=summarize)
 
 
+def _named(name, tensor):
+    """How a message calls an argument."""
+    return name if tensor.is_eager else f"{name} ({tensor.name})"
+
+
 def _shown(item):
     if not isinstance(item, Tensor):
         return str(item)
@@ -55,7 +60,7 @@ def _comparison(x, y, data, summarize, message, op_type, sign, compare):
     x = convert_to_tensor(x, name="x")
     y = convert_to_tensor(y, name="y")
     if data is None:
-        data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+        data = [f"Condition x {sign} y did not hold element-wise:", f"{_named('x', x)} = ", x, f"{_named('y', y)} = ", y]
     if message is not None:
         data = [message, *list(data)]
     return _assert_all(getattr(raw, op_type)(x, y), compare, (x, y), data, summarize)
@@ -117,9 +122,9 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=N
             data = [
                 message,
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                f"{_named('x', x)} = ",
                 x,
-                f"y ({y.name}) = ",
+                f"{_named('y', y)} = ",
                 y,
             ]
         tolerance = atol + rtol * elementwise.abs(y)
@@ -136,7 +141,7 @@ def _against_zero(default_name, sign, compare, message_shown=True):
             x = convert_to_tensor(x, name="x")
             if data is None:
                 data = [message] if message_shown else []
-                data += [f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
+                data += [f"Condition x {sign} 0 did not hold element-wise:", f"{_named('x', x)} = ", x]
             zero = constants.constant(0, dtype=x.dtype.base_dtype)
             return compare(x, zero, data, summarize)
 

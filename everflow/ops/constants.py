@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.op_defs import get
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
-from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
 
@@ -25,7 +25,12 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
 
 def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
-    array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
+    try:
+        array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
+    except TypeError:
+        if executing_eagerly() and None in nest.flatten(value):
+            raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.") from None
+        raise
     if array.shape == shape:
         held = TensorValue(array=_own(array), dtype=found)
     else:

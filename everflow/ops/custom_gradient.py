@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 
-from everflow.framework import nest
+from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.registry import RegisterGradient
-from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.ops import array
+from everflow.ops.gradient_tape import GradientTape
 from everflow.ops.gradients import gradients
 from everflow.ops.variable_scope import get_variable_scope
 from everflow.platform import logging
@@ -31,6 +32,8 @@ def custom_gradient(f):
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):
+        if executing_eagerly():
+            return _apply_eagerly(f, args, kwargs)
         if kwargs:
             raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled.")
         return _apply(f, args)
@@ -83,6 +86,35 @@ def _apply(f, args):
     for variable in variables:
         convert_to_tensor(variable)
     return nest.pack_sequence_as(structure=result, flat_sequence=everything[:count])
+
+
+def _apply_eagerly(f, args, kwargs):
+    """The result, with `grad_fn` on the tapes in place of the operations inside."""
+    args = nest.map_structure(convert_to_tensor, list(args))
+    inputs = nest.flatten(args)
+    with tapes.stop_recording(), GradientTape() as watcher:
+        result, grad_fn = f(*args, **kwargs)
+    given = {id(x) for x in inputs}
+    variables = [v for v in watcher.watched_variables() if id(v.handle) not in given]
+    takes_variables = _takes_variables(grad_fn)
+    if variables and not takes_variables:
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument 'variables'."
+        )
+    for variable in variables:
+        tapes.variable_accessed(variable)
+    # A result that is an argument must be another tensor, or its gradient would come to the argument directly.
+    flat = [array.identity(x) if id(x) in given else x for x in map(convert_to_tensor, nest.flatten(result))]
+
+    def gradient(*result_grads):
+        if not variables:
+            return nest.flatten(grad_fn(*result_grads))
+        input_grads, variable_grads = grad_fn(*result_grads, variables=variables)
+        return nest.flatten(input_grads) + list(variable_grads)
+
+    if tapes.watch_any([*inputs, *(v.handle for v in variables)]):
+        tapes.record(tapes.CallRecord([*inputs, *(v.handle for v in variables)], flat, gradient))
+    return nest.pack_sequence_as(result, flat)
 
 
 def _unused_name(graph):
@@ -146,9 +178,7 @@ def recompute_grad(f):
         result = f(*args, **kwargs)
 
         def grad(*result_grads, variables=None):
-            with control_dependencies(result_grads):
-                again = f(*args, **kwargs)
-            found = gradients(nest.flatten(again), list(args) + list(variables or []), grad_ys=list(result_grads))
+            found = _recomputed_gradients(f, args, kwargs, list(variables or []), list(result_grads))
             of_args = found[: len(args)]
             return of_args if variables is None else (of_args, found[len(args) :])
 
@@ -159,3 +189,15 @@ def recompute_grad(f):
         return recomputing(*args, **kwargs)
 
     return decorated
+
+
+def _recomputed_gradients(f, args, kwargs, variables, result_grads):
+    sources = list(args) + variables
+    if not executing_eagerly():
+        with control_dependencies(result_grads):
+            again = f(*args, **kwargs)
+        return gradients(nest.flatten(again), sources, grad_ys=result_grads)
+    with GradientTape() as tape:
+        tape.watch(sources)
+        again = f(*args, **kwargs)
+    return tape.gradient(nest.flatten(again), sources, result_grads)

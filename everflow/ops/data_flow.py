@@ -79,7 +79,7 @@ class QueueBase:
         else:
             self._names = None
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.split("/")[-1]
+        self._name = queue_ref._op_name.split("/")[-1]
 
     @staticmethod
     def from_list(index, queues):
@@ -103,7 +103,7 @@ class QueueBase:
     @property
     def name(self):
         """The name of the queue's op, in full."""
-        return self._queue_ref.op.name
+        return self._queue_ref._op_name
 
     @property
     def dtypes(self):

@@ -9,7 +9,7 @@ from everflow.framework.functions import call_attr
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
-from everflow.ops.function_bodies import BodyGraph, define, grow, unique_name
+from everflow.ops.function_bodies import BodyGraph, define, grow, returned, unique_name
 from everflow.ops.gradients import gradients, is_trainable
 
 
@@ -84,7 +84,7 @@ def _call_node(function, values, like, name=None):
     if name:
         options["name"] = name
     made = build(args=values, Tout=[t.dtype.base_dtype for t in like], f=call_attr(function.name), config_proto=_CONFIG, **options)
-    op = made[0].op if like else get_default_graph().get_operations()[-1]
+    op = made[0].op if like else made
     for tensor, result in zip(op.outputs, like):
         tensor.set_shape(result.shape)
         tensor._handle_data = result._handle_data
@@ -101,7 +101,7 @@ def _call_eagerly(function, values):
     with tapes.stop_recording():
         found = _run(derivative.forward, values)
     results, saved = found[: derivative.count], found[derivative.count :]
-    tapes.record(tapes.CallRecord(values, results, lambda *grads: derivative.gradients(results, saved, grads)))
+    tapes.record(tapes.CallRecord(values, results, lambda *grads: derivative.gradients(values, results, saved, grads)))
     return results
 
 
@@ -119,6 +119,7 @@ class _EagerDerivative:
     """A function in the two parts that differentiating it takes: `forward` with what is kept, and `backward` on that."""
 
     def __init__(self, function):
+        self._function, self._as_one = function, None
         body = function.body()
         self.count = len(body.outputs)
         with body.graph.outer_graph.as_default() if body.graph.outer_graph is not None else get_default_graph().as_default():
@@ -133,7 +134,7 @@ class _EagerDerivative:
         inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
         self._backward = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}"))
 
-    def gradients(self, results, saved, grads):
+    def gradients(self, inputs, results, saved, grads):
         values = [
             array.zeros_like(y) if g is None else convert_to_tensor(g)
             for y, g, flows in zip(results, grads, self._flowing, strict=True)
@@ -141,8 +142,28 @@ class _EagerDerivative:
         ]
         if not any(self._reached):
             return [None] * len(self._reached)
-        found = iter(_call_eagerly(self._backward, values + saved))
+        if tapes.watch_any([*inputs, *values]):
+            found = iter(_call_eagerly(self._whole(), [*inputs, *values]))
+        else:
+            found = iter(_run(self._backward, values + saved))
         return [next(found) if reached else None for reached in self._reached]
+
+    def _whole(self):
+        """The gradients as one function of inputs and output gradients: what is differentiated where a derivative of these is wanted."""
+        if self._as_one is None:
+            body = self._function.body()
+            graph = BodyGraph(f"__gradient_{self._function.name}", get_default_graph())
+            with tapes.stop_recording(), graph.as_default():
+                xs = [graph.add_input(x.dtype, "x", x.shape) for x in body.inputs]
+                for x, like in zip(xs, body.inputs):
+                    x._handle_data = like._handle_data
+                grads = [graph.add_input(y.dtype, "grad", y.shape) for y, flows in zip(body.outputs, self._flowing) if flows]
+                self._function.add_to_graph(graph)
+                ys = [y for y, flows in zip(_call_node(self._function, xs, body.outputs), self._flowing) if flows]
+                wanted = [x for x, reached in zip(xs, self._reached) if reached]
+                found = returned(graph, [graph.capture(convert_to_tensor(g)) for g in gradients(ys, wanted, grads)])
+            self._as_one = define(graph.body(graph.inputs, found), unique_name(graph.name))
+        return self._as_one
 
 
 # The options that TensorFlow on a machine without accelerators writes into each call.

@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import colocate_with, control_dependencies, device, name_scope
+from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 
 
 def no_op(name=None):
@@ -23,6 +23,8 @@ def group(*inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    if executing_eagerly():
+        return None
     with name_scope(name, "group_deps", inputs) as name:
         by_device: dict = {}
         for item in nest.flatten(inputs):
@@ -65,6 +67,8 @@ def _identity(tensor, name):
 
 def tuple(tensors, name=None, control_inputs=None):  # noqa: A001  TensorFlow's own name
     """The tensors again, each to be had only after all of them (and `control_inputs`) are computed."""
+    if executing_eagerly():
+        return list(tensors)
     with name_scope(name, "tuple", tensors) as name:
         gates = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
@@ -81,7 +85,7 @@ def tuple(tensors, name=None, control_inputs=None):  # noqa: A001  TensorFlow's 
         for item in tensors:
             if isinstance(item, Operation):
                 with control_dependencies([gate]):
-                    result.append(no_op())
+                    result.append(group(item))
             elif item is None:
                 result.append(None)
             else:

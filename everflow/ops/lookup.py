@@ -123,7 +123,7 @@ class InitializableLookupTableBase(LookupInterface):
 
     @property
     def name(self):
-        return self._resource_handle.op.name.split("/")[-1]
+        return self._resource_handle._op_name.split("/")[-1]
 
     def size(self, name=None):
         """How many entries the table has."""

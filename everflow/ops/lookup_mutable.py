@@ -35,11 +35,11 @@ class _MutableTable(LookupInterface):
     def _make(self):
         self._resource_handle = self._create_resource()
         if self._checkpoint:
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, self._resource_handle.op.name))
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, self._resource_handle._op_name))
 
     @property
     def name(self):
-        return self.resource_handle.op.name.split("/")[-1]
+        return self.resource_handle._op_name.split("/")[-1]
 
     def size(self, name=None):
         """How many entries the table has."""

@@ -211,7 +211,7 @@ def _batch_matmul_grad(op, grad):
 def _sparse_matmul_grad(op, grad):
     a, b = op.inputs
     transpose_a, transpose_b = op.attrs["transpose_a"], op.attrs["transpose_b"]
-    sparse = {id(a): op.attrs["a_is_sparse"], id(b): op.attrs["b_is_sparse"], id(grad): grad.op.type == "ReluGrad"}
+    sparse = {id(a): op.attrs["a_is_sparse"], id(b): op.attrs["b_is_sparse"], id(grad): grad._made_by == "ReluGrad"}
 
     def product(t1, t2, dtype, transpose_t1=False, transpose_t2=False):
         t1_sparse, t2_sparse = sparse[id(t1)], sparse[id(t2)]

@@ -293,7 +293,7 @@ def scaled_rows(vector, matrix):
 
 def _is_zero(grad) -> bool:
     """Whether a gradient is one that `tf.gradients` made up for an output nobody used."""
-    if grad.op.type in ("ZerosLike", "Zeros"):
+    if grad._made_by in ("ZerosLike", "Zeros"):
         return True
     value = constant_value(grad)
     return value is not None and not value.any()

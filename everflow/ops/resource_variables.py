@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from everflow.framework import dtypes, tapes
+from everflow.framework import builder, dtypes, op_defs, tapes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import (
@@ -33,7 +33,6 @@ from everflow.ops.variable_options import (
 from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
 
-
 _eager_numbers = itertools.count()
 
 
@@ -45,11 +44,14 @@ def is_resource_variable(variable) -> bool:
 class BaseResourceVariable(Variable):
     """What a resource variable and the result of assigning to one share: reads and writes through a handle."""
 
+    # The VarHandleOp of a variable that was made eagerly; its tensor doesn't know it.
+    _eager_op = None
+
     # --- facts -------------------------------------------------------------------------------
 
     name = property(lambda self: self._handle_name, doc='The name, "v:0".')
     handle = property(lambda self: self._handle, doc="The resource handle, which ops on the variable take.")
-    op = property(lambda self: self._handle.op, doc="The VarHandleOp operation.")
+    op = property(lambda self: self._eager_op or self._handle.op, doc="The VarHandleOp operation.")
     dtype = property(lambda self: self._dtype, doc="The dtype.")
     device = property(lambda self: self._handle.device, doc="The device asked for.")
     graph = property(lambda self: self._handle.graph)
@@ -247,7 +249,9 @@ class ResourceVariable(BaseResourceVariable):
             self._handle_name = scope[:-1] + ":0"
             # Many may have one name; the number makes each another resource.
             shared_name = f"{scope[:-1]}_{next(_eager_numbers)}"
-            self._handle = raw.VarHandleOp(dtype=self._dtype, shape=self._shape, shared_name=shared_name, name=scope)
+            attrs = {"dtype": self._dtype, "shape": self._shape, "shared_name": shared_name}
+            self._eager_op = builder.create(op_defs.get("VarHandleOp"), scope, attrs)
+            (self._handle,) = self._eager_op.outputs
             raw.AssignVariableOp(self._handle, value)
         self._initial_value = self._initializer_op = self._is_initialized_op = self._graph_element = self._cached_value = None
 
@@ -320,6 +324,7 @@ class _UnreadVariable(BaseResourceVariable):
         self._save_slice_info = None
         self._cached_value = None
         self._parent_op = parent_op
+        self._eager_op = variable._eager_op
         self._graph_element = None
         if not executing_eagerly():
             with control_dependencies([parent_op]):

@@ -11,8 +11,9 @@ import weakref
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 
 _tokens = itertools.count()
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
@@ -44,21 +45,36 @@ def _register(function: PyFunction, graph) -> str:
     return token
 
 
+def register(function, dtypes_out) -> str:
+    """A token for a Python function, which lives as long as the graph that is drawn now."""
+    return _register(PyFunction(function, dtypes_out), _outermost(get_default_graph()))
+
+
 def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803  TensorFlow's own name
     """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
 
     >>> y = tf.py_func(np.sinh, [x], tf.float32)
     """
+    if executing_eagerly():
+        return _call(func, inp, Tout)
     if not isinstance(inp, (list, tuple)):
         raise TypeError(f"inp must be a list, not {inp!r}")
     several = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
-    graph = _outermost(get_default_graph())
-    token = _register(PyFunction(func, types), graph)
+    token = register(func, types)
     build = raw.PyFunc if stateful else raw.PyFuncStateless
     result = build(input=inp, token=token, Tout=types, name=name)
     # With Tout a list the result is one; an op without results is the op itself.
     return result if several else result[0]
+
+
+def _call(function, inp, types):
+    """The call itself, when executing eagerly."""
+    result = function(*[convert_to_tensor(x).numpy() for x in inp])
+    if not isinstance(types, (list, tuple)):
+        return convert_to_tensor(result, types)
+    values = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
+    return [convert_to_tensor(value, dtype) for value, dtype in zip(values, types, strict=True)]
 
 
 def numpy_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own name

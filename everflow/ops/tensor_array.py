@@ -11,7 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
-from everflow.framework.scopes import colocate_with, control_dependencies, device, name_scope
+from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
 
@@ -22,6 +22,13 @@ class TensorArray:
     >>> ta = tf.TensorArray(tf.float32, size=2).write(0, 1.0).write(1, 2.0)
     >>> ta.stack()
     """
+
+    def __new__(cls, *args, **kwargs):
+        if cls is TensorArray and executing_eagerly():
+            from everflow.ops.tensor_array_eager import EagerTensorArray
+
+            cls = EagerTensorArray
+        return object.__new__(cls)
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None, flow=None,
                  infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):  # fmt: skip

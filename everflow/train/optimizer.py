@@ -11,6 +11,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import (
     colocate_with,
     control_dependencies,
+    executing_eagerly,
     get_collection,
     get_collection_ref,
     get_default_graph,
@@ -18,6 +19,7 @@ from everflow.framework.scopes import (
     name_scope,
 )
 from everflow.ops import array, gradients, grouping, state, variables
+from everflow.ops.gradient_tape import GradientTape
 from everflow.ops.math import cast, unsorted_segment_sum
 from everflow.ops.resource_variables import is_resource_variable
 from everflow.train import slot_creator
@@ -56,7 +58,8 @@ class _Target:
 
 
 def _variable_key(variable):
-    return variable.op.graph, variable.op.name
+    graph = variable.op.graph
+    return id(variable.op) if graph.executes else (graph, variable.op.name)
 
 
 def _deduplicate_indexed_slices(values, indices):
@@ -124,6 +127,8 @@ class Optimizer:
         self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None
     ):
         """A list of (gradient, variable); a gradient may be None."""
+        if executing_eagerly() or callable(loss) and get_default_graph().building_function:
+            return self._gradients_by_tape(loss, var_list, grad_loss)
         loss = self._call_if_callable(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
@@ -154,6 +159,20 @@ class Optimizer:
         self._assert_valid_dtypes([v for g, v in found if g is not None and v.dtype != dtypes.resource])
         return found
 
+    def _gradients_by_tape(self, loss, var_list, grad_loss):
+        """Gradients of a loss that is given as a function."""
+        if not callable(loss):
+            raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled.")
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = loss()
+        if var_list is None:
+            var_list = tape.watched_variables()
+        var_list = nest.flatten(var_list)
+        grads = tape.gradient(value, var_list, None if grad_loss is None else [grad_loss])
+        return list(zip(grads, var_list, strict=True))
+
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that updates each variable with its gradient, and counts `global_step` up."""
         grads_and_vars = tuple(grads_and_vars)
@@ -177,6 +196,8 @@ class Optimizer:
                 apply_updates = self._finish(update_ops, name)
             else:
                 apply_updates = self._finish_and_count(update_ops, global_step, name)
+            if executing_eagerly():
+                return None
             if isinstance(apply_updates, Tensor):
                 apply_updates = apply_updates.op
             train_ops = get_collection_ref(GraphKeys.TRAIN_OP)

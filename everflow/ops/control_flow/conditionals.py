@@ -9,6 +9,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, name_scope
@@ -249,6 +250,11 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
 
 def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
     """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run."""
+    if executing_eagerly():
+        if not condition:
+            shown = "\n".join(str(d.numpy()) if isinstance(d, Tensor) else str(d) for d in data)
+            raise InvalidArgumentError(None, None, f"Expected '{condition}' to be true. Summarized data: {shown}")
+        return None
     with name_scope(name, "Assert", [condition, data]):
         tensors = convert_n_to_tensor(data)
         if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):

@@ -67,18 +67,18 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 def _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure):
     """The loop as Python's own, when executing eagerly."""
-    alone = len(loop_vars) == 1
+    packed = False
     limit = None if maximum_iterations is None else int(maximum_iterations)
     done = 0
     while (limit is None or done < limit) and cond(*loop_vars):
         found = body(*loop_vars)
-        if alone and not isinstance(found, (list, tuple)):
-            found = [found]
+        if len(loop_vars) == 1 and not return_same_structure and not isinstance(found, (list, tuple)):
+            packed, found = True, [found]
         nest.assert_same_structure(list(loop_vars), list(found), expand_composites=True)
         loop_vars = found
         done += 1
     loop_vars = nest.map_structure(lambda x: x if hasattr(x, "flow") else convert_to_tensor_or_composite(x), loop_vars)
-    return loop_vars[0] if alone and not return_same_structure else loop_vars
+    return loop_vars[0] if packed else loop_vars
 
 
 def _counted(cond, body, loop_vars, maximum_iterations, alone):

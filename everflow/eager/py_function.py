@@ -1,0 +1,85 @@
+"""`tf.py_function`: a Python function on eager tensors as an op of a graph, with a gradient by tape."""
+
+from __future__ import annotations
+
+from everflow.eager.graph import EagerGraph
+from everflow.eager.tensor import EagerTensor
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.registry import gradient
+from everflow.framework.scopes import executing_eagerly
+from everflow.ops import script
+from everflow.ops.gradient_tape import GradientTape
+from everflow.ops.gradients import is_trainable
+
+
+class _OnTape:
+    """A Python function that takes and gives kernel values, and remembers its last call for the gradient."""
+
+    def __init__(self, function, types):
+        self._function = function
+        self._types = types
+        self._tape = self._inputs = self._outputs = None
+
+    def __call__(self, *arguments):
+        with EagerGraph().as_default():
+            inputs = [EagerTensor(value, dtype.base_dtype) for value, dtype in arguments]
+            with GradientTape(persistent=True) as tape:
+                tape.watch([t for t in inputs if is_trainable(t)])
+                outputs = _converted(self._function(*inputs), self._types)
+            self._tape, self._inputs, self._outputs = tape, inputs, outputs
+            return [t._value for t in outputs]
+
+    def gradients(self, *arguments):
+        """The gradients of the last call's inputs, from those of its outputs."""
+        with EagerGraph().as_default():
+            grads = [EagerTensor(value, dtype) for value, dtype in arguments]
+            flowing = [(y, g) for y, g in zip(self._outputs, grads, strict=True) if is_trainable(y)]
+            sources = [x for x in self._inputs if is_trainable(x)]
+            found = self._tape.gradient([y for y, _ in flowing], sources, [g for _, g in flowing])
+            # What the results don't depend on has a scalar zero, as in TensorFlow.
+            return [convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)]
+
+
+def _converted(returned, types):
+    values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None else [returned]
+    if len(values) != len(types):
+        raise InvalidArgumentError(None, None, f"The function returns {len(values)} values, but {len(types)} are expected.")
+    converted = []
+    for value, dtype in zip(values, types, strict=True):
+        try:
+            converted.append(convert_to_tensor(value, dtype))
+        except ValueError as error:
+            raise TypeError(f"The function gives {value!r} where a tensor of {dtype.name} is expected: {error}") from None
+    return converted
+
+
+_by_token: dict[str, _OnTape] = {}
+
+
+def py_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own name
+    """An op that calls `func(*tensors)` with eager tensors when it runs; gradients flow through it.
+
+    >>> y = tf.py_function(lambda x: x.numpy() ** 2 if x < 0 else x, [x], tf.float32)
+    """
+    several = isinstance(Tout, (list, tuple))
+    types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
+    if executing_eagerly():
+        result = _converted(func(*[convert_to_tensor(x) for x in inp]), types)
+        return result if several else result[0]
+    called = _OnTape(func, types)
+    token = script.register(called, types)
+    _by_token[token] = called
+    result = raw.EagerPyFunc(input=inp, token=token, Tout=types, name=name)
+    return result if several else result[0]
+
+
+@gradient("EagerPyFunc")
+def _py_function_grad(op, *grads):
+    called = _by_token[op.get_attr("token").decode()]
+    types = [t.dtype.base_dtype for t in op.inputs if is_trainable(t)]
+    token = script.register(called.gradients, types)
+    found = iter(raw.EagerPyFunc(input=list(grads), token=token, Tout=types))
+    return [next(found) if is_trainable(t) else None for t in op.inputs]
