@@ -128,7 +128,9 @@ def _graph_loop(test, body, values, names):
         return [_like(results[i], g) for i, g in zip(flowing, given)]
 
     if not start:
-        raise ValueError("a loop that a tensor decides must change something")
+        # Only state changes, say a variable; the loop still needs something to pass on.
+        while_loop(lambda _: test(*values), lambda turn: step() or turn + 1, [convert_to_tensor(0)])
+        return tuple(values)
     found = while_loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
     return tuple(all_values(found))
 
