@@ -23,3 +23,11 @@ from everflow.train.hooks import (
 )
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from everflow.train.warm_starting import VocabInfo
+
+# --- the estimator, what it is made of and what it is run with
+from everflow.estimator import export
+from everflow.estimator.estimator import Estimator
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.run_config import RunConfig
+from everflow.estimator.spec import EstimatorSpec
+from everflow.estimator.warm_start_settings import WarmStartSettings

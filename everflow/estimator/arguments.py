@@ -1,0 +1,37 @@
+"""Names of the arguments of functions that users write: model, input and metric functions are called with those they name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+
+def fn_args(function) -> tuple[str, ...]:
+    """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has bound."""
+    if isinstance(function, functools.partial):
+        names = fn_args(function.func)[len(function.args) :]
+        return tuple(name for name in names if name not in (function.keywords or {}))
+    if not inspect.isroutine(function) and not inspect.isclass(function) and callable(function):
+        function = function.__call__
+    spec = inspect.getfullargspec(inspect.unwrap(function))
+    names = [*spec.args, *spec.kwonlyargs]
+    return tuple(names[1:] if inspect.ismethod(function) else names)
+
+
+def check_model_fn(model_fn, params):
+    """ValueError for a model function that can't be called by an estimator with these params."""
+    allowed = {"features", "labels", "mode", "params", "self", "config"}
+    names = set(fn_args(model_fn))
+    if "features" not in names:
+        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
+    if params is not None and "params" not in names:
+        raise ValueError(f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator.")
+    unknown = sorted(names - allowed)
+    if unknown:
+        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}; it may have {sorted(allowed - {'self'})}.")
+
+
+def named(function, **values):
+    """The part of `values` that a function has arguments for."""
+    names = fn_args(function)
+    return {key: value for key, value in values.items() if key in names}

@@ -1,0 +1,150 @@
+"""`ExportOutput` and its kinds: how the outputs of a model become the signatures of a SavedModel."""
+
+from __future__ import annotations
+
+import abc
+
+from everflow.framework import dtypes
+from everflow.framework.operation import Operation, Tensor
+from everflow.ops.variables import Variable
+from everflow.saved_model import signature_def_utils
+from everflow.saved_model.utils import build_tensor_info
+
+
+class ExportOutput(abc.ABC):
+    """An output of a model, for one signature."""
+
+    @abc.abstractmethod
+    def as_signature_def(self, receiver_tensors):
+        """The SignatureDef of this output and the tensors that a server feeds."""
+
+
+def _named(outputs, what, default):
+    """Outputs as a dict of tensors by text; tuples as keys are joined with slashes."""
+    if not isinstance(outputs, dict):
+        outputs = {default: outputs}
+    named = {}
+    for key, value in outputs.items():
+        key = "/".join(key) if isinstance(key, tuple) else key
+        if not isinstance(key, str):
+            raise ValueError(f"{what} output key must be a string; got {key!r}.")
+        if not isinstance(value, Tensor):
+            raise ValueError(f"{what} output value must be a Tensor; got {value!r}.")
+        named[key] = value
+    return named
+
+
+def _only_text_input(receiver_tensors, what):
+    """The one string tensor that classify and regress signatures read serialized examples from."""
+    if len(receiver_tensors) == 1:
+        (examples,) = receiver_tensors.values()
+        if dtypes.as_dtype(examples.dtype).base_dtype == dtypes.string:
+            return examples
+    raise ValueError(f"{what} input must be a single string Tensor; got {receiver_tensors}")
+
+
+class ClassificationOutput(ExportOutput):
+    """Scores, names of classes, or both."""
+
+    def __init__(self, scores=None, classes=None):
+        if scores is None and classes is None:
+            raise ValueError("At least one of scores and classes must be set.")
+        if scores is not None and not (isinstance(scores, Tensor) and scores.dtype.is_floating):
+            raise ValueError(f"Classification scores must be a float32 Tensor; got {scores!r}")
+        if classes is not None and not (isinstance(classes, Tensor) and classes.dtype == dtypes.string):
+            raise ValueError(f"Classification classes must be a string Tensor; got {classes!r}")
+        self._scores = scores
+        self._classes = classes
+
+    @property
+    def scores(self):
+        """The scores, or None."""
+        return self._scores
+
+    @property
+    def classes(self):
+        """The names of classes, or None."""
+        return self._classes
+
+    def as_signature_def(self, receiver_tensors):
+        examples = _only_text_input(receiver_tensors, "Classification")
+        return signature_def_utils.classification_signature_def(examples, self.classes, self.scores)
+
+
+class RegressionOutput(ExportOutput):
+    """A number for each example."""
+
+    def __init__(self, value):
+        if not (isinstance(value, Tensor) and value.dtype.is_floating):
+            raise ValueError(f"Regression output value must be a float32 Tensor; got {value!r}")
+        self._value = value
+
+    @property
+    def value(self):
+        """The tensor."""
+        return self._value
+
+    def as_signature_def(self, receiver_tensors):
+        return signature_def_utils.regression_signature_def(_only_text_input(receiver_tensors, "Regression"), self.value)
+
+
+class PredictOutput(ExportOutput):
+    """Any tensors by name; a single one is named "output"."""
+
+    def __init__(self, outputs):
+        self._outputs = _named(outputs, "Prediction", "output")
+
+    @property
+    def outputs(self):
+        """The tensors by name."""
+        return self._outputs
+
+    def as_signature_def(self, receiver_tensors):
+        return signature_def_utils.predict_signature_def(receiver_tensors, self.outputs)
+
+
+# --- models exported for training and evaluation -------------------------------------------------
+
+
+class _SupervisedOutput(ExportOutput):
+    """Loss, predictions and metrics of a model that is exported with its labels as inputs."""
+
+    method_name = ""
+
+    def __init__(self, loss=None, predictions=None, metrics=None):
+        self.loss = None if loss is None else _named(loss, "loss", "loss")
+        self.predictions = None if predictions is None else _named(predictions, "predictions", "output")
+        self.metrics = None if metrics is None else _metric_outputs(metrics)
+
+    def as_signature_def(self, receiver_tensors):
+        outputs = dict(self.loss or {})
+        for kind, values in (("predictions", self.predictions), ("metrics", self.metrics)):
+            for key, value in (values or {}).items():
+                outputs[key if key.startswith(kind) else f"{kind}/{key}"] = value
+        return signature_def_utils.build_signature_def(
+            {key: build_tensor_info(tensor) for key, tensor in receiver_tensors.items()},
+            {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
+            self.method_name,
+        )
+
+
+def _metric_outputs(metrics):
+    named = {}
+    for key, (value, update) in metrics.items():
+        for part, tensor in (("value", value), ("update_op", update)):
+            if isinstance(tensor, Operation) or not isinstance(tensor, (Tensor, Variable)):
+                raise ValueError(f"metrics output value must be a Tensor; got {tensor!r} for {key}/{part}.")
+            named[f"{key}/{part}"] = tensor
+    return named
+
+
+class TrainOutput(_SupervisedOutput):
+    """What a model exported for training gives."""
+
+    method_name = "tensorflow/supervised/training"
+
+
+class EvalOutput(_SupervisedOutput):
+    """What a model exported for evaluation gives."""
+
+    method_name = "tensorflow/supervised/eval"
