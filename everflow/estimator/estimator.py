@@ -133,7 +133,9 @@ class Estimator:
         Training goes on from the newest checkpoint of the model's folder.
         """
         if self.config.task_type in (TaskType.EVALUATOR, TaskType.PS):
-            raise ValueError(f"Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate. task_type: {self.config.task_type}")
+            raise ValueError(
+                f"Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate. task_type: {self.config.task_type}"
+            )
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         for name, value in (("steps", steps), ("max_steps", max_steps)):
@@ -219,7 +221,9 @@ class Estimator:
             ]
         if saving_listeners:
             if not saving:
-                raise ValueError("There should be a CheckpointSaverHook to use saving_listeners. Please set one of the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs.")
+                raise ValueError(
+                    "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
+                )
             saving[0]._listeners = [*saving[0]._listeners, *saving_listeners]
         return made
 
@@ -343,9 +347,7 @@ class Estimator:
             checkpoint_path = self._warm_start_settings.ckpt_to_initialize_from
         if not checkpoint_path:
             raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
-        return saved_model_export.export(
-            self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs
-        )
+        return saved_model_export.export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
 
     # --- calling what users wrote
 
@@ -382,7 +384,9 @@ class Estimator:
         """Canned estimators and programs add methods; what is here must keep its meaning."""
         allowed = {"_create_global_step", "_create_and_assert_global_step"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
-        overridden = sorted(name for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator for name in vars(cls) if name in mine)
+        overridden = sorted(
+            name for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator for name in vars(cls) if name in mine
+        )
         if overridden:
             raise ValueError(f"Subclasses of Estimator cannot override members of Estimator. {type(self)} does override {overridden}")
 

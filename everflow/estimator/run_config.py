@@ -137,7 +137,9 @@ class RunConfig:
     save_checkpoints_secs = property(lambda self: self._save_checkpoints_secs, doc="Seconds between checkpoints, or None.")
     session_config = property(lambda self: self._session_config, doc="The ConfigProto of sessions, or None.")
     keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc="How many checkpoints are kept; 0 or None for all.")
-    keep_checkpoint_every_n_hours = property(lambda self: self._keep_checkpoint_every_n_hours, doc="Hours after which one is kept for good.")
+    keep_checkpoint_every_n_hours = property(
+        lambda self: self._keep_checkpoint_every_n_hours, doc="Hours after which one is kept for good."
+    )
     log_step_count_steps = property(lambda self: self._log_step_count_steps, doc="Loss and speed are reported every so many steps.")
     train_distribute = property(lambda self: self._train_distribute, doc="The distribution strategy of training, or None.")
     eval_distribute = property(lambda self: self._eval_distribute, doc="The distribution strategy of evaluation, or None.")

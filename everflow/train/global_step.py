@@ -9,7 +9,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph
 from everflow.ops import initializers
 from everflow.ops.state import assign_add
 from everflow.ops.variable_scope import get_variable
-from everflow.ops.variables import Variable
+from everflow.ops.variables import Variable, VariableAggregation
 from everflow.platform import logging
 
 _READ_KEY = "global_step_read_op_cache"
@@ -50,6 +50,7 @@ def create_global_step(graph=None):
             dtype=dtypes.int64,
             initializer=initializers.zeros_initializer(),
             trainable=False,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
 

@@ -47,7 +47,9 @@ def _alternatives(alternatives):
     return {name: _as_dict(tensors, _SINGLE_RECEIVER, "receiver_tensor", text_keys=True) for name, tensors in alternatives.items()}
 
 
-class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"])):
+class ServingInputReceiver(
+    collections.namedtuple("ServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"])
+):
     """The features of a served model, the tensors that are fed, and other sets of tensors that may be fed instead."""
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
