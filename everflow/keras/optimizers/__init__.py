@@ -1,0 +1,43 @@
+"""tf.keras.optimizers: how weights follow gradients, and finding optimizers by name."""
+
+from __future__ import annotations
+
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.optimizers import schedules
+from everflow.keras.optimizers.adam import Adam, Adamax, Nadam
+from everflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
+from everflow.keras.optimizers.gradient_descent import SGD
+from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.optimizers.wrapped import TFOptimizer, is_train_optimizer
+
+_BY_NAME = {cls.__name__.lower(): cls for cls in (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)}
+
+
+def serialize(optimizer):
+    """An optimizer as a dict."""
+    return serialize_keras_object(optimizer)
+
+
+def deserialize(config, custom_objects=None):
+    """An optimizer from what `serialize` gave."""
+    # Names of Keras's own optimizers are found in any case.
+    if config["class_name"].lower() in _BY_NAME:
+        config = {**config, "class_name": config["class_name"].lower()}
+    return deserialize_keras_object(config, module_objects=_BY_NAME, custom_objects=custom_objects, printable_module_name="optimizer")
+
+
+def get(identifier):
+    """An optimizer from its name, a written one, an object, or one of tf.train."""
+    if isinstance(identifier, Optimizer):
+        return identifier
+    if is_train_optimizer(identifier):
+        from everflow.keras import backend as K
+
+        wrapped = TFOptimizer(identifier)
+        K.track_tf_optimizer(wrapped.optimizer)
+        return wrapped
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        return deserialize({"class_name": identifier, "config": {}})
+    raise ValueError("Could not interpret optimizer identifier:", identifier)

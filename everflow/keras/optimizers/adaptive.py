@@ -1,0 +1,326 @@
+"""Optimizers that adapt the rate of each weight to its gradients so far: Adagrad, Adadelta, RMSprop, Ftrl."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import control_dependencies
+from everflow.keras import backend as K
+from everflow.keras import initializers
+from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.ops import array, math
+from everflow.ops.grouping import group
+
+
+class Adagrad(Optimizer):
+    """The rate of a weight falls with the sum of squares of its gradients."""
+
+    def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, name="Adagrad", **kwargs):
+        if initial_accumulator_value < 0.0:
+            raise ValueError(f"initial_accumulator_value must be non-negative: {initial_accumulator_value}")
+        if epsilon is None:
+            epsilon = K.epsilon()
+        if epsilon < 1e-7:
+            raise ValueError(f"epsilon must be larger than 1e-7: {epsilon}")
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+        self._initial_accumulator_value = initial_accumulator_value
+        self.epsilon = epsilon or K.epsilon()
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            start = initializers.Constant(self._initial_accumulator_value, dtype=var.dtype.base_dtype)
+            self.add_slot(var, "accumulator", start)
+
+    def _prepare_local(self, dtype, prepared):
+        super()._prepare_local(dtype, prepared)
+        prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
+        prepared["neg_lr"] = -prepared["lr_t"]
+        prepared["zero"] = array.zeros((), dtype=dtypes.int64)
+
+    def _resource_apply_dense(self, grad, var):
+        rates = self._coefficients(var)
+        return raw.ResourceApplyAdagradV2(
+            var=var.handle, accum=self.get_slot(var, "accumulator").handle, lr=rates["lr_t"], epsilon=rates["epsilon"], grad=grad,
+            use_locking=self._use_locking,
+        )  # fmt: skip
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        rates = self._coefficients(var)
+        return raw.ResourceSparseApplyAdagradV2(
+            var=var.handle, accum=self.get_slot(var, "accumulator").handle, lr=rates["lr_t"], epsilon=rates["epsilon"], grad=grad,
+            indices=indices, use_locking=self._use_locking,
+        )  # fmt: skip
+
+    def set_weights(self, weights):
+        params = self.weights
+        # Files of old Keras don't hold the count of steps.
+        if len(params) == len(weights) + 1:
+            weights = [np.array(0), *weights]
+        super().set_weights(weights)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = {"initial_accumulator_value": 0.0, **config}
+        return super().from_config(config, custom_objects)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "learning_rate": self._serialize_hyperparameter("learning_rate"),
+            "decay": self._serialize_hyperparameter("decay"),
+            "initial_accumulator_value": self._initial_accumulator_value,
+            "epsilon": self.epsilon,
+        }
+
+
+class Adadelta(Optimizer):
+    """As Adagrad, over a window of gradients, and with steps measured by earlier steps."""
+
+    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+        self._set_hyper("rho", rho)
+        self.epsilon = epsilon or K.epsilon()
+
+    def _create_slots(self, var_list):
+        for slot_name in ("accum_grad", "accum_var"):
+            for var in var_list:
+                self.add_slot(var, slot_name)
+
+    def _prepare_local(self, dtype, prepared):
+        super()._prepare_local(dtype, prepared)
+        prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
+        prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
+
+    def set_weights(self, weights):
+        params = self.weights
+        # Files of old Keras don't hold the count of steps.
+        if len(params) == len(weights) + 1:
+            weights = [np.array(0), *weights]
+        super().set_weights(weights)
+
+    def _arguments(self, grad, var):
+        rates = self._coefficients(var)
+        return {
+            "var": var.handle,
+            "accum": self.get_slot(var, "accum_grad").handle,
+            "accum_update": self.get_slot(var, "accum_var").handle,
+            "lr": rates["lr_t"],
+            "rho": rates["rho"],
+            "epsilon": rates["epsilon"],
+            "grad": grad,
+            "use_locking": self._use_locking,
+        }
+
+    def _resource_apply_dense(self, grad, var):
+        return raw.ResourceApplyAdadelta(**self._arguments(grad, var))
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        return raw.ResourceSparseApplyAdadelta(indices=indices, **self._arguments(grad, var))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "learning_rate": self._serialize_hyperparameter("learning_rate"),
+            "decay": self._serialize_hyperparameter("decay"),
+            "rho": self._serialize_hyperparameter("rho"),
+            "epsilon": self.epsilon,
+        }
+
+
+class RMSprop(Optimizer):
+    """The gradient over the root of a moving average of its square; centred, over the deviation."""
+
+    def __init__(self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, name="RMSprop", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+        self._set_hyper("rho", rho)
+        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
+        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+            raise ValueError("`momentum` must be between [0, 1].")
+        self._set_hyper("momentum", momentum)
+        self.epsilon = epsilon or K.epsilon()
+        self.centered = centered
+
+    def _create_slots(self, var_list):
+        names = ["rms"] + ["momentum"] * self._momentum + ["mg"] * self.centered
+        for slot_name in names:
+            for var in var_list:
+                self.add_slot(var, slot_name)
+
+    def _prepare_local(self, dtype, prepared):
+        super()._prepare_local(dtype, prepared)
+        rho = array.identity(self._get_hyper("rho", dtype))
+        prepared.update(
+            neg_lr=-prepared["lr_t"],
+            epsilon=convert_to_tensor(self.epsilon, dtype),
+            rho=rho,
+            momentum=array.identity(self._get_hyper("momentum", dtype)),
+            one_minus_rho=1.0 - rho,
+        )
+
+    def _fused(self, grad, var, indices=None):
+        """The update by one op, which momentum asks for."""
+        rates = self._coefficients(var)
+        arguments = {
+            "var": var.handle,
+            "ms": self.get_slot(var, "rms").handle,
+            "mom": self.get_slot(var, "momentum").handle,
+            "lr": rates["lr_t"],
+            "rho": rates["rho"],
+            "momentum": rates["momentum"],
+            "epsilon": rates["epsilon"],
+            "grad": grad,
+            "use_locking": self._use_locking,
+        }
+        if indices is not None:
+            arguments["indices"] = indices
+        kind = "ResourceApply" if indices is None else "ResourceSparseApply"
+        if self.centered:
+            return getattr(raw, kind + "CenteredRMSProp")(mg=self.get_slot(var, "mg").handle, **arguments)
+        return getattr(raw, kind + "RMSProp")(**arguments)
+
+    def _resource_apply_dense(self, grad, var):
+        if self._momentum:
+            return self._fused(grad, var)
+        rates = self._coefficients(var)
+        rms = self.get_slot(var, "rms")
+        rms_now = rates["rho"] * rms + rates["one_minus_rho"] * math.square(grad)
+        rms_now = rms.assign(rms_now, use_locking=self._use_locking)
+        variance = rms_now
+        if self.centered:
+            mean = self.get_slot(var, "mg")
+            mean_now = rates["rho"] * mean + rates["one_minus_rho"] * grad
+            mean_now = mean.assign(mean_now, use_locking=self._use_locking)
+            variance = rms_now - math.square(mean_now)
+        var_now = var - rates["lr_t"] * grad / (math.sqrt(variance) + rates["epsilon"])
+        return var.assign(var_now, use_locking=self._use_locking)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        if self._momentum:
+            return self._fused(grad, var, indices)
+        rates = self._coefficients(var)
+        rms = self.get_slot(var, "rms")
+        rms_part = (grad * grad) * rates["one_minus_rho"]
+        rms_now = rms.assign(rms * rates["rho"], use_locking=self._use_locking)
+        with control_dependencies([rms_now]):
+            rms_now = self._resource_scatter_add(rms, indices, rms_part)
+            rms_rows = array.gather(rms_now, indices)
+        variance = rms_rows
+        if self.centered:
+            mean = self.get_slot(var, "mg")
+            mean_part = grad * rates["one_minus_rho"]
+            mean_now = mean.assign(mean * rates["rho"], use_locking=self._use_locking)
+            with control_dependencies([mean_now]):
+                mean_now = self._resource_scatter_add(mean, indices, mean_part)
+                mean_rows = array.gather(mean_now, indices)
+                variance = rms_rows - math.square(mean_rows)
+        change = rates["neg_lr"] * grad / (math.sqrt(variance) + rates["epsilon"])
+        var_now = self._resource_scatter_add(var, indices, change)
+        if self.centered:
+            return group(var_now, rms_now, mean_now)
+        return group(var_now, rms_now)
+
+    def set_weights(self, weights):
+        params = self.weights
+        # Files of old Keras don't hold the count of steps.
+        if len(params) == len(weights) + 1:
+            weights = [np.array(0), *weights]
+        super().set_weights(weights)
+
+    def get_config(self):
+        names = ("learning_rate", "decay", "rho", "momentum")
+        return {
+            **super().get_config(),
+            **{name: self._serialize_hyperparameter(name) for name in names},
+            "epsilon": self.epsilon,
+            "centered": self.centered,
+        }
+
+
+class Ftrl(Optimizer):
+    """Follow the regularised leader: many weights become exactly zero."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        learning_rate_power=-0.5,
+        initial_accumulator_value=0.1,
+        l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0,
+        name="Ftrl",
+        l2_shrinkage_regularization_strength=0.0,
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        for argument, value in (
+            ("initial_accumulator_value", initial_accumulator_value),
+            ("l1_regularization_strength", l1_regularization_strength),
+            ("l2_regularization_strength", l2_regularization_strength),
+            ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
+        ):
+            if value < 0.0:
+                raise ValueError(f"{argument} {value} needs to be positive or zero" if "initial" in argument else
+                                 f"{argument} {value} needs to be greater than or equal to zero")  # fmt: skip
+        if learning_rate_power > 0.0:
+            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
+        self._set_hyper("learning_rate", learning_rate)
+        self._set_hyper("decay", self._initial_decay)
+        self._set_hyper("learning_rate_power", learning_rate_power)
+        self._set_hyper("l1_regularization_strength", l1_regularization_strength)
+        self._set_hyper("l2_regularization_strength", l2_regularization_strength)
+        self._initial_accumulator_value = initial_accumulator_value
+        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            start = initializers.Constant(self._initial_accumulator_value, dtype=var.dtype.base_dtype)
+            self.add_slot(var, "accumulator", start)
+            self.add_slot(var, "linear")
+
+    def _prepare_local(self, dtype, prepared):
+        super()._prepare_local(dtype, prepared)
+        for name in ("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength"):
+            prepared[name] = array.identity(self._get_hyper(name, dtype))
+        prepared["l2_shrinkage"] = math.cast(self._l2_shrinkage_regularization_strength, dtype)
+
+    def _apply_ftrl(self, kind, grad, var, **more):
+        rates = self._coefficients(var)
+        arguments = {
+            "var": var.handle,
+            "accum": self.get_slot(var, "accumulator").handle,
+            "linear": self.get_slot(var, "linear").handle,
+            "grad": grad,
+            "lr": rates["lr_t"],
+            "l1": rates["l1_regularization_strength"],
+            "l2": rates["l2_regularization_strength"],
+            "lr_power": rates["learning_rate_power"],
+            "use_locking": self._use_locking,
+            **more,
+        }
+        if self._l2_shrinkage_regularization_strength <= 0.0:
+            return getattr(raw, kind)(**arguments)
+        return getattr(raw, kind + "V2")(l2_shrinkage=rates["l2_shrinkage"], **arguments)
+
+    def _resource_apply_dense(self, grad, var):
+        return self._apply_ftrl("ResourceApplyFtrl", grad, var)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        return self._apply_ftrl("ResourceSparseApplyFtrl", grad, var, indices=indices)
+
+    def get_config(self):
+        names = ("learning_rate", "decay", "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
+        return {
+            **super().get_config(),
+            **{name: self._serialize_hyperparameter(name) for name in names},
+            "initial_accumulator_value": self._initial_accumulator_value,
+            "l2_shrinkage_regularization_strength": self._l2_shrinkage_regularization_strength,
+        }

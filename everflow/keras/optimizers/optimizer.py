@@ -1,0 +1,413 @@
+"""The base of Keras's optimizers: hyperparameters that can change while training, slots next to weights, and the updates of weights."""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
+from everflow.keras import backend as K
+from everflow.keras import initializers
+from everflow.keras.optimizers import schedules
+from everflow.ops import array, math
+from everflow.ops import gradients as gradient_ops
+from everflow.ops.clip import clip_by_norm, clip_by_value
+from everflow.ops.resource_variables import ResourceVariable
+from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.platform import logging
+
+_ARGUMENTS = {"clipnorm", "clipvalue", "lr", "decay"}
+
+
+class Optimizer:
+    """Base of optimizers.
+
+    A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns ops that update a variable from
+    `_resource_apply_dense` and `_resource_apply_sparse`.
+
+    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
+    >>> v = tf.keras.backend.variable(2.0)
+    >>> step = optimizer.get_updates(v * v, [v])
+    """
+
+    def __init__(self, name, **kwargs):
+        for keyword, value in kwargs.items():
+            if keyword not in _ARGUMENTS:
+                raise TypeError(f"Unexpected keyword argument passed to optimizer: {keyword}")
+            if value < 0:
+                raise ValueError(f"Expected {keyword} >= 0, received: {value}")
+        self._use_locking = True
+        self._name = name
+        self._hyper = {}
+        self._hypers_created = False
+        self._slots = {}
+        self._slot_names = []
+        self._weights = []
+        self._iterations = None
+        self._initial_decay = kwargs.pop("decay", 0.0)
+        if "clipnorm" in kwargs:
+            self.clipnorm = kwargs.pop("clipnorm")
+        if "clipvalue" in kwargs:
+            self.clipvalue = kwargs.pop("clipvalue")
+
+    # --- hyperparameters --------------------------------------------------------------------
+
+    def __getattr__(self, name):
+        # Called for what isn't an attribute: hyperparameters are, under their names, and `lr` is an old name of one.
+        hyper = self.__dict__.get("_hyper", {})
+        wanted = "learning_rate" if name == "lr" else name
+        if wanted in hyper:
+            return self._get_hyper(wanted)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name, value):
+        if name == "lr":
+            name = "learning_rate"
+        if name in self.__dict__.get("_hyper", {}):
+            self._set_hyper(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def _set_hyper(self, name, value):
+        """Set a hyperparameter: to a number, a function without arguments, a tensor or a schedule."""
+        before = self._hyper.get(name)
+        fixed = isinstance(before, (Tensor, int, float, schedules.LearningRateSchedule)) or callable(before)
+        if before is None or fixed or isinstance(value, schedules.LearningRateSchedule):
+            self._hyper[name] = value
+        else:
+            K.set_value(before, value)
+
+    def _get_hyper(self, name, dtype=None):
+        if not self._hypers_created:
+            self._create_hypers()
+        value = self._hyper[name]
+        if isinstance(value, schedules.LearningRateSchedule):
+            return value
+        if callable(value):
+            value = value()
+        return math.cast(value, dtype) if dtype else value
+
+    def _create_hypers(self):
+        """Numbers become variables, so that they can be changed while training."""
+        if self._hypers_created:
+            return
+        for name, value in sorted(self._hyper.items()):
+            if not (isinstance(value, (Tensor, Variable)) or callable(value)):
+                self._hyper[name] = self.add_weight(name, shape=[], trainable=False, initializer=value)
+        self._hypers_created = True
+
+    def _serialize_hyperparameter(self, name):
+        value = self._hyper[name]
+        if isinstance(value, schedules.LearningRateSchedule):
+            return schedules.serialize(value)
+        if callable(value):
+            return value()
+        if isinstance(value, (Tensor, Variable)):
+            return K.get_value(value)
+        return value
+
+    def _decayed_lr(self, dtype):
+        """The learning rate of this step."""
+        rate = self._get_hyper("learning_rate", dtype)
+        if isinstance(rate, schedules.LearningRateSchedule):
+            step = math.cast(self.iterations, dtype)
+            rate = math.cast(rate(step), dtype)
+        if self._initial_decay > 0.0:
+            step = math.cast(self.iterations, dtype)
+            decay = self._get_hyper("decay", dtype)
+            rate = rate / (1.0 + decay * step)
+        return rate
+
+    # --- variables --------------------------------------------------------------------------
+
+    def add_weight(
+        self,
+        name,
+        shape,
+        dtype=None,
+        initializer="zeros",
+        trainable=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+    ):
+        """A variable of the optimizer."""
+        dtype = dtypes.as_dtype(dtypes.float32 if dtype is None else dtype)
+        if isinstance(initializer, str) or callable(initializer):
+            initializer = initializers.get(initializer)
+            if isinstance(initializer, type):
+                initializer = initializer(dtype=dtype)
+            initial_value = functools.partial(initializer, shape, dtype=dtype)
+        else:
+            initial_value = initializer
+        if synchronization == VariableSynchronization.ON_READ:
+            if trainable:
+                raise ValueError(
+                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
+                    "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+                )
+            trainable = False
+        variable = ResourceVariable(
+            initial_value, name=name, dtype=dtype, trainable=True if trainable is None else trainable, aggregation=aggregation
+        )
+        K.track_variable(variable)
+        return variable
+
+    @property
+    def iterations(self):
+        """The variable that counts steps."""
+        if self._iterations is None:
+            self._iterations = self.add_weight("iter", shape=[], dtype=dtypes.int64, trainable=False)
+            self._weights.append(self._iterations)
+        return self._iterations
+
+    @iterations.setter
+    def iterations(self, variable):
+        if self._iterations is not None:
+            raise RuntimeError("Cannot set `iterations` to a new Variable after the Optimizer weights have been created")
+        self._iterations = variable
+        self._weights.append(variable)
+
+    def add_slot(self, var, slot_name, initializer="zeros"):
+        """A variable of the shape of `var` that is kept for it."""
+        if slot_name not in self._slot_names:
+            self._slot_names.append(slot_name)
+        slots = self._slots.setdefault(_key(var), {})
+        if slot_name not in slots:
+            if isinstance(initializer, str) or callable(initializer):
+                initializer = functools.partial(initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype)
+            with colocate_with(var):
+                slot = ResourceVariable(initializer, name=f"{_key(var)}/{slot_name}", dtype=var.dtype.base_dtype, trainable=False)
+            K.track_variable(slot)
+            slots[slot_name] = slot
+            self._weights.append(slot)
+        return slots[slot_name]
+
+    def get_slot(self, var, slot_name):
+        """The variable of this name that is kept for `var`."""
+        return self._slots[_key(var)][slot_name]
+
+    def get_slot_names(self):
+        """The names of slots."""
+        return self._slot_names
+
+    def _create_slots(self, var_list):
+        """Make what is kept for each variable."""
+
+    @property
+    def weights(self):
+        """The variables of the optimizer, in the order of their making."""
+        return self._weights
+
+    def variables(self):
+        """The variables of the optimizer, in the order of their making."""
+        return self._weights
+
+    def get_weights(self):
+        """The values of the optimizer's variables."""
+        return K.batch_get_value(self.weights)
+
+    def set_weights(self, weights):
+        """Set the optimizer's variables, from what `get_weights` gave."""
+        params = self.weights
+        if len(params) != len(weights):
+            raise ValueError(
+                f"You called `set_weights(weights)` on optimizer {self._name} with a  weight list of length {len(weights)}, "
+                f"but the optimizer was expecting {len(params)} weights. Provided weights: {str(weights)[:50]}..."
+            )
+        if not params:
+            return
+        pairs = []
+        for value, param, weight in zip(K.batch_get_value(params), params, weights):
+            if value.shape != weight.shape:
+                raise ValueError(f"Optimizer weight shape {value.shape} not compatible with provided weight shape {weight.shape}")
+            pairs.append((param, weight))
+        K.batch_set_value(pairs)
+
+    # --- gradients and updates --------------------------------------------------------------
+
+    def _clipped(self, grads):
+        if hasattr(self, "clipnorm"):
+            grads = [None if g is None else clip_by_norm(g, self.clipnorm) for g in grads]
+        if hasattr(self, "clipvalue"):
+            grads = [None if g is None else clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
+        return grads
+
+    def minimize(self, loss, var_list, grad_loss=None, name=None):
+        """Compute the gradients of a loss, a function without arguments, and apply them."""
+        return self.apply_gradients(self._compute_gradients(loss, var_list=var_list, grad_loss=grad_loss), name=name)
+
+    def _compute_gradients(self, loss, var_list, grad_loss=None):
+        grads, var_list = _tape_gradients(loss, var_list, grad_loss, self._name)
+        grads_and_vars = list(zip(self._clipped(grads), var_list))
+        self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None and v.dtype != dtypes.resource])
+        return grads_and_vars
+
+    def get_gradients(self, loss, params):
+        """The gradients of a loss with respect to variables; ValueError where there is none."""
+        params = nest.flatten(params)
+        with K.get_graph().as_default(), name_scope(self._name + "/gradients"):
+            grads = gradient_ops.gradients(loss, params)
+            for grad, param in zip(grads, params):
+                if grad is None:
+                    raise ValueError(
+                        f"Variable {param} has `None` for gradient. Please make sure that all of your ops have a gradient defined "
+                        "(i.e. are differentiable). Common ops without gradient: K.argmax, K.round, K.eval."
+                    )
+            return self._clipped(grads)
+
+    def get_updates(self, loss, params):
+        """A list of ops that make one step."""
+        grads_and_vars = list(zip(self.get_gradients(loss, params), params))
+        self._assert_valid_dtypes([v for _, v in grads_and_vars])
+        return [self.apply_gradients(grads_and_vars)]
+
+    def apply_gradients(self, grads_and_vars, name=None):
+        """An op that updates variables from pairs (gradient, variable) and counts the step."""
+        grads_and_vars = _with_gradients(grads_and_vars)
+        var_list = [v for _, v in grads_and_vars]
+        with name_scope(self._name):
+            with init_scope():
+                _ = self.iterations
+                self._create_hypers()
+                self._create_slots(var_list)
+            self._prepare(var_list)
+            return self._apply(grads_and_vars, name)
+
+    def _apply(self, grads_and_vars, name):
+        updates = []
+        with name_scope(name or self._name):
+            for grad, var in grads_and_vars:
+                scope = "update" if executing_eagerly() else "update_" + var.op.name
+                with name_scope(scope), colocate_with(var):
+                    updates.append(self._update(grad, var))
+            if executing_eagerly():
+                return self._iterations.assign_add(1)
+            with control_dependencies([update for update in updates if update is not None]):
+                return self._iterations.assign_add(1).op
+
+    def _update(self, grad, var):
+        if isinstance(grad, IndexedSlices):
+            if var.constraint is not None:
+                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+            return _as_op(self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices))
+        update = self._resource_apply_dense(grad, var)
+        if var.constraint is None:
+            return _as_op(update)
+        with control_dependencies([] if update is None else [update]):
+            return _as_op(var.assign(var.constraint(var)))
+
+    def _prepare(self, var_list):
+        """Compute what is the same for all variables of a dtype, once for each dtype."""
+        self._prepared = {}
+        for dtype in dict.fromkeys(v.dtype.base_dtype for v in var_list):
+            self._prepared[dtype] = {}
+            self._prepare_local(dtype, self._prepared[dtype])
+
+    def _prepare_local(self, dtype, prepared):
+        if "learning_rate" in self._hyper:
+            prepared["lr_t"] = array.identity(self._decayed_lr(dtype))
+
+    def _coefficients(self, var):
+        """What `_prepare_local` computed for the dtype of a variable."""
+        return self._prepared[var.dtype.base_dtype]
+
+    def _resource_apply_dense(self, grad, handle):
+        """An op that updates a variable from a gradient."""
+        raise NotImplementedError
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        """An op that updates rows of a variable; the same row may be there several times, and such gradients are added up."""
+        rows, positions = array.unique(indices)
+        summed = math.unsorted_segment_sum(grad, positions, array.shape(rows)[0])
+        return self._resource_apply_sparse(summed, handle, rows)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        """An op that updates rows of a variable, each of which is there once."""
+        raise NotImplementedError
+
+    def _resource_scatter_add(self, x, i, v):
+        with control_dependencies([raw.ResourceScatterAdd(resource=x.handle, indices=i, updates=v)]):
+            return x.value()
+
+    def _resource_scatter_update(self, x, i, v):
+        with control_dependencies([raw.ResourceScatterUpdate(resource=x.handle, indices=i, updates=v)]):
+            return x.value()
+
+    def _valid_dtypes(self):
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128}
+
+    def _assert_valid_dtypes(self, variables):
+        valid = self._valid_dtypes()
+        for variable in variables:
+            if variable.dtype.base_dtype not in valid:
+                wanted = ", ".join(sorted(repr(dtype) for dtype in valid))
+                raise ValueError(f"Invalid type {variable.dtype.base_dtype!r} for {variable.name}, expected: [{wanted}].")
+
+    # --- as data ----------------------------------------------------------------------------
+
+    def get_config(self):
+        """The arguments that make this optimizer again."""
+        config = {"name": self._name}
+        if hasattr(self, "clipnorm"):
+            config["clipnorm"] = self.clipnorm
+        if hasattr(self, "clipvalue"):
+            config["clipvalue"] = self.clipvalue
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer from what `get_config` gave."""
+        config = dict(config)
+        if "lr" in config:
+            config["learning_rate"] = config.pop("lr")
+        if isinstance(config.get("learning_rate"), dict):
+            config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects=custom_objects)
+        return cls(**config)
+
+    def _checkpoint_children(self):
+        hypers = [(name, value) for name, value in sorted(self._hyper.items()) if isinstance(value, Variable)]
+        return [("iter", self._iterations), *hypers] if self._iterations is not None else hypers
+
+
+def _key(var):
+    """The name under which slots of a variable are kept."""
+    return var.op.name if not executing_eagerly() else var.name.partition(":")[0]
+
+
+def _as_op(update):
+    """The op of an update: what an assign returns would read the variable once more."""
+    return getattr(update, "op", update) if not executing_eagerly() else None
+
+
+def _with_gradients(grads_and_vars):
+    """The pairs that have a gradient; ValueError where none has."""
+    grads_and_vars = tuple(grads_and_vars)
+    if not grads_and_vars:
+        return grads_and_vars
+    kept = tuple((grad, var) for grad, var in grads_and_vars if grad is not None)
+    if not kept:
+        raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in grads_and_vars]}.")
+    missing = [var.name for grad, var in grads_and_vars if grad is None]
+    if missing:
+        logging.warning("Gradients do not exist for variables %s when minimizing the loss.", missing)
+    return kept
+
+
+def _tape_gradients(loss, var_list, grad_loss, name):
+    """Gradients of what a function computes, and the list of variables, which may be a function too."""
+    if executing_eagerly():
+        from everflow.eager.tape import GradientTape
+
+        with GradientTape() as tape:
+            if not callable(var_list):
+                tape.watch(var_list)
+            value = loss()
+        var_list = nest.flatten(var_list() if callable(var_list) else var_list)
+        return tape.gradient(value, var_list, grad_loss), var_list
+    value = loss()
+    var_list = nest.flatten(var_list() if callable(var_list) else var_list)
+    with name_scope(name + "/gradients"):
+        return gradient_ops.gradients(value, var_list, grad_loss), var_list

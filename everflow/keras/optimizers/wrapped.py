@@ -1,0 +1,57 @@
+"""An optimizer of tf.train where a Keras optimizer is wanted."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import get_default_graph, init_scope
+from everflow.keras import backend as K
+from everflow.train.global_step import get_global_step
+from everflow.train.optimizer import Optimizer as TrainOptimizer
+
+
+class TFOptimizer:
+    """What `model.compile` makes of an optimizer of tf.train."""
+
+    def __init__(self, optimizer, iterations=None):
+        self.optimizer = optimizer
+        if iterations is None:
+            with K.name_scope(type(self).__name__), init_scope():
+                self.iterations = K.variable(0, dtype="int64", name="iterations")
+        else:
+            self.iterations = iterations
+
+    def apply_gradients(self, grads_and_vars):
+        """An op that updates variables from pairs (gradient, variable)."""
+        return self.optimizer.apply_gradients(grads_and_vars)
+
+    def get_grads(self, loss, params):
+        """Pairs (gradient, variable)."""
+        return self.optimizer.compute_gradients(loss, params)
+
+    def get_updates(self, loss, params):
+        """A list of ops that make one step."""
+        if not params:
+            return [K.update_add(self.iterations, 1)]
+        grads = self.optimizer.compute_gradients(loss, params)
+        step = get_global_step(get_default_graph())
+        return [self.optimizer.apply_gradients(grads, global_step=step)] if step is not None else self._counting(grads)
+
+    def _counting(self, grads):
+        return [self.optimizer.apply_gradients(grads, global_step=self.iterations)]
+
+    @property
+    def weights(self):
+        raise NotImplementedError
+
+    def get_config(self):
+        raise NotImplementedError
+
+    def from_config(self, config):
+        raise NotImplementedError
+
+    def _checkpoint_children(self):
+        return [("optimizer", self.optimizer)]
+
+
+def is_train_optimizer(value):
+    """Whether a value is an optimizer of tf.train."""
+    return isinstance(value, TrainOptimizer)
