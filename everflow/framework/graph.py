@@ -395,7 +395,11 @@ class Graph(GraphCollections):
         if op is not None and not isinstance(op, Operation):
             from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
 
-            op = convert_to_tensor_or_indexed_slices(op, as_ref=True).op
+            # A resource variable stands for its handle: asking for a tensor would draw a read of it.
+            handle = getattr(op, "handle", None)
+            op = (
+                handle.op if isinstance(getattr(handle, "op", None), Operation) else convert_to_tensor_or_indexed_slices(op, as_ref=True).op
+            )
         # Colocation is stronger than device requests, so those around are not applied inside.
         saved_devices, self._device_stack = self._device_stack, []
         saved_stack = self._colocation_stack

@@ -240,6 +240,7 @@ for _name in (
     "StopGradient",
     "PreventGradient",
     "GuaranteeConst",
+    "XlaClusterOutput",
     "DebugGradientIdentity",
     "DebugGradientRefIdentity",
 ):

@@ -429,6 +429,7 @@ def prevent_gradient(input, message="", name=None):  # noqa: A002
     "StopGradient",
     "PreventGradient",
     "GuaranteeConst",
+    "XlaClusterOutput",
     "ZerosLike",
     "OnesLike",
     "DebugGradientIdentity",

@@ -233,7 +233,7 @@ class _Walk:
                 out_grads[i] = self.zeros(op, i)
         with name_scope(op.name + "_grad"):
             # Nodes made here know the op they differentiate, so that a loop's gradient finds the loop.
-            with self.graph._original_op(op):
+            with self.graph._original_op(op), self.compiled_like(op):
                 in_grads = function(op, *out_grads)
             in_grads = _as_list(in_grads)
             if len(in_grads) != len(op.inputs) and op.type not in ("While", "StatelessWhile"):
@@ -242,6 +242,15 @@ class _Walk:
                 with device(None), colocate_with(None, ignore_existing=True):
                     in_grads = gated_tuple(in_grads)
         return in_grads
+
+    def compiled_like(self, op):
+        """A context whose nodes are marked for compilation as the op is that they differentiate."""
+        if not op.attrs.get("_XlaCompile"):
+            return contextlib.nullcontext()
+        group = op.attrs.get("_XlaScope", b"")
+        if op.attrs.get("_XlaSeparateCompiledGradients"):
+            group += b"_grad_" + self.scope.rstrip("/").encode()
+        return self.graph._attr_scope({"_XlaCompile": True, "_XlaScope": group})
 
     def zeros(self, op, index):
         if self.loops is not None:

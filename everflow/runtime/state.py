@@ -88,6 +88,7 @@ class SessionState:
         self.random = RandomStreams()
         self.closed = threading.Event()
         self.constants: dict = {}  # Const operation → kernel value; plans share them
+        self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
         self._function_caller = function_caller
         self._close_actions: list[Callable[[], None]] = []
 
@@ -101,7 +102,13 @@ class SessionState:
     def for_function(self) -> SessionState:
         """The same state with random streams of its own: nodes of different functions may have equal names."""
         other = copy.copy(self)
-        other.random = RandomStreams()
+        other.random, other.private = RandomStreams(), {}
+        return other
+
+    def for_graph(self, graph, function_caller: Callable) -> SessionState:
+        """The same state for another graph that the session runs: parts of a graph that was cut over tasks."""
+        other = copy.copy(self)
+        other.graph, other.constants, other._function_caller = graph, {}, function_caller
         return other
 
     def on_close(self, action: Callable[[], None]) -> None:
@@ -118,10 +125,11 @@ class SessionState:
 class Step:
     """All that kernels get as `step`: one run, its objects and whether it should stop."""
 
-    __slots__ = ("container", "deadline", "session", "_cancelled")
+    __slots__ = ("container", "deadline", "locks", "session", "_cancelled")
 
     def __init__(self, session: SessionState, timeout_in_ms: int = 0):
         self.container: dict = {}
+        self.locks: list = []  # what this run holds of critical sections
         self.session = session
         self.deadline = time.monotonic() + timeout_in_ms / 1000.0 if timeout_in_ms > 0 else None
         self._cancelled = False
@@ -132,6 +140,11 @@ class Step:
     @property
     def cancelled(self) -> bool:
         return self._cancelled or self.session.closed.is_set()
+
+    def abandon(self) -> None:
+        """Give back the locks of a run that failed."""
+        for lock in self.locks:
+            lock.release()
 
     def check(self) -> None:
         """Raise when this run should stop."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
-
 from everflow.contrib.rnn.wrappers import _Wrapper
 from everflow.framework import op_defs
 from everflow.framework.scopes import get_default_graph
-
-_scope_counts: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+from everflow.xla.experimental import next_scope
 
 
 class CompiledWrapper(_Wrapper):
@@ -25,12 +22,10 @@ class CompiledWrapper(_Wrapper):
 
     def __call__(self, inputs, state, scope=None):
         graph = get_default_graph()
-        count = _scope_counts.get(graph, 0)
-        _scope_counts[graph] = count + 1
         marks = {
             "_XlaCompile": self._compiles,
             "_XlaSeparateCompiledGradients": False,
-            "_XlaScope": f"jit_scope_{count}".encode(),
+            "_XlaScope": next_scope(graph),
         }
         with graph._attr_scope(marks):
             return self._cell(inputs, state, scope=scope) if scope is not None else self._cell(inputs, state)

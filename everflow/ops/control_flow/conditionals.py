@@ -26,7 +26,7 @@ def switch(data, pred, dtype=None, name=None):
     """(data if pred is false, data if pred is true): only one of the two is live when run."""
     with name_scope(name, "Switch", [data, pred]) as name:
         if not hasattr(data, "_type_spec"):
-            data = convert_to_tensor(data, dtype, name="data")
+            data = internal_convert_to_tensor(data, dtype, name="data", as_ref=True)
         pred = convert_to_tensor(pred, name="pred")
         if isinstance(data, Tensor):
             return raw.Switch(data=data, pred=pred, name=name)
@@ -71,9 +71,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             return result if strict else _unpack_singleton(result)
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
-        if not isinstance(pred, Tensor):
-            pred = convert_to_tensor(pred)
         if draws_functions():
+            pred = convert_to_tensor(pred)
             # Imported when needed: its gradients are built on top of this module.
             from everflow.ops.control_flow.functional_branches import functional_cond
 

@@ -37,6 +37,8 @@ class Plan:
         try:
             return self.function(step, *feeds)
         except Exception as e:
+            if step is not None:
+                step.abandon()
             error = translated(e, self.emitted)
             # What a kernel can only have raised by mistake is kept for whoever mends it.
             cause = e if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e else error.__cause__
@@ -55,6 +57,7 @@ def compile_plan(
     to_numpy: bool = True,
     done=frozenset(),
     shapes: dict[int, tuple] | None = None,
+    as_created: bool = False,
 ) -> Plan:
     """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known."""
     program = prune(fetches, feeds, done)
@@ -62,14 +65,14 @@ def compile_plan(
     changes.update(rewrite(program, rules, session))
     place(program, placer)
     partitions = partition(program)
-    order = schedule(program, structure(program))
+    order = schedule(program, structure(program), as_created=as_created)
     emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
     return Plan(program, changes, partitions, order, emitted, session)
 
 
-def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list, *, to_numpy: bool = True):
+def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list, **options):
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
-    general = compile_plan(fetches, feeds, session, placer, rules, to_numpy=to_numpy)
+    general = compile_plan(fetches, feeds, session, placer, rules, **options)
     if not rules or not pays(general.program):
         return general
-    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes, to_numpy=to_numpy))
+    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes, **options))

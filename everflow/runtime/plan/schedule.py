@@ -31,23 +31,28 @@ class Schedule:
         self.delayed = delayed  # writes that waited for uses made after them
 
 
-def schedule(program: Program, found: Structure) -> Schedule:
-    """Order the items of a program, and those inside its loops (which are ordered in place)."""
+def schedule(program: Program, found: Structure, *, as_created: bool = False) -> Schedule:
+    """Order the items of a program, and those inside its loops (which are ordered in place).
+
+    `as_created` keeps the order in which the nodes were made, but for inputs: it was chosen for all parts of a graph that runs on several tasks.
+    """
     accesses = _variable_accesses(program)
+    order = _created if as_created else _order
     delayed = 0
     for loop in found.loops.values():
-        ordered, moved = _order(loop.items, len(loop.path), found, accesses)
+        ordered, moved = order(loop.items, len(loop.path), found, accesses)
         loop.items = [i for i in ordered if i not in loop.body] + [i for i in ordered if i in loop.body]
         delayed += moved
-    items, moved = _order(found.items, 0, found, accesses)
-    flat = _flat(items)
+    items, moved = order(found.items, 0, found, accesses)
+    flat = flattened(items)
     return Schedule(items, aliasing.snapshots_to_copy(program, flat, accesses[0]), delayed + moved)
 
 
-def _flat(items: list) -> list[Node]:
+def flattened(items: list) -> list[Node]:
+    """The nodes of scheduled items, those of loops in their place."""
     result = []
     for item in items:
-        result += _flat(item.items) if isinstance(item, Loop) else [item]
+        result += flattened(item.items) if isinstance(item, Loop) else [item]
     return result
 
 
@@ -123,10 +128,16 @@ def _waiting_last(items: list) -> list:
     return sorted(items, key=lambda item: any(node.type in _TAKING for node in _nodes(item)))
 
 
+def _created(items: list, depth: int, found: Structure, accesses):
+    place = {item: i for i, item in enumerate(items)}
+    return _topological(items, {item: _item_sources(item, depth, found, place) for item in items}), 0
+
+
 def _order(items: list, depth: int, found: Structure, accesses):
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     sources = {item: _item_sources(item, depth, found, place) for item in items}
+    _one_at_a_time(items, sources)
     waiting = {item: len(needed) for item, needed in sources.items()}
     followers: dict = {item: [] for item in items}
     for item, needed in sources.items():
@@ -164,6 +175,18 @@ def _order(items: list, depth: int, found: Structure, accesses):
         node = _nodes(stuck)[0]
         raise errors.InternalError(node.op.node_def, node.op, f"Planning left {node.name!r} waiting for itself; please report this graph")
     return order, delayed
+
+
+def _one_at_a_time(items: list, sources: dict) -> None:
+    """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for itself."""
+    sections: dict = {}
+    for item in items:
+        if isinstance(item, Node) and item.type == "MutexLock":
+            ends = {end for end in items if isinstance(end, Node) and end.type == "ConsumeMutexLock" and end.inputs[0][0] is item}
+            sections.setdefault(item.inputs[0], []).append((item, ends))
+    for of_one_lock in sections.values():
+        for (_, ends), (next_lock, _) in zip(of_one_lock, of_one_lock[1:], strict=False):
+            sources[next_lock] |= ends
 
 
 def _item_sources(item, depth: int, found: Structure, place) -> set:

@@ -1,0 +1,55 @@
+"""Locks of critical sections."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from everflow.kernels.queues import shared_resource
+from everflow.kernels.registry import kernel
+
+
+class Mutex:
+    """A lock that one run at a time holds."""
+
+    def __init__(self, name):
+        self.name = name
+        self.condition = threading.Condition()
+        # Weak: a run that leaves the section's end out gives the lock back by ending.
+        self.holder = lambda: None
+
+    def acquire(self, step) -> Held:
+        with self.condition:
+            step.wait_for(self.condition, lambda: self.holder() is None)
+            held = Held(self)
+            self.holder = weakref.ref(held)
+            step.locks.append(held)
+            return held
+
+
+class Held:
+    """That a run holds a lock: until the section's end, or that of the run."""
+
+    def __init__(self, mutex):
+        self.mutex = mutex
+
+    def release(self) -> None:
+        with self.mutex.condition:
+            if self.mutex.holder() is self:
+                self.mutex.holder = lambda: None
+                self.mutex.condition.notify_all()
+
+
+@kernel("MutexV2", once=True)
+def mutex(*, container, shared_name, node, session):
+    return shared_resource("mutex", node, session, container, shared_name, Mutex)
+
+
+@kernel("MutexLock")
+def mutex_lock(mutex, *, step):
+    return mutex.acquire(step)
+
+
+@kernel("ConsumeMutexLock")
+def consume_mutex_lock(held):
+    held.release()
