@@ -184,10 +184,15 @@ def sparse_reorder(sp_input, name=None):
 def sparse_reshape(sp_input, shape, name=None):
     """The same values in another dense shape; one size may be -1."""
     sp_input = as_sparse(sp_input)
-    shape = math.cast(shape, dtype=dtypes.int64)
+    given, shape = shape, math.cast(shape, dtype=dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input]) as name:
         indices, new_shape = raw.SparseReshape(input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name)
         known = constant_value(shape)
+        if known is None and shape is given and not shape.is_eager:
+            # One size that is not known before running follows from the others, as one given as -1 does; a cast hides them.
+            sizes = constant_value_as_shape(shape)
+            if sizes.rank is not None and sizes.as_list().count(None) <= 1:
+                known = np.array([-1 if size is None else size for size in sizes.as_list()])
         if known is not None and sp_input.shape.is_fully_defined():
             new_shape = constant(_filled_shape(known, sp_input.shape), dtype=dtypes.int64)
         return SparseTensor(indices, array.identity(sp_input.values), new_shape)

@@ -6,6 +6,19 @@ from __future__ import annotations
 
 from everflow.contrib.framework.arg_scope import arg_scope
 from everflow.contrib.layers import outputs as utils
+from everflow.contrib.layers.column_inputs import (
+    check_feature_columns,
+    create_feature_spec_for_parsing,
+    infer_real_valued_columns,
+    input_from_feature_columns,
+    joint_weighted_sum_from_feature_columns,
+    make_place_holder_tensors_for_base_features,
+    parse_feature_columns_from_examples,
+    parse_feature_columns_from_sequence_examples,
+    sequence_input_from_feature_columns,
+    transform_features,
+    weighted_sum_from_feature_columns,
+)
 from everflow.contrib.layers.convolutions import (
     conv1d,
     conv2d,
@@ -34,7 +47,9 @@ from everflow.contrib.layers.dense import (
     relu,
     relu6,
 )
+from everflow.contrib.layers.embedding_columns import embedding_column, one_hot_column, scattered_embedding_column, shared_embedding_columns
 from everflow.contrib.layers.embeddings import bow_encoder, embed_sequence, embedding_lookup_unique, safe_embedding_lookup_sparse
+from everflow.contrib.layers.feature_columns import bucketized_column, real_valued_column
 from everflow.contrib.layers.gdn import GDN, gdn
 from everflow.contrib.layers.initializers import variance_scaling_initializer, xavier_initializer, xavier_initializer_conv2d
 from everflow.contrib.layers.normalization import batch_norm
@@ -53,6 +68,14 @@ from everflow.contrib.layers.shaping import (
     sequence_to_images,
     softmax,
     spatial_softmax,
+)
+from everflow.contrib.layers.sparse_columns import (
+    crossed_column,
+    sparse_column_with_hash_bucket,
+    sparse_column_with_integerized_feature,
+    sparse_column_with_keys,
+    sparse_column_with_vocabulary_file,
+    weighted_sparse_column,
 )
 from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor, indicators_to_sparse_ids
 from everflow.contrib.layers.stacking import repeat, stack

@@ -13,15 +13,12 @@ def _nothing(dtype):
     return "" if dtype == dtypes.string else dtype.as_numpy_dtype()
 
 
-def _ignored(dtype, ignore_value):
-    return math.cast(_nothing(dtype) if ignore_value is None else ignore_value, dtype, name="ignore_value")
-
-
 def dense_to_sparse_tensor(dense_tensor, ignore_value=None):
     """The elements that differ from `ignore_value` (zero, or an empty string), as a SparseTensor."""
     with name_scope("DenseToSparseTensor"):
         dense_tensor = convert_to_tensor(dense_tensor)
-        ignored = _ignored(dense_tensor.dtype, ignore_value) if dense_tensor.dtype != dtypes.string else (ignore_value or "")
+        ignored = _nothing(dense_tensor.dtype) if ignore_value is None else ignore_value
+        ignored = math.cast(ignored, dense_tensor.dtype, name="ignore_value")
         indices = array.where(math.not_equal(dense_tensor, ignored), name="indices")
         return SparseTensor(
             indices=indices,

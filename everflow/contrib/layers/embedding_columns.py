@@ -1,0 +1,219 @@
+"""Categories as dense input, as it was before tf.feature_column: counts, learned vectors, and vectors put together from hashed numbers."""
+
+from __future__ import annotations
+
+import collections
+import math as python_math
+
+from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
+from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten
+from everflow.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
+from everflow.contrib.layers.sparse_columns import SparseColumn, WeightedSparseColumn
+from everflow.feature_column.columns import DenseColumn
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
+from everflow.framework.scopes import add_to_collection, get_collection
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, math, sparse
+from everflow.ops.initializers import truncated_normal_initializer
+from everflow.ops.parsing_examples import VarLenFeature
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.train.checkpoint_initialization import init_from_checkpoint
+
+
+class _DenseOfIds(OldColumn, DenseColumn):
+    """A dense column over a column of sparse ids."""
+
+    config = property(lambda self: self.sparse_id_column.config)
+    parents = property(lambda self: [self.sparse_id_column])
+    length = property(lambda self: self.sparse_id_column.length)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return transformation_cache.get(self.sparse_id_column)
+
+    def _flat_ids(self, transformation_cache, output_rank):
+        ids, weights = self.sparse_id_column.weighted_ids(transformation_cache.get(self))
+        return inner_flatten(ids, output_rank), None if weights is None else inner_flatten(weights, output_rank)
+
+
+class OneHotColumn(_DenseOfIds, collections.namedtuple("OneHotColumn", ("sparse_id_column",))):
+    """See `one_hot_column`."""
+
+    name = property(lambda self: f"{self.sparse_id_column.name}_one_hot")
+    variable_shape = property(lambda self: TensorShape([self.length]))
+
+    def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
+        ids, weights = self.sparse_id_column.weighted_ids(transformation_cache.get(self))
+        ids = inner_flatten(ids, output_rank)
+        if weights is not None:
+            merged = sparse.sparse_merge(sp_ids=ids, sp_values=weights, vocab_size=self.length)
+            # Ids out of the vocabulary, -1, are cut off.
+            merged = sparse.sparse_slice(merged, array.zeros_like(merged.dense_shape), merged.dense_shape)
+            dense = sparse.sparse_tensor_to_dense(merged)
+            return array.reshape(dense, array.concat([array.shape(dense)[:-1], [self.length]], 0))
+        dense = sparse.sparse_tensor_to_dense(ids, default_value=-1)
+        return math.reduce_sum(array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[output_rank - 1])
+
+
+def one_hot_column(sparse_id_column):
+    """How often each category is in a row."""
+    return OneHotColumn(sparse_id_column)
+
+
+class EmbeddingColumn(
+    _DenseOfIds,
+    collections.namedtuple(
+        "EmbeddingColumn",
+        (
+            "sparse_id_column",
+            "dimension",
+            "combiner",
+            "initializer",
+            "ckpt_to_load_from",
+            "tensor_name_in_ckpt",
+            "shared_embedding_name",
+            "shared_vocab_size",
+            "max_norm",
+            "trainable",
+        ),
+    ),
+):
+    """See `embedding_column` and `shared_embedding_columns`."""
+
+    key = property(lambda self: str(self._replace(initializer=None)))
+    variable_shape = property(lambda self: TensorShape([self.dimension]))
+
+    @property
+    def name(self):
+        return f"{self.sparse_id_column.name}_{'shared_' if self.shared_embedding_name else ''}embedding"
+
+    def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
+        ids, weights = self._flat_ids(transformation_cache, output_rank)
+        table = self._table(state_manager)
+        if self.ckpt_to_load_from is not None:
+            start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
+            init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
+        return safe_embedding_lookup_sparse(
+            table, ids, sparse_weights=weights, combiner=self.combiner, name=f"{self.name}weights", max_norm=self.max_norm
+        )
+
+    def _table(self, state_manager):
+        shape = [self.length, self.dimension]
+        if not self.shared_embedding_name:
+            return state_manager.create_variable(
+                self, "weights", shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
+            )
+        collection = f"SHARED_EMBEDDING_COLLECTION_{self.shared_embedding_name.upper()}"
+        shared = get_collection(collection)
+        if len(shared) > 1:
+            raise ValueError(f"Collection {collection} can only contain one (partitioned) variable.")
+        if shared:
+            if shared[0].shape.as_list() != shape:
+                raise ValueError(
+                    f"The embedding variable with name {self.shared_embedding_name} already exists, but its shape is not {shape}."
+                )
+            return shared[0]
+        table = state_manager.create_variable(
+            self, self.shared_embedding_name, shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
+        )
+        add_to_collection(collection, table)
+        return table
+
+
+def _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ckpt, column_name):
+    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
+        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+    if initializer is not None and not callable(initializer):
+        raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {column_name}")
+    # Rows for more categories start smaller.
+    return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(size))
+
+
+def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
+                     max_norm=None, trainable=True):  # fmt: skip
+    """Categories as learned vectors of `dimension` numbers; those of one row are combined."""
+    initializer = _checked_initializer(initializer, sparse_id_column.length, ckpt_to_load_from, tensor_name_in_ckpt, sparse_id_column.name)
+    return EmbeddingColumn(
+        sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, None, None, max_norm, trainable
+    )
+
+
+def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, initializer=None,
+                             ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+    """Embedding columns, one for each sparse column, which all look up the same table."""
+    if len(sparse_id_columns) < 1:
+        raise ValueError("The input sparse_id_columns should have at least one element.")
+    for column in sparse_id_columns:
+        if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
+            raise TypeError(f"Elements of sparse_id_columns must be SparseColumn or WeightedSparseColumn, but {column} is not.")
+    if len(sparse_id_columns) == 1:
+        # Nobody to share with.
+        return [
+            embedding_column(
+                sparse_id_columns[0], dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
+            )
+        ]
+    plain = [column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns]
+    if len({(type(column), column[1:]) for column in plain}) > 1:
+        raise ValueError("The input sparse id columns are not compatible.")
+    if not shared_embedding_name:
+        names = sorted(column.name for column in sparse_id_columns)
+        others = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
+        shared_embedding_name = f"{'_'.join(names[:3])}{others}_shared_embedding"
+    size = plain[0].length
+    initializer = _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ckpt, shared_embedding_name)
+    return [
+        EmbeddingColumn(
+            column,
+            dimension,
+            combiner,
+            initializer,
+            ckpt_to_load_from,
+            tensor_name_in_ckpt,
+            shared_embedding_name,
+            size,
+            max_norm,
+            trainable,
+        )
+        for column in sparse_id_columns
+    ]
+
+
+class ScatteredEmbeddingColumn(
+    OldColumn,
+    DenseColumn,
+    collections.namedtuple("ScatteredEmbeddingColumn", ("column_name", "size", "dimension", "hash_key", "combiner", "initializer")),
+):
+    """See `scattered_embedding_column`."""
+
+    name = property(lambda self: f"{self.column_name}_scattered_embedding")
+    key = property(lambda self: str(self._replace(initializer=None)))
+    parents = property(lambda self: [self.column_name])
+    config = property(lambda self: {self.column_name: VarLenFeature(dtypes.string)})
+    variable_shape = property(lambda self: TensorShape([self.dimension]))
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return transformation_cache.get(self.column_name)
+
+    def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
+        values = convert_to_tensor_or_sparse_tensor(transformation_cache.get(self))
+        if isinstance(values, SparseTensor):
+            values = inner_flatten(values, output_rank)
+        weights = state_manager.create_variable(self, "weights", [self.size], dtype=dtypes.float32, initializer=self.initializer)
+        return scattered_embedding_lookup_sparse(
+            weights, values, self.dimension, hash_key=self.hash_key, combiner=self.combiner, name="lookup"
+        )
+
+
+def scattered_embedding_column(column_name, size, dimension, hash_key, combiner="mean", initializer=None):
+    """Strings as vectors whose numbers are picked from `size` learned ones by hashing: no vocabulary, little memory."""
+    if dimension < 1 or size < 1:
+        raise ValueError(f"Dimension and size must be greater than 0. dimension: {dimension}, size: {size}, column_name: {column_name}")
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError(f"Combiner must be one of 'mean', 'sqrtn' or 'sum'. combiner: {combiner}, column_name: {column_name}")
+    if initializer is not None and not callable(initializer):
+        raise ValueError(f"initializer must be callable if specified. column_name: {column_name}")
+    # One number serves for many values; its scale is that of an embedding of fixed size.
+    initializer = initializer or truncated_normal_initializer(mean=0, stddev=0.1)
+    return ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)
