@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 
 from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.state import Buffer
+from everflow.protos.attr_value_pb2 import NameAttrList
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
 from everflow.runtime.plan.program import Node, kernel_attribute
@@ -14,8 +16,10 @@ from everflow.runtime.state import RandomStreams, ResourceStore, Step
 
 # They leave the variable whose handle they take as it is.
 _READERS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp".split())
-# Each of these has a name of its own, so keeping their bindings would only fill memory.
-_NAMED = frozenset(["VarHandleOp"])
+# No two calls of these are alike: each has a name or a value of its own.
+_UNLIKE = frozenset(["VarHandleOp", "Const"])
+_MOST_KEPT = 20_000
+_numbers = itertools.count()
 _UNKNOWN = TensorShape(None)
 
 
@@ -40,6 +44,10 @@ class Engine:
         # What no handle refers to any more is gone: there is no session whose end would take it.
         self._state.resources = ResourceStore(weakref.WeakValueDictionary)
         self._bindings: dict = {}
+        # Kind of call (see `EagerGraph.call`) → what runs it.
+        self.calls: dict = {}
+        # Python value and dtype → (kernel value, DType).
+        self.constants: dict = {}
 
     @property
     def functions(self) -> dict:
@@ -53,58 +61,101 @@ class Engine:
     def restart_random_streams(self) -> None:
         """Let random operations begin again, as setting the seed does."""
         self._bindings.clear()
+        self.calls.clear()
         self._state.random = RandomStreams()
 
-    def run(self, definition, attrs: dict, inputs, output_dtypes) -> list:
-        """The values of an operation's outputs."""
-        if definition.name in binding.RENAMES:
-            return [inputs[0]._value]
-        if definition.name in binding.NOTHING:
-            return []
+    def keep_constant(self, key, tensor) -> None:
+        """Let later constants of this kind have the same memory."""
+        self.constants[key] = (tensor._value, tensor._dtype)
+        _forget_oldest(self.constants)
+
+    def remember(self, key, definition, op) -> None:
+        """Let later calls of this kind, with other input values, go to the kernel directly."""
+        if definition.name not in _UNLIKE:
+            self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
+            _forget_oldest(self.calls)
+
+    def bound(self, definition, attrs: dict, inputs, output_dtypes) -> BoundOperation:
+        """The kernel of an operation, with its attributes."""
+        key = (definition.name, *(t._dtype for t in inputs), *(_frozen(v) for v in attrs.values()))
+        try:
+            found = None if definition.name in _UNLIKE else self._bindings.get(key)
+        except TypeError:  # an attribute without a hash: functions and tensors
+            return BoundOperation(self._state, definition, attrs, inputs, output_dtypes)
+        if found is None:
+            found = BoundOperation(self._state, definition, attrs, inputs, output_dtypes)
+            if definition.name not in _UNLIKE:
+                self._bindings[key] = found
+                _forget_oldest(self._bindings)
+        return found
+
+
+class BoundOperation:
+    """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
+
+    def __init__(self, state, definition, attrs, inputs, output_dtypes):
+        self.attrs = attrs
+        self.dtypes = list(output_dtypes)
+        self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
+        self._state = state
+        self._type = definition.name
+        self._reads_only = definition.name in _READERS or not any(t._dtype.name == "resource" for t in inputs)
+        self._plain = not any(argument.is_list for argument in definition.inputs)
         if definition.name in binding.PLACEHOLDERS:
             raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
-        node, bound = self._binding(definition, attrs, inputs, output_dtypes)
+        self._node = _node(definition, attrs, inputs, output_dtypes)
+        if definition.name in binding.RENAMES:
+            bound = binding.Binding(lambda value: value)
+        elif definition.name in binding.NOTHING:
+            bound = binding.Binding(lambda: None)
+        else:
+            bound = binding.bind(self._node, state)
+        if bound is None:
+            raise binding.missing_kernel(self._node)
+        self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
+
+    def run(self, inputs) -> list:
+        """The values of the outputs."""
         values = [t._value for t in inputs]
-        if definition.name not in _READERS:
+        if not self._reads_only:
             for value in values:
                 if isinstance(value, Buffer):
                     value.unshare()
-        keywords = {**bound.keywords, "step": Step(self._state)} if bound.takes_step else bound.keywords
+        keywords = {**self._keywords, "step": Step(self._state)} if self._takes_step else self._keywords
+        arguments = values if self._plain else binding.call_arguments(self._node, values)
         try:
-            return binding.flat_results(node, bound.function(*binding.call_arguments(node, values), **keywords))
+            result = self._function(*arguments, **keywords)
+            return [result] if self.single else binding.flat_results(self._node, result)
         except Exception as error:
-            raise _translated(error, definition.name, values) from None
+            raise _translated(error, self._type, values) from None
 
-    def _binding(self, definition, attrs, inputs, output_dtypes):
-        if definition.name in _NAMED:
-            return self._bind(definition, attrs, inputs, output_dtypes)
-        key = (definition.name, *(t._dtype for t in inputs), *(_frozen(v) for v in attrs.values()))
-        try:
-            found = self._bindings.get(key)
-        except TypeError:  # an attribute without a hash: functions and tensors
-            return self._bind(definition, attrs, inputs, output_dtypes)
-        if found is None:
-            found = self._bindings[key] = self._bind(definition, attrs, inputs, output_dtypes)
-        return found
 
-    def _bind(self, definition, attrs, inputs, output_dtypes):
-        node = Node(len(self._bindings), None, f"{definition.name}_{len(self._bindings)}", definition.name)
-        node.definition = definition
-        node.set_attributes({name: kernel_attribute(value) for name, value in attrs.items()})
-        node.output_dtypes = list(output_dtypes)
-        node.output_shapes = [_UNKNOWN] * len(output_dtypes)
-        for tensor in inputs:
-            source = Node(0, None, "", "_Eager")
-            source.output_dtypes, source.output_shapes = [tensor._dtype], [_UNKNOWN]
-            node.inputs.append((source, 0))
-        bound = binding.bind(node, self._state)
-        if bound is None:
-            raise binding.missing_kernel(node)
-        return node, bound
+def _node(definition, attrs, inputs, output_dtypes) -> Node:
+    """The operation in the form that kernels are bound from; shapes are not known, since other values may have others."""
+    number = next(_numbers)
+    node = Node(number, None, f"{definition.name}_{number}", definition.name)
+    node.definition = definition
+    node.set_attributes({name: kernel_attribute(value) for name, value in attrs.items()})
+    node.output_dtypes = list(output_dtypes)
+    node.output_shapes = [_UNKNOWN] * len(output_dtypes)
+    for tensor in inputs:
+        source = Node(0, None, "", "_Eager")
+        source.output_dtypes, source.output_shapes = [tensor._dtype], [_UNKNOWN]
+        node.inputs.append((source, 0))
+    return node
+
+
+def _forget_oldest(known: dict) -> None:
+    """Keep a table of calls from growing without end, as calls with ever new attributes would have it."""
+    if len(known) > _MOST_KEPT:
+        for key in list(known)[: _MOST_KEPT // 2]:
+            del known[key]
 
 
 def _frozen(value):
-    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
 
 
 def _translated(error: Exception, op_type: str, values) -> Exception:

@@ -9,14 +9,55 @@ from __future__ import annotations
 import contextlib
 import random
 
+import numpy as np
+
 from everflow.eager.execution import Engine
 from everflow.eager.tensor import EagerTensor
 from everflow.framework import tapes
+from everflow.framework.builder import structured, structured_outputs
 from everflow.framework.graph import Graph, without_slash
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, _Inputs
 from everflow.kernels import tensors
+from everflow.protos.attr_value_pb2 import NameAttrList
 
 _ENGINE = Engine()
+_COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
+
+
+def _frozen(value):
+    """An attribute as it can be in a key: lists as tuples, names of functions as their bytes."""
+    if type(value) is list:
+        return tuple(value)
+    return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
+
+
+def _kind_of_call(definition, args, kwargs):
+    """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for other calls."""
+    key: list = [definition.name]
+    inputs: list = []
+    names = definition.inputs
+    for position, argument in enumerate(names):
+        value = args[position] if position < len(args) else kwargs.get(argument.name)
+        if type(value) is EagerTensor:
+            key.append(value._dtype)
+            inputs.append(value)
+        elif argument.is_list and isinstance(value, (list, tuple)) and all(type(v) is EagerTensor for v in value):
+            key.append(tuple(v._dtype for v in value))
+            inputs += value
+        else:
+            return None, inputs
+    if len(args) > len(names):
+        key += [(type(v), v) for v in args[len(names) :]]
+    if kwargs:
+        given = {a.name for a in names[len(args) :]}
+        key += [(name, type(v), _frozen(v)) for name, v in kwargs.items() if name not in given]
+    try:
+        key = tuple(key)
+        hash(key)
+    except TypeError:
+        return None, inputs
+    return key, inputs
 
 
 class EagerOperation(Operation):
@@ -54,6 +95,9 @@ class EagerGraph(Graph):
         super().__init__()
         self._functions = _ENGINE.functions
         self._seeds = None
+        # What a program sees as the default graph: one without operations.
+        self.beside = Graph()
+        self.beside._collections = self._collections
 
     # --- running -----------------------------------------------------------------------------
 
@@ -71,13 +115,50 @@ class EagerGraph(Graph):
         if definition.name == "Const":
             values = [tensors.from_numpy(attrs["value"].array)]
         else:
-            values = _ENGINE.run(definition, attrs, inputs, dtypes)
+            values = _ENGINE.bound(definition, attrs, inputs, dtypes).run(inputs)
         op.outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, dtypes, strict=True)]
         if definition.name == "VarHandleOp":
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
             tapes.record(op)
         return op
+
+    def call(self, definition, args, kwargs, make):
+        """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
+        key, inputs = _kind_of_call(definition, args, kwargs)
+        known = _ENGINE.calls.get(key) if key is not None else None
+        if known is None or self._gradient_override_map or self._gradient_function_map:
+            op = make(args, None, kwargs)
+            if key is not None:
+                _ENGINE.remember(key, definition, op)
+            return structured_outputs(definition, op)
+        values = known.run(inputs)
+        outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
+        if tapes.active() and tapes.watch_any(inputs):
+            op = EagerOperation(self, definition, inputs, known.attrs, definition.name)
+            op.outputs = outputs
+            tapes.record(op)
+        if known.single:
+            return outputs[0]
+        return structured(definition, known.attrs, outputs) if definition.outputs else None
+
+    def constant(self, value, dtype, make):
+        """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
+        kind = type(value)
+        if kind is int or kind is bool or kind is str or kind is float and value != 0.0:  # zero may have a sign, which keys don't show
+            key = (kind, value, dtype)
+        elif (kind is list or kind is tuple) and len(value) <= 8 and all(type(v) is int for v in value):
+            key = (list, tuple(value), dtype)
+        elif kind is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
+            key = (value.dtype.str, value.shape, value.tobytes(), dtype)
+        else:
+            return make()
+        known = _ENGINE.constants.get(key)
+        if known is not None:
+            return EagerTensor(*known)
+        tensor = make()
+        _ENGINE.keep_constant(key, tensor)
+        return tensor
 
     def _add_function(self, function):
         _ENGINE.forget(function.name)
@@ -93,15 +174,18 @@ class EagerGraph(Graph):
     def name_scope(self, name):
         """A context that puts `name/` before the names of variables made in it."""
         old = self._name_stack
-        if not name:
-            new = ""
-        else:
-            new = without_slash(name) if name[-1] == "/" else self.unique_name(name)
-        self._name_stack = new
         try:
-            yield new + "/" if new else ""
+            yield self.enter_scope(name)
         finally:
             self._name_stack = old
+
+    def enter_scope(self, name):
+        """Open a name scope; whoever does so puts `_name_stack` back."""
+        if not name:
+            self._name_stack = ""
+            return ""
+        self._name_stack = scope = without_slash(name) if name[-1] == "/" else self.unique_name(name)
+        return scope + "/"
 
     def control_dependencies(self, control_inputs):
         """Nothing to wait for: what was made before has run. A callable among them is called, as TensorFlow does."""
@@ -119,13 +203,12 @@ class EagerGraph(Graph):
     def prevent_fetching(self, op):
         pass
 
-    # --- collections hold nothing --------------------------------------------------------------
+    # --- collections: a program's own, and the global step --------------------------------------
 
     def add_to_collection(self, name, value):
-        """Nothing: variables live as long as somebody holds them."""
-
-    def add_to_collections(self, names, value):
-        """Nothing, as `add_to_collection`."""
+        """Append to a collection. Those that graphs fill by themselves stay empty: variables live as long as somebody holds them."""
+        if name not in _COLLECTIONS_OF_GRAPHS:
+            super().add_to_collection(name, value)
 
     # --- random numbers ------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from everflow.framework.conversion import convert_n_to_tensor, internal_convert_
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, graph_from_inputs, name_scope
+from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs, name_scope
 
 
 def apply_op(op_type: str, name=None, **keywords):
@@ -32,6 +32,11 @@ def create(definition: OpDef, name, keywords):
             raise TypeError(f"No argument for input {arg.name} of op '{definition.name}'")
         if arg.is_list and not isinstance(keywords[arg.name], (list, tuple)):
             raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {keywords[arg.name]!r}.")
+    graph = get_default_graph()
+    if graph.executes:
+        inputs, inferred = _convert_inputs(definition, keywords, given)
+        attrs = _all_attrs(definition, given, inferred)
+        return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, name or definition.name)
     flat = []
     for arg in definition.inputs:
         flat.extend(keywords[arg.name]) if arg.is_list else flat.append(keywords[arg.name])
@@ -288,14 +293,18 @@ def structured_outputs(definition: OpDef, op):
     """An op's outputs as its build function returns them."""
     if not definition.outputs:
         return None if op.graph.executes else op
+    if not op.outputs and len(definition.outputs) == 1 and not op.graph.executes:
+        return op  # a list of no outputs leaves only the op to hold on to
+    return structured(definition, op.attrs, op.outputs)
+
+
+def structured(definition: OpDef, attrs, outputs):
+    """Output tensors as a build function returns them: one, a list, or a named tuple of these."""
     if len(definition.outputs) == 1:
-        if not definition.outputs[0].is_list:
-            return op.outputs[0]
-        # A list of no outputs leaves only the op to hold on to.
-        return list(op.outputs) if op.outputs or op.graph.executes else op
+        return list(outputs) if definition.outputs[0].is_list else outputs[0]
     parts, position = [], 0
     for arg in definition.outputs:
-        count = len(arg_dtypes(arg, op.attrs))
-        parts.append(list(op.outputs[position : position + count]) if arg.is_list else op.outputs[position])
+        count = len(arg_dtypes(arg, attrs))
+        parts.append(list(outputs[position : position + count]) if arg.is_list else outputs[position])
         position += count
     return _result_tuple(definition.name, tuple(arg.name for arg in definition.outputs))(*parts)

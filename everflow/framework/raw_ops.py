@@ -7,6 +7,7 @@ import keyword
 
 from everflow.framework import op_defs
 from everflow.framework.builder import create, structured_outputs
+from everflow.framework.scopes import get_default_graph
 
 
 def _python_name(name: str) -> str:
@@ -28,6 +29,12 @@ def make_function(definition: op_defs.OpDef):
     originals = {_python_name(n): n for n in [a.name for a in definition.inputs] + [a.name for a in definition.attrs]}
 
     def build(*args, name=None, **kwargs):
+        graph = get_default_graph()
+        if graph.executes:
+            return graph.call(definition, args, kwargs, make)
+        return structured_outputs(definition, make(args, name, kwargs))
+
+    def make(args, name, kwargs):
         if len(args) > len(names):
             raise TypeError(f"{definition.name}() takes at most {len(names)} arguments ({len(args)} given)")
         keywords = dict(zip(names, args))
@@ -36,7 +43,7 @@ def make_function(definition: op_defs.OpDef):
                 raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
             keywords[key] = value
         keywords = {originals.get(k, k): v for k, v in keywords.items()}
-        return structured_outputs(definition, create(definition, name, keywords))
+        return create(definition, name, keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(n, kind) for n in required]

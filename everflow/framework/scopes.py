@@ -70,6 +70,12 @@ def get_default_graph() -> Graph:
     return default_graphs.get()
 
 
+def drawn_graph() -> Graph:
+    """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an empty graph then."""
+    graph = get_default_graph()
+    return graph.beside if graph.executes else graph
+
+
 def has_default_graph() -> bool:
     """Whether a graph was entered with `as_default`."""
     return not default_graphs.empty
@@ -159,7 +165,7 @@ class name_scope:  # noqa: N801  TensorFlow's own name
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._stack = None
+        self._stack = self._outer = None
 
     @property
     def name(self):
@@ -168,6 +174,10 @@ class name_scope:  # noqa: N801  TensorFlow's own name
     def __enter__(self):
         if self._name is None and self._values is not None:
             raise ValueError(f"At least one of name ({self._given}) and default_name ({self._default_name}) must be provided.")
+        graph = get_default_graph()
+        if graph.executes:
+            self._outer = graph, graph._name_stack
+            return graph.enter_scope(self._name)
         graph = graph_from_inputs(self._values or ())
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(graph.as_default())
@@ -178,7 +188,11 @@ class name_scope:  # noqa: N801  TensorFlow's own name
             raise
 
     def __exit__(self, *exc):
-        self._stack.__exit__(*exc)
+        if self._outer is not None:
+            graph, graph._name_stack = self._outer
+            self._outer = None
+        else:
+            self._stack.__exit__(*exc)
         return False
 
 

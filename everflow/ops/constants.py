@@ -10,7 +10,7 @@ from everflow.framework.conversion import internal_convert_to_tensor, register_t
 from everflow.framework.op_defs import get
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
-from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
 
@@ -25,17 +25,23 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
 
 def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
+    graph = get_default_graph()
+    if graph.executes and shape is None:
+        return graph.constant(value, dtype, lambda: _make(graph, value, dtype, None, name, verify_shape, allow_broadcast))
+    return _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast)
+
+
+def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     try:
         array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
     except TypeError:
-        if executing_eagerly() and None in nest.flatten(value):
+        if graph.executes and None in nest.flatten(value):
             raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.") from None
         raise
     if array.shape == shape:
         held = TensorValue(array=_own(array), dtype=found)
     else:
         held = TensorValue(proto=make_tensor_proto(array, found, shape, allow_broadcast=allow_broadcast))
-    graph = get_default_graph()
     return graph.add_op(get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name).outputs[0]
 
 
