@@ -1,0 +1,109 @@
+"""tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over batches."""
+
+from __future__ import annotations
+
+from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.losses import (
+    KLD,
+    MAE,
+    MAPE,
+    MSE,
+    MSLE,
+    binary_crossentropy,
+    categorical_crossentropy,
+    categorical_hinge,
+    cosine,
+    cosine_proximity,
+    hinge,
+    kld,
+    kullback_leibler_divergence,
+    logcosh,
+    mae,
+    mape,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    mse,
+    msle,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+)
+from everflow.keras.metrics.confusion import (
+    FalseNegatives,
+    FalsePositives,
+    MeanIoU,
+    Precision,
+    Recall,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+    TrueNegatives,
+    TruePositives,
+)
+from everflow.keras.metrics.curves import AUC
+from everflow.keras.metrics.functions import (
+    accuracy,
+    binary_accuracy,
+    categorical_accuracy,
+    sparse_categorical_accuracy,
+    sparse_top_k_categorical_accuracy,
+    top_k_categorical_accuracy,
+)
+from everflow.keras.metrics.metric import Metric, clone_metric, clone_metrics
+from everflow.keras.metrics.reductions import (
+    Mean,
+    MeanMetricWrapper,
+    MeanRelativeError,
+    MeanTensor,
+    RootMeanSquaredError,
+    Sum,
+    SumOverBatchSizeMetricWrapper,
+)
+from everflow.keras.metrics.reductions import mean_of_function as _mean
+
+Accuracy = _mean("Accuracy", accuracy)
+BinaryAccuracy = _mean("BinaryAccuracy", binary_accuracy, arguments=[("threshold", 0.5)])
+CategoricalAccuracy = _mean("CategoricalAccuracy", categorical_accuracy)
+SparseCategoricalAccuracy = _mean("SparseCategoricalAccuracy", sparse_categorical_accuracy)
+TopKCategoricalAccuracy = _mean("TopKCategoricalAccuracy", top_k_categorical_accuracy, arguments=[("k", 5)])
+SparseTopKCategoricalAccuracy = _mean("SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, arguments=[("k", 5)])
+BinaryCrossentropy = _mean("BinaryCrossentropy", binary_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)])
+CategoricalCrossentropy = _mean(
+    "CategoricalCrossentropy", categorical_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)]
+)
+SparseCategoricalCrossentropy = _mean(
+    "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, arguments=[("from_logits", False), ("axis", -1)]
+)
+CosineSimilarity = _mean("CosineSimilarity", cosine_proximity, "cosine_similarity", arguments=[("axis", -1)])
+MeanSquaredError = _mean("MeanSquaredError", mean_squared_error)
+MeanAbsoluteError = _mean("MeanAbsoluteError", mean_absolute_error)
+MeanAbsolutePercentageError = _mean("MeanAbsolutePercentageError", mean_absolute_percentage_error)
+MeanSquaredLogarithmicError = _mean("MeanSquaredLogarithmicError", mean_squared_logarithmic_error)
+Hinge = _mean("Hinge", hinge)
+SquaredHinge = _mean("SquaredHinge", squared_hinge)
+CategoricalHinge = _mean("CategoricalHinge", categorical_hinge)
+KLDivergence = _mean("KLDivergence", kullback_leibler_divergence)
+Poisson = _mean("Poisson", poisson)
+LogCoshError = _mean("LogCoshError", logcosh)
+
+
+def serialize(metric):
+    """A metric function's name, or a metric as a dict."""
+    return serialize_keras_object(metric)
+
+
+def deserialize(config, custom_objects=None):
+    """The metric of this name, or from what `serialize` gave."""
+    return deserialize_keras_object(
+        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="metric function"
+    )
+
+
+def get(identifier):
+    """A metric from its name, a written one, a function or an object."""
+    if isinstance(identifier, (dict, str)):
+        return deserialize(identifier)
+    if callable(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret metric function identifier: {identifier}")

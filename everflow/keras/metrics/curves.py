@@ -1,0 +1,81 @@
+"""The area under the curve that true and false predictions draw as the threshold moves."""
+
+from __future__ import annotations
+
+from everflow.keras import backend as K
+from everflow.keras.metrics.confusion import _Counts, check_thresholds
+from everflow.ops import array, math
+
+_CURVES = ("ROC", "PR")
+_METHODS = ("interpolation", "majoring", "minoring")
+
+
+class AUC(_Counts):
+    """The area under the ROC curve, or the one of precision over recall (PR)."""
+
+    def __init__(self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None, thresholds=None):
+        if curve not in _CURVES:
+            raise ValueError(f'Invalid AUC curve value "{curve}".')
+        if summation_method not in _METHODS:
+            raise ValueError(f'Invalid AUC summation method value "{summation_method}".')
+        super().__init__(name=name, dtype=dtype)
+        if thresholds is not None:
+            self.num_thresholds = len(thresholds) + 2
+            thresholds = sorted(thresholds)
+            check_thresholds(thresholds)
+        else:
+            if num_thresholds <= 1:
+                raise ValueError("`num_thresholds` must be > 1.")
+            self.num_thresholds = num_thresholds
+            thresholds = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        # A little beyond 0 and 1, so that predictions of exactly those count.
+        self.thresholds = [0.0 - K.epsilon(), *thresholds, 1.0 + K.epsilon()]
+        self.curve = curve
+        self.summation_method = summation_method
+        self._add_counts("true_positives", "true_negatives", "false_positives", "false_negatives")
+
+    def _interpolated_pr(self):
+        """Between two thresholds, precision is interpolated by the counts, not along a straight line."""
+        last = self.num_thresholds - 1
+        new_true = self.true_positives[:last] - self.true_positives[1:]
+        positive = self.true_positives + self.false_positives
+        new_positive = positive[:last] - positive[1:]
+        slope = math.div_no_nan(new_true, math.maximum(new_positive, 0), name="prec_slope")
+        intercept = self.true_positives[1:] - math.multiply(slope, positive[1:])
+        ratio = array.where(
+            math.logical_and(positive[:last] > 0, positive[1:] > 0),
+            math.div_no_nan(positive[:last], math.maximum(positive[1:], 0), name="recall_relative_ratio"),
+            array.ones_like(positive[1:]),
+        )
+        increments = math.div_no_nan(
+            slope * (new_true + intercept * math.log(ratio)),
+            math.maximum(self.true_positives[1:] + self.false_negatives[1:], 0),
+            name="pr_auc_increment",
+        )
+        return math.reduce_sum(increments, name="interpolate_pr_auc")
+
+    def result(self):
+        if self.curve == "PR" and self.summation_method == "interpolation":
+            return self._interpolated_pr()
+        recall = math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
+        if self.curve == "ROC":
+            x, y = math.div_no_nan(self.false_positives, self.false_positives + self.true_negatives), recall
+        else:
+            x, y = recall, math.div_no_nan(self.true_positives, self.true_positives + self.false_positives)
+        last = self.num_thresholds - 1
+        if self.summation_method == "interpolation":
+            heights = (y[:last] + y[1:]) / 2.0
+        elif self.summation_method == "minoring":
+            heights = math.minimum(y[:last], y[1:])
+        else:
+            heights = math.maximum(y[:last], y[1:])
+        return math.reduce_sum(math.multiply(x[:last] - x[1:], heights), name=self.name)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_thresholds": self.num_thresholds,
+            "curve": self.curve,
+            "summation_method": self.summation_method,
+            "thresholds": self.thresholds[1:-1],
+        }

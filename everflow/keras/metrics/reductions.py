@@ -1,0 +1,252 @@
+"""Metrics that are sums and means over everything they have seen."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import control_dependencies, executing_eagerly, init_scope
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
+from everflow.keras.metrics.metric import Metric
+from everflow.ops import array, math
+from everflow.ops.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.variables import Variable
+from everflow.ops.weights import broadcast_weights
+
+_SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
+
+
+def _fit_weights(values, sample_weight, reduce):
+    """Values times weights, and the weights in the shape of the values; values are reduced where weights have fewer axes."""
+    values, _, sample_weight = squeeze_or_expand_dimensions(values, None, sample_weight)
+    try:
+        sample_weight = broadcast_weights(sample_weight, values)
+    except ValueError:
+        values = reduce(values, axis=list(range(K.ndim(sample_weight), K.ndim(values))))
+    return values, sample_weight
+
+
+class Reduce(Metric):
+    """Base of sums and means."""
+
+    def __init__(self, reduction, name, dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.reduction = reduction
+        self.total = self.add_weight("total", initializer="zeros")
+        if reduction in (_SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN):
+            self.count = self.add_weight("count", initializer="zeros")
+
+    def update_state(self, values, sample_weight=None):
+        """Add values, each counted by its weight."""
+        values = math.cast(values, self._dtype)
+        if sample_weight is not None:
+            sample_weight = math.cast(sample_weight, self._dtype)
+            reduce = math.reduce_sum if self.reduction == _SUM else math.reduce_mean
+            values, sample_weight = _fit_weights(values, sample_weight, reduce)
+            values = math.multiply(values, sample_weight)
+        total = math.reduce_sum(values)
+        with control_dependencies(None if executing_eagerly() else [total]):
+            update_total = self.total.assign_add(total)
+        if self.reduction == _SUM:
+            return update_total
+        if self.reduction == _WEIGHTED_MEAN and sample_weight is not None:
+            count = math.reduce_sum(sample_weight)
+        else:
+            count = math.cast(array.size(values), self._dtype)
+        with control_dependencies(None if executing_eagerly() else [update_total]):
+            return self.count.assign_add(count)
+
+    def result(self):
+        if self.reduction == _SUM:
+            return array.identity(self.total)
+        return math.div_no_nan(self.total, self.count)
+
+
+class Sum(Reduce):
+    """The sum of all values.
+
+    >>> m = tf.keras.metrics.Sum()
+    >>> update = m.update_state([1.0, 3.0])
+    """
+
+    def __init__(self, name="sum", dtype=None):
+        super().__init__(_SUM, name, dtype=dtype)
+
+
+class Mean(Reduce):
+    """The mean of all values."""
+
+    def __init__(self, name="mean", dtype=None):
+        super().__init__(_WEIGHTED_MEAN, name, dtype=dtype)
+
+
+class MeanRelativeError(Mean):
+    """The mean of |y_true - y_pred| / normalizer."""
+
+    def __init__(self, normalizer, name=None, dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.normalizer = math.cast(normalizer, self._dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = math.cast(y_true, self._dtype)
+        y_pred = math.cast(y_pred, self._dtype)
+        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        y_pred, self.normalizer = remove_squeezable_dimensions(y_pred, self.normalizer)
+        y_pred.shape.assert_is_compatible_with(y_true.shape)
+        errors = math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
+        return super().update_state(errors, sample_weight=sample_weight)
+
+    def get_config(self):
+        normalizer = self.normalizer
+        if isinstance(normalizer, (Tensor, Variable)):
+            normalizer = K.eval(normalizer)
+        return {**super().get_config(), "normalizer": normalizer}
+
+
+class RootMeanSquaredError(Mean):
+    """The root of the mean of (y_true - y_pred)²."""
+
+    def __init__(self, name="root_mean_squared_error", dtype=None):
+        super().__init__(name, dtype=dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = math.cast(y_true, self._dtype)
+        y_pred = math.cast(y_pred, self._dtype)
+        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        return super().update_state(math.squared_difference(y_pred, y_true), sample_weight=sample_weight)
+
+    def result(self):
+        return math.sqrt(math.div_no_nan(self.total, self.count))
+
+
+class MeanMetricWrapper(Mean):
+    """The mean of a function of labels and predictions."""
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        super().__init__(name=name, dtype=dtype)
+        self._fn = fn
+        self._fn_kwargs = kwargs
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = math.cast(y_true, self._dtype)
+        y_pred = math.cast(y_pred, self._dtype)
+        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
+
+    def get_config(self):
+        config = {key: K.eval(value) if isinstance(value, (Tensor, Variable)) else value for key, value in self._fn_kwargs.items()}
+        return {**super().get_config(), **config}
+
+    @classmethod
+    def from_config(cls, config):
+        # Plain wrappers are of a function that the config doesn't hold; their subclasses know theirs.
+        if cls is MeanMetricWrapper and "fn" not in config:
+            raise ValueError("A MeanMetricWrapper can't be made from its config: the function isn't in it")
+        return cls(**config)
+
+
+class SumOverBatchSize(Reduce):
+    """The sum of values times weights over their number."""
+
+    def __init__(self, name="sum_over_batch_size", dtype=None):
+        super().__init__(_SUM_OVER_BATCH_SIZE, name, dtype=dtype)
+
+
+class SumOverBatchSizeMetricWrapper(SumOverBatchSize):
+    """The sum of a function of labels and predictions, times weights, over their number."""
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        super().__init__(name=name, dtype=dtype)
+        self._fn = fn
+        self._fn_kwargs = kwargs
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = math.cast(y_true, self._dtype)
+        y_pred = math.cast(y_pred, self._dtype)
+        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
+
+    get_config = MeanMetricWrapper.get_config
+
+
+class MeanTensor(Metric):
+    """The mean of tensors of one shape, element by element."""
+
+    def __init__(self, name="mean_tensor", dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self._shape = None
+        self._total = None
+        self._count = None
+        self._has_state = False
+
+    total = property(lambda self: self._total if self._has_state else None)
+    count = property(lambda self: self._count if self._has_state else None)
+
+    def _make_state(self, shape):
+        self._shape = TensorShape(shape)
+        self._total = self.add_weight("total", shape=shape, initializer="zeros")
+        self._count = self.add_weight("count", shape=shape, initializer="zeros")
+        with init_scope():
+            if not executing_eagerly():
+                K.get_session()
+        self._has_state = True
+
+    def update_state(self, values, sample_weight=None):
+        values = math.cast(values, self._dtype)
+        if not self._has_state:
+            self._make_state(values.shape)
+        elif values.shape != self._shape:
+            raise ValueError(
+                f"MeanTensor input values must always have the same shape. Expected shape (set during the first call): {self._shape}. "
+                f"Got: {values.shape}"
+            )
+        count = array.ones_like(values)
+        if sample_weight is not None:
+            sample_weight = math.cast(sample_weight, self._dtype)
+            values, sample_weight = _fit_weights(values, sample_weight, math.reduce_mean)
+            count = math.multiply(count, sample_weight)
+            values = math.multiply(values, sample_weight)
+        update_total = self._total.assign_add(values)
+        with control_dependencies(None if executing_eagerly() else [update_total]):
+            return self._count.assign_add(count)
+
+    def result(self):
+        if not self._has_state:
+            raise ValueError(
+                "MeanTensor does not have any result yet. Please call the MeanTensor instance or use `.update_state(value)` "
+                "before retrieving the result."
+            )
+        return math.div_no_nan(self.total, self.count)
+
+    def reset_states(self):
+        if self._has_state:
+            K.batch_set_value([(v, np.zeros(self._shape.as_list())) for v in self.variables])
+
+
+def mean_of_function(class_name, fn, name=None, arguments=()):
+    """The class of the mean of a function; `arguments` are those of the function that its constructor takes, with their defaults."""
+    name = name or fn.__name__
+    front = [argument for argument in arguments if argument[0] == "k"]
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for argument, default in [*front, ("name", name), ("dtype", None), *[a for a in arguments if a not in front]]:
+        parameters.append(inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
+    signature = inspect.Signature(parameters)
+
+    def __init__(self, *args, **kwargs):
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        values = dict(given.arguments)
+        values.pop("self")
+        super(cls, self).__init__(fn, **values)
+
+    __init__.__signature__ = signature
+    cls = type(
+        class_name,
+        (MeanMetricWrapper,),
+        {"__init__": __init__, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__},
+    )
+    return cls
