@@ -220,12 +220,6 @@ class SensitivitySpecificityBase(_Counts):
         self.num_thresholds = num_thresholds
         self._add_counts("true_positives", "true_negatives", "false_positives", "false_negatives")
 
-    def _specificities(self):
-        return math.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
-
-    def _sensitivities(self):
-        return math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
-
     def _closest(self, shares):
         """The number of the threshold where a share is closest to the wanted value."""
         return math.cast(math.argmin(math.abs(shares - self.value), axis=0), dtypes.int32)
@@ -242,8 +236,8 @@ class SensitivityAtSpecificity(SensitivitySpecificityBase):
         super().__init__(specificity, num_thresholds=num_thresholds, name=name, dtype=dtype)
 
     def result(self):
-        closest = self._closest(self._specificities())
-        return self._sensitivities()[closest]
+        at = self._closest(math.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives))
+        return math.div_no_nan(self.true_positives[at], self.true_positives[at] + self.false_negatives[at])
 
     def get_config(self):
         return {**super().get_config(), "num_thresholds": self.num_thresholds, "specificity": self.specificity}
@@ -260,8 +254,8 @@ class SpecificityAtSensitivity(SensitivitySpecificityBase):
         super().__init__(sensitivity, num_thresholds=num_thresholds, name=name, dtype=dtype)
 
     def result(self):
-        closest = self._closest(self._sensitivities())
-        return self._specificities()[closest]
+        at = self._closest(math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives))
+        return math.div_no_nan(self.true_negatives[at], self.true_negatives[at] + self.false_positives[at])
 
     def get_config(self):
         return {**super().get_config(), "num_thresholds": self.num_thresholds, "sensitivity": self.sensitivity}
