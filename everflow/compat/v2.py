@@ -17,6 +17,9 @@ import everflow
 _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
 # A name whose meaning changed, and what serves it: everflow module and name in it.
 _CHANGED = {
+    "feature_column.categorical_column_with_vocabulary_file": "feature_column.shared_embeddings.categorical_column_with_vocabulary_file_v2",
+    "feature_column.make_parse_example_spec": "feature_column.make_parse_example_spec",
+    "feature_column.shared_embeddings": "feature_column.shared_embeddings.shared_embeddings",
     "image.ResizeMethod": "ops.image_resize.ResizeMethod",
     "image.crop_and_resize": "ops.image_resize.crop_and_resize_v2",
     "image.draw_bounding_boxes": "ops.image_boxes.draw_bounding_boxes_v2",

@@ -16,6 +16,9 @@ TensorSequenceLengthPair = collections.namedtuple("TensorSequenceLengthPair", ("
 class FeatureColumn:
     """Base class of all feature columns."""
 
+    # Whether its variables are made by `create_state`, so that a Keras layer can hold them.
+    for_layers = True
+
     def create_state(self, state_manager):
         """Make the variables the column needs, with `state_manager.create_variable`. Most need none."""
 

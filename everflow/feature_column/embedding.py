@@ -24,7 +24,8 @@ from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 
 
-def _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, column_name=None):
+def checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, column_name=None):
+    """The initializer of a table with vectors of `dimension` numbers, after checking what goes with it."""
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
@@ -35,7 +36,7 @@ def _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(dimension))
 
 
-class _Embedding(DenseColumn, SequenceDenseColumn):
+class EmbeddingBase(DenseColumn, SequenceDenseColumn):
     """What embedding columns have in common: ids looked up in a table, combined within a row or kept as steps."""
 
     parents = property(lambda self: [self.categorical_column])
@@ -69,7 +70,7 @@ class _Embedding(DenseColumn, SequenceDenseColumn):
 
 
 class EmbeddingColumn(
-    _Embedding,
+    EmbeddingBase,
     collections.namedtuple(
         "EmbeddingColumn",
         ("categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable"),
@@ -105,14 +106,14 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
     <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 8) dtype=float32>
     """
     name = getattr(categorical_column, "name", None)
-    initializer = _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, name)
+    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, name)
     return EmbeddingColumn(
         categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
     )
 
 
 class GraphSharedEmbeddingColumn(
-    _Embedding,
+    EmbeddingBase,
     collections.namedtuple(
         "_SharedEmbeddingColumn",
         (
@@ -130,6 +131,7 @@ class GraphSharedEmbeddingColumn(
 ):
     """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""
 
+    for_layers = False
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
     var_scope_name = property(lambda self: self.shared_embedding_collection_name)
 
@@ -170,7 +172,7 @@ class GraphSharedEmbeddingColumn(
 def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
                              ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
     """Embedding columns, one for each categorical column, which all look up the same table."""
-    initializer = _checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
     by_name = sorted(categorical_columns, key=lambda column: column.name)
     assert_same_categories(by_name)
     if not shared_embedding_collection_name:

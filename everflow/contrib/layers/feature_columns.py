@@ -21,6 +21,7 @@ from everflow.ops.parsing_examples import FixedLenFeature
 class OldColumn(FeatureColumn):
     """A column of tf.contrib.layers: `config` is its parse spec, `key` tells it from all others and gives the order."""
 
+    for_layers = False
     key = property(str)
     parse_example_spec = property(lambda self: self.config)
 

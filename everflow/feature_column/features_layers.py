@@ -1,0 +1,147 @@
+"""Layers over feature columns: `tf.keras.layers.DenseFeatures` and `tf.keras.experimental.SequenceFeatures`."""
+
+from __future__ import annotations
+
+from everflow.feature_column.cache import FeatureTransformationCache
+from everflow.feature_column.columns import DenseColumn, SequenceDenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.input_layer import flat_rows
+from everflow.feature_column.sequence import equal_lengths, flat_steps
+from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.generic import CustomObjectScope
+from everflow.ops import array
+from everflow.ops.variable_scope import get_variable, variable_scope
+
+
+class LayerVariables:
+    """Makes the variables of columns as weights of a layer."""
+
+    def __init__(self, layer, trainable):
+        self._layer = layer
+        self._trainable = trainable
+        self._made = {}
+
+    def create_variable(self, feature_column, name, shape, dtype=None, trainable=True, use_resource=True, initializer=None):
+        """Make a variable of a column; a column has at most one of each name."""
+        if (feature_column, name) in self._made:
+            raise ValueError("Variable already exists.")
+        variable = self._layer.add_weight(
+            name=name,
+            shape=shape,
+            dtype=dtype,
+            initializer=initializer,
+            trainable=self._trainable and trainable,
+            use_resource=use_resource,
+            getter=get_variable,
+        )
+        self._made[feature_column, name] = variable
+        return variable
+
+    def get_variable(self, feature_column, name):
+        """A variable that the column made before."""
+        if (feature_column, name) not in self._made:
+            raise ValueError("Variable does not exist.")
+        return self._made[feature_column, name]
+
+
+class _FeaturesLayer(Layer):
+    """A layer whose weights are those of its columns."""
+
+    _kind = DenseColumn
+
+    def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        self._feature_columns = sorted_columns(feature_columns)
+        self._state_manager = LayerVariables(self, self.trainable)
+        for column in self._feature_columns:
+            if not column.for_layers:
+                raise ValueError(f"Items of feature_columns must be a FeatureColumn. Given (type {type(column)}): {column}.")
+            if not isinstance(column, self._kind):
+                raise ValueError(
+                    f"Items of feature_columns must be a {self._kind.__name__}. You can wrap a categorical column with an embedding_column "
+                    f"or indicator_column. Given: {column}"
+                )
+
+    def build(self, _):
+        for column in self._feature_columns:
+            with variable_scope(self.name, auxiliary_name_scope=False), variable_scope(column.name, auxiliary_name_scope=False):
+                column.create_state(self._state_manager)
+        super().build(None)
+
+    def _checked(self, features):
+        if not isinstance(features, dict):
+            raise ValueError("We expected a dictionary here. Instead we got: ", features)
+        return FeatureTransformationCache(features)
+
+    def _width(self):
+        return sum(column.variable_shape.num_elements() for column in self._feature_columns)
+
+    def get_config(self):
+        return {**super().get_config(), "feature_columns": serialize_feature_columns(self._feature_columns)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        with CustomObjectScope(custom_objects or {}):
+            config["feature_columns"] = deserialize_feature_columns(config["feature_columns"])
+        return cls(**config)
+
+
+class DenseFeatures(_FeaturesLayer):
+    """What dense columns make of a dict of features, side by side in the order of the columns' names: [batch, numbers].
+
+    >>> columns = [tf.feature_column.numeric_column("price")]
+    >>> model = tf.keras.Sequential([tf.keras.layers.DenseFeatures(columns), tf.keras.layers.Dense(1)])
+    """
+
+    def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
+        super().__init__(feature_columns, trainable, name, **kwargs)
+
+    @property
+    def _is_feature_layer(self):
+        return True
+
+    def call(self, features, cols_to_output_tensors=None):
+        """The matrix; a dict `cols_to_output_tensors` is filled with each column's part of it."""
+        cache = self._checked(features)
+        outputs = []
+        for column in self._feature_columns:
+            with name_scope(column.name):
+                outputs.append(flat_rows(column.get_dense_tensor(cache, self._state_manager), column))
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = outputs[-1]
+        assert_equal_batches(outputs, self._feature_columns)
+        return array.concat(outputs, -1)
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape([*TensorShape(input_shape)[:-1].as_list(), self._width()])
+
+
+class SequenceFeatures(_FeaturesLayer):
+    """What sequence columns make of a dict of features: ([batch, steps, numbers], the steps of each example)."""
+
+    _kind = SequenceDenseColumn
+
+    def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
+        super().__init__(feature_columns, trainable, name, **kwargs)
+
+    @property
+    def _is_feature_layer(self):
+        return True
+
+    def call(self, features):
+        cache = self._checked(features)
+        outputs, lengths = [], []
+        for column in self._feature_columns:
+            with name_scope(column.name):
+                tensor, length = column.get_sequence_dense_tensor(cache, self._state_manager)
+                outputs.append(flat_steps(tensor, column))
+                lengths.append(length)
+        assert_equal_batches(outputs, self._feature_columns)
+        length = equal_lengths(lengths)
+        return array.concat(outputs, -1), length
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape([*TensorShape(input_shape)[:2].as_list(), self._width()])

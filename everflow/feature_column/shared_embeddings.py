@@ -1,0 +1,93 @@
+"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object rather than a collection, arguments in another order."""
+
+from __future__ import annotations
+
+import collections
+import weakref
+
+from everflow.feature_column import categorical
+from everflow.feature_column.columns import TensorSequenceLengthPair, assert_not_sequence, assert_sequence
+from everflow.feature_column.embedding import EmbeddingBase, assert_same_categories, checked_initializer
+from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
+from everflow.framework import dtypes
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.variable_scope import get_variable
+from everflow.train.checkpoint_initialization import init_from_checkpoint
+
+
+class SharedEmbeddingColumnCreator:
+    """The table that several columns look up: one variable in each graph, made when it is first needed."""
+
+    def __init__(self, dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name):
+        self.dimension = dimension
+        self._initializer = initializer
+        self._checkpoint = (ckpt_to_load_from, tensor_name_in_ckpt)
+        self._num_buckets = num_buckets
+        self._trainable = trainable
+        self._name = name
+        self._tables = weakref.WeakKeyDictionary()
+
+    @property
+    def embedding_weights(self):
+        """The variable in the default graph."""
+        graph = get_default_graph()
+        if graph not in self._tables:
+            shape = (self._num_buckets, self.dimension)
+            table = get_variable(self._name, shape, dtypes.float32, self._initializer, trainable=self._trainable)
+            checkpoint, tensor_name = self._checkpoint
+            if checkpoint is not None:
+                start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
+                init_from_checkpoint(checkpoint, {tensor_name: start})
+            self._tables[graph] = table
+        return self._tables[graph]
+
+
+class SharedEmbeddingColumn(
+    EmbeddingBase,
+    collections.namedtuple("SharedEmbeddingColumn", ("categorical_column", "shared_embedding_column_creator", "combiner", "max_norm")),
+):
+    """See `shared_embeddings`."""
+
+    name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
+    dimension = property(lambda self: self.shared_embedding_column_creator.dimension)
+
+    @property
+    def var_scope_name(self):
+        raise ValueError(
+            "SharedEmbeddingColumns are not supported in `linear_model` or `input_layer`. Please use `DenseFeatures` or `LinearModel` instead."
+        )
+
+    def _table(self, state_manager):
+        return self.shared_embedding_column_creator.embedding_weights
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        assert_not_sequence(self, "embedding_column")
+        with name_scope(None, default_name=self.name):
+            return self._embedded(transformation_cache, state_manager)[1]
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        assert_sequence(self, "embedding_column")
+        with name_scope(None, default_name=self.name):
+            _, embedded = self._embedded(transformation_cache, state_manager)
+        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
+
+
+def shared_embeddings(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
+                      ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+    """Embedding columns for layers, one for each categorical column, which all look up the same table."""
+    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    by_name = sorted(categorical_columns, key=lambda column: column.name)
+    assert_same_categories(by_name)
+    name = shared_embedding_collection_name or "_".join(column.name for column in by_name) + "_shared_embedding"
+    creator = SharedEmbeddingColumnCreator(
+        dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, by_name[0].num_buckets, trainable, name
+    )
+    return [SharedEmbeddingColumn(column, creator, combiner, max_norm) for column in categorical_columns]
+
+
+def categorical_column_with_vocabulary_file_v2(key, vocabulary_file, vocabulary_size=None, dtype=dtypes.string, default_value=None,
+                                               num_oov_buckets=0):  # fmt: skip
+    """As `categorical_column_with_vocabulary_file`, with the arguments in TensorFlow 2's order."""
+    return categorical.categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
