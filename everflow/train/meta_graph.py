@@ -69,7 +69,7 @@ def _add_collection(meta_graph, key, graph, export_scope):
                     held.bytes_list.value.append(proto.SerializeToString())
             return
         _fill(held, items, export_scope)
-    except (TypeError, ValueError, AttributeError) as e:
+    except (TypeError, ValueError, AttributeError, NotImplementedError) as e:
         logging.warning(
             "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't match field type in CollectionDef. "
             "Note this is a warning and probably safe to ignore.\n%s",

@@ -102,8 +102,7 @@ class QueueRunner:
     def _run(self, sess, enqueue_op, coord=None):
         counted = True
         try:
-            # One callable, made once, is quicker than `run` each time.
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._callable(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()
@@ -128,6 +127,10 @@ class QueueRunner:
             if counted:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
+
+    def _callable(self, sess, enqueue_op):
+        """A function that runs an op once; made once, it is quicker than `run` each time."""
+        return sess.make_callable(enqueue_op)
 
     @staticmethod
     def _close(sess, op):

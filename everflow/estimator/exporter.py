@@ -1,0 +1,143 @@
+"""Exporters: write SavedModels while a model trains, after each evaluation, the best of them, or the last."""
+
+from __future__ import annotations
+
+import abc
+import os
+
+from everflow.estimator.arguments import fn_args
+from everflow.platform import file_io, logging
+from everflow.summary.reading import summary_iterator
+
+
+class Exporter(abc.ABC):
+    """Called by `train_and_evaluate` after each evaluation."""
+
+    @property
+    @abc.abstractmethod
+    def name(self):
+        """The name of the folder below `export/`."""
+
+    @abc.abstractmethod
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        """Export a model to `export_path`; the path it wrote as bytes, or None."""
+
+
+class _SavedModelExporter(Exporter):
+    """What the exporters below share: how a SavedModel is written, and how many are kept."""
+
+    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=None):
+        if exports_to_keep is not None and exports_to_keep <= 0:
+            raise ValueError(f"`exports_to_keep`, if provided, must be a positive number. Got {exports_to_keep}")
+        self._name = name
+        self._serving_input_receiver_fn = serving_input_receiver_fn
+        self._assets_extra = assets_extra
+        self._as_text = as_text
+        self._exports_to_keep = exports_to_keep
+
+    @property
+    def name(self):
+        return self._name
+
+    def _export(self, estimator, export_path, checkpoint_path):
+        written = estimator.export_saved_model(
+            export_path,
+            self._serving_input_receiver_fn,
+            assets_extra=self._assets_extra,
+            as_text=self._as_text,
+            checkpoint_path=checkpoint_path,
+        )
+        self._remove_old_exports(export_path)
+        return written
+
+    def _remove_old_exports(self, export_path):
+        if self._exports_to_keep is None:
+            return
+        exports = sorted(int(name.rstrip("/")) for name in file_io.list_directory(export_path) if name.rstrip("/").isdigit())
+        for version in exports[: -self._exports_to_keep]:
+            file_io.delete_recursively(os.path.join(export_path, str(version)))
+
+
+class FinalExporter(_SavedModelExporter):
+    """Exports once, when training has come to its end."""
+
+    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False):
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        if not is_the_final_export:
+            return None
+        logging.info("Performing the final export in the end of training.")
+        return self._export(estimator, export_path, checkpoint_path)
+
+
+class LatestExporter(_SavedModelExporter):
+    """Exports after every evaluation and keeps the newest."""
+
+    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=5):
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        return self._export(estimator, export_path, checkpoint_path)
+
+
+def _loss_smaller(best_eval_result, current_eval_result):
+    """Whether the current evaluation has the smaller loss."""
+    for what, result in (("best_eval_result", best_eval_result), ("current_eval_result", current_eval_result)):
+        if not result or "loss" not in result:
+            raise ValueError(f"{what} cannot be empty or no loss is found in it.")
+    return best_eval_result["loss"] > current_eval_result["loss"]
+
+
+class BestExporter(_SavedModelExporter):
+    """Exports whenever an evaluation is better than all before, those in the event files of `event_file_pattern` among them."""
+
+    def __init__(
+        self,
+        name="best_exporter",
+        serving_input_receiver_fn=None,
+        event_file_pattern="eval/*.tfevents.*",
+        compare_fn=_loss_smaller,
+        assets_extra=None,
+        as_text=False,
+        exports_to_keep=5,
+    ):
+        if compare_fn is None:
+            raise ValueError("`compare_fn` must not be None.")
+        _check_compare_fn(compare_fn)
+        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
+        self._compare_fn = compare_fn
+        self._event_file_pattern = event_file_pattern
+        self._model_dir = None
+        self._best_eval_result = None
+
+    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+        if self._model_dir != estimator.model_dir and self._event_file_pattern:
+            # Training may have been interrupted: what was best before is in the event files.
+            self._model_dir = estimator.model_dir
+            self._best_eval_result = self._best_of_events(os.path.join(self._model_dir, self._event_file_pattern))
+        if self._best_eval_result is not None and not self._compare_fn(
+            best_eval_result=self._best_eval_result, current_eval_result=eval_result
+        ):
+            return None
+        logging.info("Performing best model export.")
+        self._best_eval_result = eval_result
+        return self._export(estimator, export_path, checkpoint_path)
+
+    def _best_of_events(self, pattern):
+        best = None
+        for path in file_io.get_matching_files(pattern):
+            for event in summary_iterator(path):
+                result = {value.tag: value.simple_value for value in event.summary.value if value.HasField("simple_value")}
+                if result and (best is None or self._compare_fn(best, result)):
+                    best = result
+        return best
+
+
+def _check_compare_fn(compare_fn):
+    names = set(fn_args(compare_fn))
+    for name in ("best_eval_result", "current_eval_result"):
+        if name not in names:
+            raise ValueError(f"compare_fn ({compare_fn}) must include {name} argument.")
+    if unknown := sorted(names - {"best_eval_result", "current_eval_result"}):
+        raise ValueError(f"compare_fn ({compare_fn}) has following not expected args: {unknown}")
