@@ -71,7 +71,7 @@ from everflow.framework.scopes import (
     executing_eagerly,
     get_collection,
     get_collection_ref,
-    get_default_graph,
+    drawn_graph as get_default_graph,
     init_scope,
     name_scope,
     op_scope,
@@ -108,7 +108,9 @@ from everflow.ops.session_ops import delete_session_tensor, get_session_handle, 
 from everflow.runtime.session import InteractiveSession, Session
 
 # --- gradients
-from everflow.ops.custom_gradient import custom_gradient
+from everflow.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from everflow.data.optional import OptionalStructure as OptionalSpec
+from everflow.ops.printing import timestamp
 from everflow.ops.gradients import AggregationMethod, UnconnectedGradients, gradients, hessians
 
 # --- variables

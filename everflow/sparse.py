@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from everflow.framework.composites import SparseTensor
+from everflow.ops.accumulators import SparseConditionalAccumulator
 from everflow.ops.math import sparse_segment_mean as segment_mean
 from everflow.ops.math import sparse_segment_sqrt_n as segment_sqrt_n
 from everflow.ops.math import sparse_segment_sum as segment_sum

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import warnings
 
 
@@ -20,24 +21,30 @@ class _Settings:
 
     _types: dict[str, type] = {}
 
+    def __init_subclass__(cls):
+        for name in cls._types:
+            setattr(cls, name, property(functools.partial(cls._get, name=name), functools.partial(cls._put, name)))
+
     def __init__(self):
         object.__setattr__(self, "_set", {})
 
-    def __getattr__(self, name):
-        if name not in type(self)._types:
-            raise AttributeError(f"{type(self).__name__} has no option {name!r}")
+    def _get(self, name):
         kind = type(self)._types[name]
         if issubclass(kind, _Settings) and name not in self._set:
             self._set[name] = kind()
         return self._set.get(name)
 
-    def __setattr__(self, name, value):
-        kind = type(self)._types.get(name)
-        if kind is None:
-            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+    @staticmethod
+    def _put(name, self, value):
+        kind = type(self)._types[name]
         if not isinstance(value, kind):
             raise TypeError(f"Property {name} must be of type {kind}, got: {value!r} (type: {type(value)})")
         self._set[name] = value
+
+    def __setattr__(self, name, value):
+        if name not in type(self)._types:
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        object.__setattr__(self, name, value)
 
     def __eq__(self, other):
         return type(self) is type(other) and all(getattr(self, n) == getattr(other, n) for n in type(self)._types)
@@ -76,6 +83,7 @@ class OptimizationOptions(_Settings):
         "apply_default_optimizations": bool,
         "autotune": bool,
         "autotune_algorithm": int,
+        "autotune_buffers": bool,
         "autotune_cpu_budget": int,
         "filter_fusion": bool,
         "filter_with_random_uniform_fusion": bool,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 
+import numpy as np
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -22,6 +24,11 @@ class SparseTensorSpec(TypeSpec):
     def __init__(self, shape=None, dtype=dtypes.float32):
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value):
+        """The type of a SparseTensor or SparseTensorValue."""
+        return cls(value.shape if isinstance(value, SparseTensor) else np.asarray(value.dense_shape).tolist(), value.values.dtype)
 
     value_type = property(lambda self: SparseTensor)
     dtype = property(lambda self: self._dtype)

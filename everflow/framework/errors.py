@@ -71,6 +71,12 @@ def _make_class(code, class_name, meaning):
     def __init__(self, node_def, op, message):
         OpError.__init__(self, node_def, op, message, code)
 
+    def with_code(self, node_def, op, message, error_code=code):
+        OpError.__init__(self, node_def, op, message, error_code)
+
+    if class_name == "UnknownError":  # it also stands for codes that have no class
+        __init__ = with_code
+
     return type(class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__})
 
 

@@ -16,6 +16,11 @@ class TypeSpec:
     together (`_from_components`).
     """
 
+    @property
+    def value_type(self):
+        """The Python type of the values."""
+        raise NotImplementedError(f"{type(self).__name__}.value_type")
+
     def _serialize(self):
         """What tells two specs of this class apart, as a tuple."""
         raise NotImplementedError(f"{type(self).__name__}._serialize")

@@ -34,3 +34,17 @@ from everflow.ops.sparse_serialize import deserialize_many_sparse, serialize_man
 from everflow.ops.strings import decode_base64, encode_base64
 
 # --- images
+from everflow.ops.image_codecs import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    extract_jpeg_shape,
+    is_jpeg,
+)
+
+# --- queues, which TensorFlow also has here
+from everflow.ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue

@@ -1,9 +1,10 @@
-"""Kernels that show values: Assert, Print, PrintV2."""
+"""Kernels that show values: Assert, Print, PrintV2; and the time."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 
 import numpy as np
 import torch
@@ -100,3 +101,8 @@ def print_v2(input, *, output_stream, end):  # noqa: A002  the input's name
         sys.stderr.write(f"{_LOG[output_stream]} {text}{end}")
     else:
         raise errors.InvalidArgumentError(None, None, f"Unknown output stream {output_stream!r}")
+
+
+@kernel("Timestamp")
+def timestamp():
+    return torch.tensor(time.time(), dtype=torch.float64)

@@ -125,3 +125,13 @@ def _print_shape(op):
 @gradient("Print")
 def _print_grad(op, *grads):
     return [*grads, *[None] * (len(op.inputs) - 1)]
+
+
+def timestamp(name=None):
+    """Seconds since 1970 when run, as a float64 scalar."""
+    return raw.Timestamp(name=name)
+
+
+@shape_rule("Timestamp")
+def _timestamp_shape(op):
+    return TensorShape([])
