@@ -11,6 +11,7 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, shape_rule
+from everflow.framework.shapes import TensorShape
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
