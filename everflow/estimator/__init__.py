@@ -35,3 +35,6 @@ from everflow.estimator.warm_start_settings import WarmStartSettings
 # --- training and evaluating together
 from everflow.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
 from everflow.estimator.training import EvalSpec, TrainSpec, train_and_evaluate
+
+# --- ready-made models over feature columns
+from everflow.estimator.canned.parsing import classifier_parse_example_spec, regressor_parse_example_spec

@@ -1,0 +1,1 @@
+"""Estimators that come ready made: linear models, networks, both together."""

@@ -1,0 +1,39 @@
+"""`classifier_parse_example_spec` and `regressor_parse_example_spec`: the features of columns, and the label and weight besides."""
+
+from __future__ import annotations
+
+from everflow.feature_column.numeric import NumericColumn, numeric_column
+from everflow.feature_column.parsing import make_parse_example_spec
+from everflow.framework import dtypes
+from everflow.ops.parsing_examples import FixedLenFeature
+
+
+def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None):
+    """What `tf.io.parse_example` needs to give a classifier its features, its label (one class) and its weights."""
+    label = FixedLenFeature((1,), label_dtype, label_default)
+    return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
+
+
+def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
+                                 weight_column=None):  # fmt: skip
+    """What `tf.io.parse_example` needs to give a regressor its features, its label (`label_dimension` numbers) and its weights."""
+    label = FixedLenFeature((label_dimension,), label_dtype, label_default)
+    return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
+
+
+def _with_label_and_weight(spec, label_key, label, weight_column):
+    if label_key in spec:
+        raise ValueError(f"label should not be used as feature. label_key: {label_key}, features: {spec.keys()}")
+    spec[label_key] = label
+    if weight_column is None:
+        return spec
+    if isinstance(weight_column, str):
+        weight_column = numeric_column(weight_column)
+    if not isinstance(weight_column, NumericColumn):
+        raise ValueError(
+            "weight_column should be an instance of tf.feature_column.numeric_column. "
+            f"Given type: {type(weight_column)} value: {weight_column}"
+        )
+    if weight_column.key in spec:
+        raise ValueError(f"weight_column should not be used as feature. weight_column: {weight_column.key}, features: {spec.keys()}")
+    return {**spec, **weight_column.parse_example_spec}
