@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable
 
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
-_loaded = False
+_loaded = _loading = False
+_load_lock = threading.RLock()  # another thread's look-up waits until all is there
 # Packages of ops/ that only build on others and register nothing.
 _WITHOUT_RULES = frozenset(["linear_operators"])
 
@@ -76,19 +78,21 @@ def NotDifferentiable(op_type):  # noqa: N802  TensorFlow's own name
 
 def load_all() -> None:
     """Import every family of ops, so that rules for graphs from files are known."""
-    global _loaded
+    global _loaded, _loading
     if _loaded:
         return
-    # Set first: the modules that are being imported look up rules themselves.
-    _loaded = True
-    package = importlib.import_module("everflow.ops")
-    try:
-        for module in pkgutil.iter_modules(package.__path__):
-            if module.name not in _WITHOUT_RULES:
-                importlib.import_module(f"everflow.ops.{module.name}")
-    except BaseException:
-        _loaded = False
-        raise
+    with _load_lock:
+        if _loaded or _loading:  # the modules that are being imported look up rules themselves
+            return
+        _loading = True
+        try:
+            package = importlib.import_module("everflow.ops")
+            for module in pkgutil.iter_modules(package.__path__):
+                if module.name not in _WITHOUT_RULES:
+                    importlib.import_module(f"everflow.ops.{module.name}")
+            _loaded = True
+        finally:
+            _loading = False
 
 
 def find_shape_rule(op_type: str) -> Callable | None:

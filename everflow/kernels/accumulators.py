@@ -141,14 +141,7 @@ def _accumulator(cls, dtype, shape, reduction_type, container, shared_name, node
     def make(name):
         return cls(name, dtype, shape, reduction_type)
 
-    def agree(found):
-        mine = make(shared_name)
-        if type(found) is not cls or (found.dtype, found.shape) != (mine.dtype, mine.shape):
-            raise InvalidArgumentError(
-                None, None, f"Shared conditional accumulator '{shared_name}' is not what node {node.name} describes."
-            )
-
-    return shared_resource("accumulator", node, session, container, shared_name, make, agree)
+    return shared_resource("accumulator", node, session, container, shared_name, make)
 
 
 @kernel("ConditionalAccumulator", "ResourceConditionalAccumulator", once=True)

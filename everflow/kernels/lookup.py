@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 
 import numpy as np
 import torch
@@ -224,16 +223,12 @@ class DenseTable(Table):
 
 # --- handles ----------------------------------------------------------------------------------
 
-# Tables without a name to share them by belong to one session.
-_private: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
 def _table(node, session, container, shared_name, use_node_name_sharing, factory) -> Table:
     if not shared_name and not use_node_name_sharing:
-        tables = _private.setdefault(session, {})
-        if node.name not in tables:
-            tables[node.name] = factory()
-        return tables[node.name]
+        key = ("table", node.name)
+        if key not in session.private:
+            session.private[key] = factory()
+        return session.private[key]
     table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
     attrs = node.attrs
     if table.key_dtype != attrs["key_dtype"] or table.value_dtype != attrs["value_dtype"]:

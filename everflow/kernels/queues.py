@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-import weakref
 from collections import deque
 
 import numpy as np
@@ -281,20 +280,16 @@ class PriorityQueue(Queue):
 
 # --- kernels ----------------------------------------------------------------------------------
 
-# What has no name to share it by belongs to one session.
-_private: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-
 def shared_resource(kind, node, session, container, shared_name, make, agree=None):
     """The object behind a node: one of its own in this session, or the one of all nodes with this `shared_name`.
 
     `make(name)` makes it; `agree(found)` raises where a shared one is not what the node describes.
     """
     if not shared_name:
-        mine = _private.setdefault(session, {})
-        if node.name not in mine:
-            mine[node.name] = make(f"_{len(mine)}_{node.name}")
-        return mine[node.name]
+        mine = session.private
+        if (kind, node.name) not in mine:
+            mine[kind, node.name] = make(f"_{len(mine)}_{node.name}")
+        return mine[kind, node.name]
     found = session.resources.lookup_or_create(container, kind, shared_name, lambda: make(shared_name))
     if agree is not None:
         agree(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,7 +28,8 @@ class Kernel:
 
 _kernels: dict[str, Kernel] = {}
 _specializers: dict[str, list[Callable]] = {}
-_loaded = False
+_loaded = _loading = False
+_load_lock = threading.RLock()  # another thread's look-up waits until all is there
 
 
 def kernel(*op_types: str, once: bool = False):
@@ -76,13 +78,20 @@ def _keyword_only(function) -> list[str]:
 
 def load_all() -> None:
     """Import every family of kernels, once."""
-    global _loaded
+    global _loaded, _loading
     if _loaded:
         return
-    _loaded = True
-    package = importlib.import_module("everflow.kernels")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"everflow.kernels.{module.name}")
+    with _load_lock:
+        if _loaded or _loading:  # a module that is being imported asks
+            return
+        _loading = True
+        try:
+            package = importlib.import_module("everflow.kernels")
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"everflow.kernels.{module.name}")
+            _loaded = True
+        finally:
+            _loading = False
 
 
 def lookup(op_type: str) -> Kernel | None:

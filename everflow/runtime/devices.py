@@ -67,8 +67,8 @@ def cuda_capability() -> tuple[int, int] | None:
     return torch.cuda.get_device_capability(0) if torch.cuda.is_available() else None
 
 
-def device_names(config) -> list[str]:
-    """The canonical names of the devices that a ConfigProto gives, the first CPU first."""
+def device_names(config, prefix: str = PREFIX) -> list[str]:
+    """The canonical names of the devices that a ConfigProto gives, the first CPU first; `prefix` names the task they belong to."""
     counts = dict(config.device_count) if config is not None else {}
     if counts.get("CPU", 1) < 0:
         raise errors.InvalidArgumentError(None, None, f"device_count['CPU'] is negative: {counts['CPU']}")
@@ -76,7 +76,7 @@ def device_names(config) -> list[str]:
     gpus = min(gpu_count(), counts["GPU"]) if "GPU" in counts else gpu_count()
     if config is not None and config.gpu_options.visible_device_list and gpus:
         gpus = min(gpus, len(config.gpu_options.visible_device_list.split(",")))
-    return [f"{PREFIX}/device:CPU:{i}" for i in range(cpus)] + [f"{PREFIX}/device:GPU:{i}" for i in range(gpus)]
+    return [f"{prefix}/device:CPU:{i}" for i in range(cpus)] + [f"{prefix}/device:GPU:{i}" for i in range(gpus)]
 
 
 def attributes_of(names: list[str]) -> list[DeviceAttributes]:

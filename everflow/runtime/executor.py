@@ -54,15 +54,16 @@ def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
 class LocalExecutor:
     """The engine behind a local session."""
 
-    def __init__(self, graph, config=None):
+    def __init__(self, graph, config=None, *, state: SessionState | None = None, device_names: list[str] | None = None):
+        """`state` is that of a session whose graphs are several, `device_names` those of a task in a cluster."""
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
-        self.state = SessionState(graph, function_caller=self._function)
+        self.state = SessionState(graph, function_caller=self._function) if state is None else state.for_graph(graph, self._function)
         self._lock = threading.RLock()
         self._plans: dict = {}
         self._feeders: dict[Tensor, Feeder] = {}
         self._functions: dict = {}
-        self._device_names: list[str] | None = None
+        self._device_names = device_names
         self._placer = None
         self._rules = None
         self._partial_runs: dict = {}

@@ -98,12 +98,11 @@ class Feeder:
         self.array, self.feed = _converters(tensor)
 
 
-def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
-    from everflow.kernels import tensors as kernel_tensors
-
+def array_converter(tensor: Tensor) -> Callable:
+    """A function from what a caller may feed for a tensor to a numpy array, checked."""
     dtype = tensor.dtype.base_dtype
     if dtype in (dtypes.resource, dtypes.variant):
-        return _keep, _keep
+        return _keep
     numpy_type = dtype.as_numpy_dtype
     is_integer = dtype.is_integer
     is_compatible = _shape_test(tensor)
@@ -131,6 +130,16 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
             raise ValueError(f"Cannot feed value of shape {result.shape!r} {has}")
         return result
 
+    return array
+
+
+def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
+    from everflow.kernels import tensors as kernel_tensors
+
+    dtype, array, asarray = tensor.dtype.base_dtype, array_converter(tensor), np.asarray
+    if dtype in (dtypes.resource, dtypes.variant):
+        return _keep, _keep
+    numpy_type = dtype.as_numpy_dtype
     if dtype is dtypes.string:
         return array, lambda value: text_values(array(value))
     import torch
@@ -140,7 +149,7 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
     if dtype is dtypes.bfloat16 or dtype.is_quantized:
         return array, lambda value: general(array(value))
 
-    takes_scalars = is_compatible(()) and dtype.is_floating
+    takes_scalars = _shape_test(tensor)(()) and dtype.is_floating
 
     def feed(value):
         if value.__class__ is float and takes_scalars:

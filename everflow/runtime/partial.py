@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import errors
 
 # They are the session's, not the run's, so every part looks them up anew.
-_VARIABLES = frozenset(["Variable", "VariableV2"])
+VARIABLES = frozenset(["Variable", "VariableV2"])
 
 
 class PartialRun:
@@ -26,9 +26,7 @@ class PartialRun:
                 raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} was not specified in partial_run_setup.")
             if tensor in self._arrays:
                 raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} has already been fed.")
-            feeder = self._executor.feeder(tensor)
-            self._arrays[tensor] = feeder.array(value)
-            self._values[tensor] = feeder.feed(value)
+            self._feed(tensor, value)
         for fetch in fetches:
             if fetch not in self._fetches:
                 text = f"The fetch {fetch.name} was not specified in partial_run_setup or was fetched already."
@@ -37,16 +35,21 @@ class PartialRun:
         self._fetches -= set(fetches)
         return [self._result(fetch) for fetch in fetches]
 
+    def _feed(self, tensor, value) -> None:
+        feeder = self._executor.feeder(tensor)
+        self._arrays[tensor] = feeder.array(value)
+        self._values[tensor] = feeder.feed(value)
+
     def _compute(self, fetches) -> None:
         """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives everything it computes."""
         needed = self._pending(fetches)
         if not needed:
             return
-        tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in _VARIABLES]
+        tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in VARIABLES]
         plan = self._executor.compile(tensors + needed, list(self._values), to_numpy=False, done=self._done)
         results = plan(list(self._values.values()))
         self._values.update(zip(tensors, results, strict=False))
-        self._done.update(op for op in needed if op.type not in _VARIABLES)
+        self._done.update(op for op in needed if op.type not in VARIABLES)
 
     def _pending(self, fetches) -> list:
         found: set = set()
@@ -70,6 +73,6 @@ class PartialRun:
             return None
         if fetch in self._arrays:
             return self._arrays[fetch]
-        if fetch.op.type in _VARIABLES:
+        if fetch.op.type in VARIABLES:
             return self._executor.prepare([fetch], []).call(())[0]
         return fetcher(fetch.dtype.base_dtype, True)(self._values[fetch])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
 
 from everflow.framework import dtypes, errors, scopes
 from everflow.framework.graph import Graph
@@ -15,23 +15,19 @@ from everflow.runtime import feeds as feeding
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.fetches import FetchPlan, composite_parts, conversion_of
 
-# How targets other than this process are reached: prefix → factory(target, graph, config). `distributed` adds to it.
-_targets: dict[str, Callable] = {}
+# How targets other than this process are reached: prefix → where `factory(target, graph, config)` is, an executor. It is loaded when a
+# session first asks for it, so that who needs no cluster needs no gRPC.
+_TARGETS = {"grpc://": ("everflow.distributed.client", "RemoteExecutor")}
 _open_sessions: weakref.WeakSet = weakref.WeakSet()
 _NO_FEEDS: dict = {}
-
-
-def register_target(prefix: str, factory: Callable) -> None:
-    """Let targets that begin with `prefix` be served by `factory(target, graph, config)`, an executor."""
-    _targets[prefix] = factory
 
 
 def _make_executor(target: str, graph, config):
     if not target or target == "local":
         return LocalExecutor(graph, config)
-    for prefix, factory in _targets.items():
+    for prefix, (module, name) in _TARGETS.items():
         if target.startswith(prefix):
-            return factory(target, graph, config)
+            return getattr(importlib.import_module(module), name)(target, graph, config)
     raise errors.NotFoundError(None, None, f'No session factory registered for the given session options: {{target: "{target}"}}')
 
 
@@ -40,7 +36,7 @@ class BaseSession:
 
     def __init__(self, target="", graph=None, config=None):
         if graph is None:
-            self._graph = scopes.get_default_graph()
+            self._graph = scopes.drawn_graph()
         else:
             if not isinstance(graph, Graph):
                 raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")

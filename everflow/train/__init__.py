@@ -116,6 +116,9 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner, start_que
 from everflow.ops.io_files import match_filenames_once
 
 # --- clusters
+from everflow.distributed.cluster import ClusterSpec
+from everflow.distributed.server import Server
+from everflow.train.device_setter import replica_device_setter
 
 # --- events
 from everflow.summary.reading import summary_iterator

@@ -70,9 +70,10 @@ class Placer:
             if asked.device_type == "GPU":
                 text += " torch sees no such GPU on this machine."
             raise errors.InvalidArgumentError(op.node_def, op, text)
-        if not asked.device_type and any(_host_only(op) for op in group):
-            return self._devices[0]
-        return found[0] if asked.device_type else max(found, key=lambda name: ":GPU:" in name)
+        if asked.device_type or any(_host_only(op) for op in group):
+            return found[0]
+        task = found[0].rpartition("/device:")[0]
+        return max((name for name in found if name.startswith(f"{task}/")), key=lambda name: ":GPU:" in name)
 
     def _matching(self, asked) -> list[str]:
         return [name for name, spec in zip(self._devices, self._specs, strict=True) if not _conflict(asked, spec)]

@@ -1,0 +1,77 @@
+"""`tf.train.replica_device_setter`: variables on parameter servers, everything else on the worker that draws the graph."""
+
+from __future__ import annotations
+
+from everflow.distributed.cluster import ClusterSpec
+from everflow.framework.devices import DeviceSpec, canonical_name, merged_name
+from everflow.platform import logging
+
+# What parameter servers hold, unless `ps_ops` says otherwise.
+_PS_OPS = (
+    "Variable VariableV2 AutoReloadVariable MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2 "
+    "MutableDenseHashTable MutableDenseHashTableV2 VarHandleOp BoostedTreesEnsembleResourceHandleOp"
+).split()
+
+
+class _RoundRobin:
+    """Tasks in turn."""
+
+    def __init__(self, num_tasks: int):
+        self._num_tasks = num_tasks
+        self._next = 0
+
+    def __call__(self, op) -> int:
+        task, self._next = self._next, (self._next + 1) % self._num_tasks
+        return task
+
+
+class _ReplicaDeviceChooser:
+    def __init__(self, ps_device, worker_device, merge_devices, ps_ops, ps_strategy):
+        self._ps_device = ps_device
+        self._worker_device = canonical_name(worker_device)
+        self._merge_devices = merge_devices
+        self._ps_ops = ps_ops
+        self._ps_strategy = ps_strategy
+
+    def device_function(self, op) -> str:
+        """The device of an op: what it asks for itself wins over what its kind would get."""
+        asked = op.device or ""
+        if not self._merge_devices and asked:
+            return asked
+        if self._ps_device and op.type in self._ps_ops:
+            server = DeviceSpec.from_string(self._ps_device)
+            if server.job and DeviceSpec.from_string(asked).job in (None, server.job):
+                return merged_name(server.replace(task=self._ps_strategy(op)).to_string(), asked)
+        return merged_name(self._worker_device, asked)
+
+
+def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
+                          ps_strategy=None):  # fmt: skip
+    """A device function for `tf.device`: variables go to the tasks of `ps_device` in turn, other ops to `worker_device`.
+
+    >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]})
+    >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+    ...     v1 = tf.Variable(1.0)  # on /job:ps/task:0
+    ...     v2 = tf.Variable(2.0)  # on /job:ps/task:1
+    ...     s = v1 + v2            # on /job:worker
+
+    `ps_strategy(op)` may choose the task of a variable; see `tf.contrib.training.GreedyLoadBalancingStrategy`. None where there are no
+    parameter servers.
+    """
+    if cluster is not None:
+        tasks = ClusterSpec(cluster).as_dict()
+        job = DeviceSpec.from_string(ps_device).job
+        if job not in tasks:
+            return None
+        ps_tasks = len(tasks[job])
+    if ps_tasks == 0:
+        return None
+    if ps_strategy is None:
+        ps_strategy = _RoundRobin(ps_tasks)
+    if not callable(ps_strategy):
+        raise TypeError(f"ps_strategy must be callable, not {ps_strategy!r}")
+    if not merge_devices:
+        logging.warning("DEPRECATION: It is recommended to set merge_devices=true in replica_device_setter")
+    return _ReplicaDeviceChooser(
+        ps_device, worker_device, merge_devices, _PS_OPS if ps_ops is None else ps_ops, ps_strategy
+    ).device_function
