@@ -37,4 +37,7 @@ from everflow.estimator.exporter import BestExporter, Exporter, FinalExporter, L
 from everflow.estimator.training import EvalSpec, TrainSpec, train_and_evaluate
 
 # --- ready-made models over feature columns
+from everflow.estimator.canned.dnn import DNNEstimator
+from everflow.estimator.canned.dnn_linear_combined import DNNLinearCombinedEstimator
+from everflow.estimator.canned.linear import LinearEstimator
 from everflow.estimator.canned.parsing import classifier_parse_example_spec, regressor_parse_example_spec

@@ -45,8 +45,8 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
     with name_scope(name):
         for column, column_name in zip(columns, names):
             with variable_scope(None, f"{name}/{column_name}"):
-                made[column] = weights("weights", [_size(column), units])
-                sums.append(_weighted_sum(column, made[column], cache, state, sparse_combiner))
+                made[column] = weights("weights", [weights_size(column), units])
+                sums.append(weighted_sum(column, made[column], cache, state, sparse_combiner))
         assert_equal_batches(sums, columns)
         with variable_scope(scope):
             total = math.add_n(sums, name="weighted_sum_no_bias")
@@ -57,11 +57,13 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
     return total
 
 
-def _size(column):
+def weights_size(column):
+    """How many weights a column needs for each unit."""
     return column.num_buckets if isinstance(column, CategoricalColumn) else column.variable_shape.num_elements()
 
 
-def _weighted_sum(column, weights, cache, state, sparse_combiner):
+def weighted_sum(column, weights, cache, state, sparse_combiner):
+    """What one column adds to the sums."""
     if isinstance(column, CategoricalColumn):
         ids, id_weights = (_rows(tensor) for tensor in column.get_sparse_tensors(cache, state))
         return safe_embedding_lookup_sparse(weights, ids, id_weights, combiner=sparse_combiner, name="weighted_sum")

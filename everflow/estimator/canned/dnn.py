@@ -1,1 +1,105 @@
-"""tf.estimator: canned estimators over feature columns (dnn). Being written with the feature columns."""
+"""Ready-made networks over feature columns: `DNNClassifier`, `DNNRegressor` and `DNNEstimator`."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned.layer_summaries import add_layer_summary
+from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.estimator import Estimator
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.feature_column.columns import FeatureColumn
+from everflow.feature_column.features_layers import DenseFeatures
+from everflow.feature_column.input_layer import input_layer
+from everflow.layers.core import Dense, Dropout
+from everflow.layers.normalization import BatchNormalization
+from everflow.ops.initializers import glorot_uniform_initializer
+from everflow.ops.nn import relu
+from everflow.ops.partitioned_variables import min_max_variable_partitioner
+from everflow.ops.variable_scope import get_variable_scope, variable_scope
+
+# Of Adagrad, which networks use unless they are told otherwise.
+LEARNING_RATE = 0.05
+
+
+def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn=relu, dropout=None, input_layer_partitioner=None,
+               batch_norm=False):  # fmt: skip
+    """The outputs of a fully connected network over the columns, before any squashing; made in the current variable scope."""
+    training = mode == ModeKeys.TRAIN
+    with variable_scope("input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner):
+        columns = list(feature_columns)
+        if all(isinstance(column, FeatureColumn) and column.for_layers for column in columns):
+            net = DenseFeatures(columns, name="input_layer")(features)
+        else:
+            net = input_layer(features, columns)
+    get_variable_scope().set_use_resource(True)
+    for i, hidden in enumerate(hidden_units):
+        name = f"hiddenlayer_{i}"
+        net = Dense(hidden, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=name)(net)
+        if dropout is not None and training:
+            net = Dropout(rate=dropout)(net, training=True)
+        if batch_norm:
+            # The moving averages take in about the last thousand batches.
+            net = BatchNormalization(momentum=0.999, name=f"{name}/batchnorm_{i}")(net, training=training)
+        add_layer_summary(net, f"dnn/{name}")
+    logits = Dense(units, kernel_initializer=glorot_uniform_initializer(), name="logits")(net)
+    add_layer_summary(logits, "dnn/logits")
+    return logits
+
+
+def default_partitioner(config):
+    """Big variables are cut into one part for each parameter server; parts are of 64 MB at least."""
+    return min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0, min_slice_size=64 << 20)
+
+
+def assert_features_are_dict(features):
+    """Raise ValueError for features that columns can't be given."""
+    if not isinstance(features, dict):
+        raise ValueError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
+
+
+def dnn_model_fn(features, labels, mode, config, head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
+                 input_layer_partitioner, batch_norm):  # fmt: skip
+    """The model function of the networks: logits for the head, which makes of them what a mode needs."""
+    assert_features_are_dict(features)
+    optimizer = get_optimizer_instance(optimizer, learning_rate=LEARNING_RATE)
+    partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
+    with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
+        logits = dnn_logits(
+            features,
+            mode,
+            head.logits_dimension,
+            hidden_units,
+            feature_columns,
+            activation_fn,
+            dropout,
+            input_layer_partitioner or default_partitioner(config),
+            batch_norm,
+        )
+        return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits)
+
+
+class DNNEstimator(Estimator):
+    """A fully connected network over feature columns for any head.
+
+    >>> estimator = tf.estimator.DNNEstimator(
+    ...     head=tf.contrib.estimator.multi_label_head(n_classes=3), hidden_units=[64, 32], feature_columns=columns)
+    """
+
+    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=relu, dropout=None,
+                 input_layer_partitioner=None, config=None, warm_start_from=None, batch_norm=False):  # fmt: skip
+        def model_fn(features, labels, mode, config):
+            return dnn_model_fn(
+                features,
+                labels,
+                mode,
+                config,
+                head,
+                tuple(hidden_units or []),
+                tuple(feature_columns or []),
+                optimizer,
+                activation_fn,
+                dropout,
+                input_layer_partitioner,
+                batch_norm,
+            )
+
+        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)

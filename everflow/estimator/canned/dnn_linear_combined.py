@@ -1,1 +1,101 @@
-"""tf.estimator: canned estimators over feature columns (dnn_linear_combined). Being written with the feature columns."""
+"""Wide and deep models: a linear model and a network over feature columns, trained together."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned import dnn, linear
+from everflow.estimator.canned.layer_summaries import add_layer_summary
+from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.estimator import Estimator
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import control_dependencies, get_collection
+from everflow.ops.grouping import group
+from everflow.ops.nn import relu
+from everflow.ops.partitioned_variables import min_max_variable_partitioner
+from everflow.ops.state import assign_add
+from everflow.ops.variable_scope import variable_scope
+from everflow.train.global_step import get_global_step
+
+# The linear part's rate of learning is kept lower than that of a linear model alone.
+_LINEAR_LEARNING_RATE = 0.005
+
+
+def combined_model_fn(features, labels, mode, config, head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
+                      dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
+                      linear_sparse_combiner):  # fmt: skip
+    """The model function of wide and deep models: the logits of both parts, added, for the head."""
+    dnn.assert_features_are_dict(features)
+    if not linear_feature_columns and not dnn_feature_columns:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+    partitioner = input_layer_partitioner or dnn.default_partitioner(config)
+    dnn_logits = linear_logits = None
+    if dnn_feature_columns:
+        if not dnn_hidden_units:
+            raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+        dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=dnn.LEARNING_RATE)
+        replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
+        with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
+            dnn_logits = dnn.dnn_logits(
+                features,
+                mode,
+                head.logits_dimension,
+                dnn_hidden_units,
+                dnn_feature_columns,
+                dnn_activation_fn,
+                dnn_dropout,
+                partitioner,
+                batch_norm,
+            )
+    if linear_feature_columns:
+        rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(linear_feature_columns))
+        linear_optimizer = get_optimizer_instance(linear_optimizer, learning_rate=rate)
+        with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
+            linear_logits = linear.linear_logits(features, head.logits_dimension, linear_feature_columns, linear_sparse_combiner)
+            add_layer_summary(linear_logits, "linear")
+    parts = [logits for logits in (dnn_logits, linear_logits) if logits is not None]
+    logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
+
+    def train_op_fn(loss):
+        """Each part is trained by its own optimizer, on its own variables."""
+        step = get_global_step()
+        ops = []
+        if dnn_logits is not None:
+            ops.append(dnn_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="dnn")))
+        if linear_logits is not None:
+            ops.append(linear_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")))
+        both = group(*ops)
+        with control_dependencies([both]):
+            return assign_add(step, 1).op
+
+    return head.create_estimator_spec(features=features, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits)
+
+
+class DNNLinearCombinedEstimator(Estimator):
+    """A linear model and a network, trained together, for any head."""
+
+    def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, input_layer_partitioner=None,
+                 config=None, linear_sparse_combiner="sum"):  # fmt: skip
+        linear_columns, dnn_columns = list(linear_feature_columns or []), list(dnn_feature_columns or [])
+        if not linear_columns and not dnn_columns:
+            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+
+        def model_fn(features, labels, mode, config):
+            return combined_model_fn(
+                features,
+                labels,
+                mode,
+                config,
+                head,
+                linear_columns,
+                linear_optimizer,
+                dnn_columns,
+                dnn_optimizer,
+                dnn_hidden_units,
+                dnn_activation_fn,
+                dnn_dropout,
+                input_layer_partitioner,
+                False,
+                linear_sparse_combiner,
+            )
+
+        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)

@@ -1,1 +1,96 @@
-"""tf.estimator: canned estimators over feature columns (linear). Being written with the feature columns."""
+"""Ready-made linear models over feature columns: `LinearClassifier`, `LinearRegressor` and `LinearEstimator`."""
+
+from __future__ import annotations
+
+import math as python_math
+
+from everflow import summary
+from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
+from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.estimator import Estimator
+from everflow.feature_column.columns import FeatureColumn
+from everflow.feature_column.linear_layer import LinearModel
+from everflow.feature_column.linear_model import linear_model
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, math
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import cond
+from everflow.ops.nn import zero_fraction
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.variable_scope import variable_scope
+
+_LEARNING_RATE = 0.2
+
+
+def learning_rate_for(columns):
+    """Ftrl's default: the more columns, the smaller."""
+    return min(_LEARNING_RATE, 1.0 / python_math.sqrt(len(columns)))
+
+
+def linear_logits(features, units, feature_columns, sparse_combiner="sum"):
+    """The sums of weights, made in the current variable scope, with summaries of the weights."""
+    columns = list(feature_columns)
+    if all(isinstance(column, FeatureColumn) and column.for_layers for column in columns):
+        model = LinearModel(columns, units, sparse_combiner, name="linear_model")
+        logits = model(features)
+        bias = _parts(model.bias)
+        weights = [part for weight in model.variables if weight is not model.bias for part in _parts(weight)]
+    else:
+        variables = {}
+        logits = linear_model(features, columns, units=units, sparse_combiner=sparse_combiner, cols_to_vars=variables)
+        bias = variables.pop("bias")
+        weights = [part for parts in variables.values() for part in parts]
+    if units > 1:
+        summary.histogram("bias", bias)
+    else:
+        summary.scalar("bias", bias[0][0])
+    summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
+    return logits
+
+
+def _parts(variable):
+    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+
+
+def _fraction_of_zeros(variables):
+    """The part of all weights that is zero."""
+    with name_scope("zero_fraction"):
+        with name_scope("total_size"):
+            sizes = [array.size(variable, out_type=dtypes.int64) for variable in variables]
+            total_size = math.add_n(sizes)
+        with name_scope("total_zero"):
+            zeros = [
+                cond(
+                    math.equal(size, constant(0, dtype=dtypes.int64)),
+                    true_fn=lambda: constant(0, dtype=dtypes.float32),
+                    false_fn=lambda variable=variable, size=size: zero_fraction(variable) * math.to_float(size),
+                    name="zero_count",
+                )
+                for variable, size in zip(variables, sizes)
+            ]
+            total_zero = math.add_n(zeros)
+        with name_scope("compute"):
+            fraction = total_zero / math.cast(total_size, dtypes.float32, name="float32_size")
+        return array.identity(fraction, name="zero_fraction_or_nan")
+
+
+def linear_model_fn(features, labels, mode, head, feature_columns, optimizer, partitioner, config, sparse_combiner):
+    """The model function of linear models: logits for the head, which makes of them what a mode needs."""
+    assert_features_are_dict(features)
+    optimizer = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(feature_columns))
+    with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)):
+        logits = linear_logits(features, head.logits_dimension, feature_columns, sparse_combiner)
+        return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits)
+
+
+class LinearEstimator(Estimator):
+    """A linear model over feature columns for any head."""
+
+    def __init__(self, head, feature_columns, model_dir=None, optimizer="Ftrl", config=None, partitioner=None, sparse_combiner="sum"):
+        def model_fn(features, labels, mode, config):
+            return linear_model_fn(
+                features, labels, mode, head, tuple(feature_columns or []), optimizer, partitioner, config, sparse_combiner
+            )
+
+        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)

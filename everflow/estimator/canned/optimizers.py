@@ -1,0 +1,33 @@
+"""Optimizers by name, as the ready-made estimators take them."""
+
+from __future__ import annotations
+
+from everflow.train.optimizer import Optimizer
+
+
+def _classes():
+    from everflow import train
+
+    return {
+        "Adagrad": train.AdagradOptimizer,
+        "Adam": train.AdamOptimizer,
+        "Ftrl": train.FtrlOptimizer,
+        "RMSProp": train.RMSPropOptimizer,
+        "SGD": train.GradientDescentOptimizer,
+    }
+
+
+def get_optimizer_instance(optimizer, learning_rate=None):
+    """An optimizer from its name (with `learning_rate`), from a function that makes one, or as it is."""
+    if isinstance(optimizer, str):
+        known = _classes()
+        if optimizer not in known:
+            raise ValueError(f"Unsupported optimizer name: {optimizer}. Supported names are: {tuple(sorted(known))}")
+        if learning_rate is None:
+            raise ValueError("learning_rate must be specified when opt is string.")
+        return known[optimizer](learning_rate=learning_rate)
+    if callable(optimizer):
+        optimizer = optimizer()
+    if not isinstance(optimizer, Optimizer):
+        raise ValueError(f"The given object is not an Optimizer instance. Given: {optimizer}")
+    return optimizer

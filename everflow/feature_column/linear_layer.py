@@ -1,0 +1,56 @@
+"""A linear model as a Keras layer, whose weights are all made before the first op: what the estimators use."""
+
+from __future__ import annotations
+
+from everflow.feature_column.cache import FeatureTransformationCache
+from everflow.feature_column.columns import CategoricalColumn, DenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.features_layers import LayerVariables
+from everflow.feature_column.linear_model import weighted_sum, weights_size
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.keras.engine.base_layer import Layer
+from everflow.ops import math, nn
+from everflow.ops.initializers import zeros_initializer
+from everflow.ops.variable_scope import get_variable, variable_scope
+
+
+class LinearModel(Layer):
+    """As `tf.feature_column.linear_model`: sums of weights, [batch, units], for a dict of features."""
+
+    def __init__(self, feature_columns, units=1, sparse_combiner="sum", trainable=True, name=None, **kwargs):
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        self._feature_columns = sorted_columns(feature_columns)
+        for column in self._feature_columns:
+            if not isinstance(column, (DenseColumn, CategoricalColumn)):
+                raise ValueError(f"Items of feature_columns must be either a DenseColumn or CategoricalColumn. Given: {column}")
+        self._units = units
+        self._sparse_combiner = sparse_combiner
+        self._state_manager = LayerVariables(self, self.trainable)
+
+    def build(self, _):
+        zeros = zeros_initializer()
+        with variable_scope(self.name, auxiliary_name_scope=False):
+            for column in self._feature_columns:
+                with variable_scope(column.name, auxiliary_name_scope=False):
+                    column.create_state(self._state_manager)
+                    shape = (weights_size(column), self._units)
+                    self._state_manager.create_variable(column, "weights", shape, dtypes.float32, initializer=zeros)
+            self.bias = self.add_weight(
+                "bias_weights", [self._units], dtypes.float32, zeros, trainable=self.trainable, use_resource=True, getter=get_variable
+            )
+        super().build(None)
+
+    def call(self, features):
+        if not isinstance(features, dict):
+            raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
+        cache = FeatureTransformationCache(features)
+        sums = []
+        # A model, a layer in it, and the layer's own scope, all of one name.
+        with name_scope(self.name), name_scope("linear_model"):
+            for column in self._feature_columns:
+                with name_scope(column.name):
+                    weights = self._state_manager.get_variable(column, "weights")
+                    sums.append(weighted_sum(column, weights, cache, self._state_manager, self._sparse_combiner))
+            assert_equal_batches(sums, self._feature_columns)
+            total = math.add_n(sums, name="weighted_sum_no_bias")
+            return nn.bias_add(total, self.bias, name="weighted_sum")
