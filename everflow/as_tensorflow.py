@@ -58,7 +58,8 @@ python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.*
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
-                                                           framework.composites framework.operation framework.registry framework.devices
+                                                           framework.composites framework.operation framework.registry framework.devices \
+                                                           profiler.statistics
 python.framework      constant_op                        : . ops.constants
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
 python.framework      composite_tensor                   : framework.type_specs framework.composites
@@ -168,7 +169,8 @@ python.platform       googletest test benchmark          : test
 python.platform       resource_loader                    : platform.resource_loader
 python.platform       sysconfig                          : sysconfig
 python.platform       tf_logging                         : platform.logging
-python.profiler       model_analyzer option_builder profile_context tfprof_logger : profiler profiler.*
+python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
+python.profiler.internal flops_registry                  : profiler.statistics
 
 python.saved_model    builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \

@@ -65,7 +65,7 @@ lgamma = _unary("lgamma", "Lgamma", "the logarithm of the absolute value of the 
 log = _unary("log", "Log", "the natural logarithm")
 log1p = _unary("log1p", "Log1p", "log(1 + x), exact near zero")
 logical_not = _unary("logical_not", "LogicalNot", "the opposite of a bool")
-negative = _unary("negative", "Neg", "-x", sparse=True)
+negative = _unary("neg", "Neg", "-x", sparse=True)
 reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
 rint = _unary("rint", "Rint", "the nearest whole number, halves to even")
 rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
