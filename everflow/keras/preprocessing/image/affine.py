@@ -1,0 +1,154 @@
+"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy's generator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.keras.preprocessing.image.files import array_to_img, img_to_array
+
+
+def _ndimage():
+    try:
+        from scipy import ndimage
+    except ImportError as error:
+        raise ImportError("Image transformations require SciPy. Install SciPy.") from error
+    return ndimage
+
+
+def _matrix(theta, tx, ty, shear, zx, zy):
+    """The transformation of all of these in turn; None where nothing changes."""
+    parts = []
+    if theta != 0:
+        theta = np.deg2rad(theta)
+        parts.append([[np.cos(theta), -np.sin(theta), 0], [np.sin(theta), np.cos(theta), 0], [0, 0, 1]])
+    if tx != 0 or ty != 0:
+        parts.append([[1, 0, tx], [0, 1, ty], [0, 0, 1]])
+    if shear != 0:
+        shear = np.deg2rad(shear)
+        parts.append([[1, -np.sin(shear), 0], [0, np.cos(shear), 0], [0, 0, 1]])
+    if zx != 1 or zy != 1:
+        parts.append([[zx, 0, 0], [0, zy, 0], [0, 0, 1]])
+    if not parts:
+        return None
+    matrix = np.array(parts[0])
+    for part in parts[1:]:
+        matrix = np.dot(matrix, np.array(part))
+    return matrix
+
+
+def _around_middle(matrix, height, width):
+    """A transformation that leaves the middle of the image where it is."""
+    y, x = float(height) / 2 + 0.5, float(width) / 2 + 0.5
+    there = np.array([[1, 0, y], [0, 1, x], [0, 0, 1]])
+    back = np.array([[1, 0, -y], [0, 1, -x], [0, 0, 1]])
+    return np.dot(np.dot(there, matrix), back)
+
+
+def apply_affine_transform(
+    x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=0, col_axis=1, channel_axis=2, fill_mode="nearest", cval=0.0, order=1
+):
+    """An image turned by `theta` degrees, moved, sheared and zoomed; what comes in from outside is as `fill_mode` says."""
+    ndimage = _ndimage()
+    matrix = _matrix(theta, tx, ty, shear, zx, zy)
+    if matrix is None:
+        return x
+    matrix = _around_middle(matrix, x.shape[row_axis], x.shape[col_axis])
+    channels = [
+        ndimage.affine_transform(channel, matrix[:2, :2], matrix[:2, 2], order=order, mode=fill_mode, cval=cval)
+        for channel in np.moveaxis(x, channel_axis, 0)
+    ]
+    return np.moveaxis(np.stack(channels, axis=0), 0, channel_axis)
+
+
+def flip_axis(x, axis):
+    """An image mirrored along an axis."""
+    return np.flip(x, axis)
+
+
+def random_rotation(x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+    """An image turned by up to `rg` degrees either way."""
+    theta = np.random.uniform(-rg, rg)
+    return apply_affine_transform(
+        x,
+        theta=theta,
+        row_axis=row_axis,
+        col_axis=col_axis,
+        channel_axis=channel_axis,
+        fill_mode=fill_mode,
+        cval=cval,
+        order=interpolation_order,
+    )
+
+
+def random_shift(x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+    """An image moved by up to fractions of its width and height."""
+    tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
+    ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
+    return apply_affine_transform(
+        x,
+        tx=tx,
+        ty=ty,
+        row_axis=row_axis,
+        col_axis=col_axis,
+        channel_axis=channel_axis,
+        fill_mode=fill_mode,
+        cval=cval,
+        order=interpolation_order,
+    )
+
+
+def random_shear(x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+    """An image sheared by up to `intensity` degrees either way."""
+    shear = np.random.uniform(-intensity, intensity)
+    return apply_affine_transform(
+        x,
+        shear=shear,
+        row_axis=row_axis,
+        col_axis=col_axis,
+        channel_axis=channel_axis,
+        fill_mode=fill_mode,
+        cval=cval,
+        order=interpolation_order,
+    )
+
+
+def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+    """An image zoomed by factors within a range, for rows and columns each."""
+    if len(zoom_range) != 2:
+        raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
+    zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)
+    return apply_affine_transform(
+        x,
+        zx=zx,
+        zy=zy,
+        row_axis=row_axis,
+        col_axis=col_axis,
+        channel_axis=channel_axis,
+        fill_mode=fill_mode,
+        cval=cval,
+        order=interpolation_order,
+    )
+
+
+def apply_channel_shift(x, intensity, channel_axis=0):
+    """All channels made brighter or darker by a value, within what was there."""
+    return np.clip(np.asarray(x) + intensity, np.min(x), np.max(x))
+
+
+def random_channel_shift(x, intensity_range, channel_axis=0):
+    """All channels made brighter or darker by up to a value."""
+    return apply_channel_shift(x, np.random.uniform(-intensity_range, intensity_range), channel_axis=channel_axis)
+
+
+def apply_brightness_shift(x, brightness):
+    """An image with its brightness times a factor."""
+    from PIL import ImageEnhance
+
+    return img_to_array(ImageEnhance.Brightness(array_to_img(x)).enhance(brightness))
+
+
+def random_brightness(x, brightness_range):
+    """An image with its brightness times a factor within a range."""
+    if len(brightness_range) != 2:
+        raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}")
+    return apply_brightness_shift(x, np.random.uniform(brightness_range[0], brightness_range[1]))

@@ -1,0 +1,102 @@
+"""Images in files, as PIL images and as arrays."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+import numpy as np
+
+from everflow.keras.backend.config import floatx, image_data_format
+
+# Modes of PIL by their names in Keras.
+_COLOR_MODES = {"grayscale": "L", "rgba": "RGBA", "rgb": "RGB"}
+
+
+def pil_image():
+    """PIL's Image module; ImportError that names the package where it isn't there."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            "Could not import PIL.Image. Reading and writing images needs the package pillow (pip install pillow)."
+        ) from error
+    return Image
+
+
+def _resampling(interpolation):
+    image = pil_image()
+    methods = {"nearest": "NEAREST", "bilinear": "BILINEAR", "bicubic": "BICUBIC", "hamming": "HAMMING", "box": "BOX", "lanczos": "LANCZOS"}
+    if interpolation not in methods:
+        raise ValueError(f"Invalid interpolation method {interpolation} specified. Supported methods are {', '.join(methods)}")
+    return getattr(image.Resampling, methods[interpolation])
+
+
+def _checked_format(data_format):
+    data_format = image_data_format() if data_format is None else data_format
+    if data_format not in {"channels_first", "channels_last"}:
+        raise ValueError(f"Unknown data_format: {data_format}")
+    return data_format
+
+
+def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpolation="nearest"):
+    """An image of a file as a PIL image, in another size (height, width) where wanted."""
+    if grayscale is True:
+        warnings.warn("grayscale is deprecated. Please use color_mode = 'grayscale'", stacklevel=2)
+        color_mode = "grayscale"
+    if color_mode not in _COLOR_MODES:
+        raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
+    with open(path, "rb") as file:
+        image = pil_image().open(io.BytesIO(file.read()))
+    if color_mode == "grayscale":
+        # Images of 16 and 32 bits keep their depth.
+        if image.mode not in ("L", "I;16", "I"):
+            image = image.convert("L")
+    elif image.mode != _COLOR_MODES[color_mode]:
+        image = image.convert(_COLOR_MODES[color_mode])
+    if target_size is not None and image.size != (target_size[1], target_size[0]):
+        image = image.resize((target_size[1], target_size[0]), _resampling(interpolation))
+    return image
+
+
+def img_to_array(img, data_format=None, dtype=None):
+    """A PIL image as an array with three axes."""
+    data_format = _checked_format(data_format)
+    x = np.asarray(img, dtype=floatx() if dtype is None else dtype)
+    if x.ndim == 2:
+        return x[None, :, :] if data_format == "channels_first" else x[:, :, None]
+    if x.ndim != 3:
+        raise ValueError(f"Unsupported image shape: {x.shape}")
+    return x.transpose(2, 0, 1) if data_format == "channels_first" else x
+
+
+def array_to_img(x, data_format=None, scale=True, dtype=None):
+    """An array with three axes as a PIL image; with `scale`, its values are stretched to 0…255."""
+    x = np.asarray(x, dtype=floatx() if dtype is None else dtype)
+    if x.ndim != 3:
+        raise ValueError(f"Expected image array to have rank 3 (single image). Got array with shape: {x.shape}")
+    if _checked_format(data_format) == "channels_first":
+        x = x.transpose(1, 2, 0)
+    if scale:
+        x = x - np.min(x)
+        largest = np.max(x)
+        if largest != 0:
+            x /= largest
+        x *= 255
+    channels, image = x.shape[2], pil_image()
+    if channels == 4:
+        return image.fromarray(x.astype("uint8"), "RGBA")
+    if channels == 3:
+        return image.fromarray(x.astype("uint8"), "RGB")
+    if channels == 1:
+        return image.fromarray(x[:, :, 0].astype("int32"), "I") if np.max(x) > 255 else image.fromarray(x[:, :, 0].astype("uint8"), "L")
+    raise ValueError(f"Unsupported channel number: {channels}")
+
+
+def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
+    """Write an array as an image file."""
+    image = array_to_img(x, data_format=data_format, scale=scale)
+    if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
+        warnings.warn("The JPG format does not support RGBA images, converting to RGB.", stacklevel=2)
+        image = image.convert("RGB")
+    image.save(path, format=file_format, **kwargs)

@@ -1,0 +1,383 @@
+"""`ImageDataGenerator`: images changed at random and brought to a common scale, batch by batch."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from everflow.keras.backend.config import floatx, image_data_format
+from everflow.keras.preprocessing.image.affine import apply_affine_transform, apply_brightness_shift, apply_channel_shift, flip_axis
+from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
+
+
+class ImageDataGenerator:
+    """Makes batches of images with random changes.
+
+    >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True, rescale=1 / 255)
+    >>> batches = generator.flow(np.zeros((8, 4, 4, 3)), np.arange(8), batch_size=2)
+    >>> images, labels = next(batches)
+    """
+
+    def __init__(
+        self,
+        featurewise_center=False,
+        samplewise_center=False,
+        featurewise_std_normalization=False,
+        samplewise_std_normalization=False,
+        zca_whitening=False,
+        zca_epsilon=1e-6,
+        rotation_range=0,
+        width_shift_range=0.0,
+        height_shift_range=0.0,
+        brightness_range=None,
+        shear_range=0.0,
+        zoom_range=0.0,
+        channel_shift_range=0.0,
+        fill_mode="nearest",
+        cval=0.0,
+        horizontal_flip=False,
+        vertical_flip=False,
+        rescale=None,
+        preprocessing_function=None,
+        data_format=None,
+        validation_split=0.0,
+        dtype=None,
+    ):
+        data_format = image_data_format() if data_format is None else data_format
+        if data_format not in {"channels_last", "channels_first"}:
+            raise ValueError(
+                '`data_format` should be `"channels_last"` (channel after row and column) or `"channels_first"` (channel before row '
+                f"and column). Received: {data_format}"
+            )
+        if validation_split and not 0 < validation_split < 1:
+            raise ValueError(f"`validation_split` must be strictly between 0 and 1.  Received: {validation_split}")
+        self.featurewise_center = featurewise_center
+        self.samplewise_center = samplewise_center
+        self.featurewise_std_normalization = featurewise_std_normalization
+        self.samplewise_std_normalization = samplewise_std_normalization
+        self.zca_whitening = zca_whitening
+        self.zca_epsilon = zca_epsilon
+        self.rotation_range = rotation_range
+        self.width_shift_range = width_shift_range
+        self.height_shift_range = height_shift_range
+        self.brightness_range = brightness_range
+        self.shear_range = shear_range
+        self.channel_shift_range = channel_shift_range
+        self.fill_mode = fill_mode
+        self.cval = cval
+        self.horizontal_flip = horizontal_flip
+        self.vertical_flip = vertical_flip
+        self.rescale = rescale
+        self.preprocessing_function = preprocessing_function
+        self.dtype = floatx() if dtype is None else dtype
+        self.interpolation_order = 1
+        self.data_format = data_format
+        # Axes of a batch.
+        self.channel_axis, self.row_axis, self.col_axis = (3, 1, 2) if data_format == "channels_last" else (1, 2, 3)
+        self._validation_split = validation_split
+        self.mean = self.std = self.principal_components = None
+        self.zoom_range = self._zoom_bounds(zoom_range)
+        self._settle_normalisation()
+
+    @staticmethod
+    def _zoom_bounds(zoom_range):
+        if isinstance(zoom_range, (float, int)):
+            return [1 - zoom_range, 1 + zoom_range]
+        if len(zoom_range) == 2 and all(isinstance(value, (float, int)) for value in zoom_range):
+            return [zoom_range[0], zoom_range[1]]
+        raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}")
+
+    def _settle_normalisation(self):
+        """Some wishes include others."""
+        if self.zca_whitening:
+            if not self.featurewise_center:
+                self.featurewise_center = True
+                warnings.warn(
+                    "This ImageDataGenerator specifies `zca_whitening`, which overrides setting of `featurewise_center`.", stacklevel=3
+                )
+            if self.featurewise_std_normalization:
+                self.featurewise_std_normalization = False
+                warnings.warn(
+                    "This ImageDataGenerator specifies `zca_whitening` which overrides setting of`featurewise_std_normalization`.",
+                    stacklevel=3,
+                )
+        if self.featurewise_std_normalization and not self.featurewise_center:
+            self.featurewise_center = True
+            warnings.warn(
+                "This ImageDataGenerator specifies `featurewise_std_normalization`, which overrides setting of `featurewise_center`.",
+                stacklevel=3,
+            )
+        if self.samplewise_std_normalization and not self.samplewise_center:
+            self.samplewise_center = True
+            warnings.warn(
+                "This ImageDataGenerator specifies `samplewise_std_normalization`, which overrides setting of `samplewise_center`.",
+                stacklevel=3,
+            )
+
+    # --- batches ----------------------------------------------------------------------------
+
+    def flow(
+        self,
+        x,
+        y=None,
+        batch_size=32,
+        shuffle=True,
+        sample_weight=None,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+    ):
+        """Batches of images of an array."""
+        return NumpyArrayIterator(
+            x,
+            y,
+            self,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            sample_weight=sample_weight,
+            seed=seed,
+            data_format=self.data_format,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            dtype=self.dtype,
+        )
+
+    def flow_from_directory(
+        self,
+        directory,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        follow_links=False,
+        subset=None,
+        interpolation="nearest",
+    ):
+        """Batches of images of a folder that has a subfolder for each class."""
+        return DirectoryIterator(
+            directory,
+            self,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            data_format=self.data_format,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            follow_links=follow_links,
+            subset=subset,
+            interpolation=interpolation,
+            dtype=self.dtype,
+        )
+
+    def flow_from_dataframe(
+        self,
+        dataframe,
+        directory=None,
+        x_col="filename",
+        y_col="class",
+        weight_col=None,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+        interpolation="nearest",
+        validate_filenames=True,
+        **kwargs,
+    ):
+        """Batches of images whose names, and labels, are columns of a pandas DataFrame."""
+        if "has_ext" in kwargs:
+            warnings.warn(
+                "has_ext is deprecated, filenames in the dataframe have to match the exact filenames in disk.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        if class_mode == "other":
+            warnings.warn('`class_mode` "other" is deprecated, please use `class_mode` "raw".', DeprecationWarning, stacklevel=2)
+            class_mode = "raw"
+        return DataFrameIterator(
+            dataframe,
+            directory,
+            self,
+            x_col=x_col,
+            y_col=y_col,
+            weight_col=weight_col,
+            target_size=target_size,
+            color_mode=color_mode,
+            classes=classes,
+            class_mode=class_mode,
+            data_format=self.data_format,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            save_to_dir=save_to_dir,
+            save_prefix=save_prefix,
+            save_format=save_format,
+            subset=subset,
+            interpolation=interpolation,
+            validate_filenames=validate_filenames,
+            dtype=self.dtype,
+        )
+
+    # --- one image --------------------------------------------------------------------------
+
+    def standardize(self, x):
+        """An image, or a batch of them, on the common scale; the array may be changed in place."""
+        if self.preprocessing_function:
+            x = self.preprocessing_function(x)
+        if self.rescale:
+            x *= self.rescale
+        if self.samplewise_center:
+            x -= np.mean(x, keepdims=True)
+        if self.samplewise_std_normalization:
+            x /= np.std(x, keepdims=True) + 1e-6
+        if self.featurewise_center:
+            x = self._with_statistics("featurewise_center", self.mean, x, lambda: np.subtract(x, self.mean, out=x))
+        if self.featurewise_std_normalization:
+            x = self._with_statistics("featurewise_std_normalization", self.std, x, lambda: np.divide(x, self.std + 1e-6, out=x))
+        if self.zca_whitening:
+            x = self._with_statistics("zca_whitening", self.principal_components, x, lambda: self._whitened(x))
+        return x
+
+    @staticmethod
+    def _with_statistics(name, statistics, x, compute):
+        if statistics is not None:
+            return compute()
+        warnings.warn(
+            f"This ImageDataGenerator specifies `{name}`, but it hasn't been fit on any training data. Fit it first by calling "
+            "`.fit(numpy_data)`.",
+            stacklevel=4,
+        )
+        return x
+
+    def _whitened(self, x):
+        flat = np.reshape(x, (-1, np.prod(x.shape[-3:])))
+        return np.reshape(np.dot(flat, self.principal_components), x.shape)
+
+    def _shift(self, how_far, size):
+        """How far to move: one of several distances, a whole number of pixels, or a fraction of the size."""
+        if not how_far and not np.ndim(how_far):
+            return 0
+        try:
+            distance = np.random.choice(how_far) * np.random.choice([-1, 1])
+        except ValueError:
+            # A number below one: choice takes whole numbers and lists only.
+            distance = np.random.uniform(-how_far, how_far)
+        return distance * size if np.max(how_far) < 1 else distance
+
+    def get_random_transform(self, img_shape, seed=None):
+        """The changes to make to an image of this shape, drawn at random."""
+        if seed is not None:
+            np.random.seed(seed)
+        theta = np.random.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
+        tx = self._shift(self.height_shift_range, img_shape[self.row_axis - 1])
+        ty = self._shift(self.width_shift_range, img_shape[self.col_axis - 1])
+        shear = np.random.uniform(-self.shear_range, self.shear_range) if self.shear_range else 0
+        if self.zoom_range[0] == 1 and self.zoom_range[1] == 1:
+            zx, zy = 1, 1
+        else:
+            zx, zy = np.random.uniform(self.zoom_range[0], self.zoom_range[1], 2)
+        # Drawn even if not wanted, so that other numbers don't depend on it.
+        flip_horizontal = (np.random.random() < 0.5) * self.horizontal_flip
+        flip_vertical = (np.random.random() < 0.5) * self.vertical_flip
+        channel_shift, brightness = None, None
+        if self.channel_shift_range != 0:
+            channel_shift = np.random.uniform(-self.channel_shift_range, self.channel_shift_range)
+        if self.brightness_range is not None:
+            if len(self.brightness_range) != 2:
+                raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {self.brightness_range}")
+            brightness = np.random.uniform(self.brightness_range[0], self.brightness_range[1])
+        return {
+            "theta": theta,
+            "tx": tx,
+            "ty": ty,
+            "shear": shear,
+            "zx": zx,
+            "zy": zy,
+            "flip_horizontal": flip_horizontal,
+            "flip_vertical": flip_vertical,
+            "channel_shift_intensity": channel_shift,
+            "brightness": brightness,
+        }
+
+    def apply_transform(self, x, transform_parameters):
+        """An image with the changes that `get_random_transform` drew."""
+        row_axis, col_axis, channel_axis = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
+        p = transform_parameters
+        moves = {name: p.get(name, default) for name, default in (("theta", 0), ("tx", 0), ("ty", 0), ("shear", 0), ("zx", 1), ("zy", 1))}
+        if any(value != (1 if name in ("zx", "zy") else 0) for name, value in moves.items()):
+            x = apply_affine_transform(
+                x,
+                **moves,
+                row_axis=row_axis,
+                col_axis=col_axis,
+                channel_axis=channel_axis,
+                fill_mode=self.fill_mode,
+                cval=self.cval,
+                order=self.interpolation_order,
+            )
+        if p.get("channel_shift_intensity") is not None:
+            x = apply_channel_shift(x, p["channel_shift_intensity"], channel_axis)
+        if p.get("flip_horizontal", False):
+            x = flip_axis(x, col_axis)
+        if p.get("flip_vertical", False):
+            x = flip_axis(x, row_axis)
+        if p.get("brightness") is not None:
+            x = apply_brightness_shift(x, p["brightness"])
+        return x
+
+    def random_transform(self, x, seed=None):
+        """An image with random changes."""
+        return self.apply_transform(x, self.get_random_transform(x.shape, seed))
+
+    def fit(self, x, augment=False, rounds=1, seed=None):
+        """Learn the mean, the deviation and the whitening from images, also from changed ones with `augment`."""
+        x = np.asarray(x, dtype=self.dtype)
+        if x.ndim != 4:
+            raise ValueError(f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}")
+        if x.shape[self.channel_axis] not in {1, 3, 4}:
+            warnings.warn(
+                f"Expected input to be images (as Numpy array) following the data format convention {self.data_format!r} (channels on axis "
+                f"{self.channel_axis}), i.e. expected either 1, 3 or 4 channels on axis {self.channel_axis}. However, it was passed an "
+                f"array with shape {x.shape} ({x.shape[self.channel_axis]} channels).",
+                stacklevel=2,
+            )
+        if seed is not None:
+            np.random.seed(seed)
+        x = np.copy(x)
+        if augment:
+            x = np.concatenate([np.stack([self.random_transform(image) for image in x]) for _ in range(rounds)]).astype(self.dtype)
+        shape = [1, 1, 1]
+        shape[self.channel_axis - 1] = x.shape[self.channel_axis]
+        if self.featurewise_center:
+            self.mean = np.mean(x, axis=(0, self.row_axis, self.col_axis)).reshape(shape)
+            x -= self.mean
+        if self.featurewise_std_normalization:
+            self.std = np.std(x, axis=(0, self.row_axis, self.col_axis)).reshape(shape)
+            x /= self.std + 1e-6
+        if self.zca_whitening:
+            flat = np.reshape(x, (x.shape[0], -1))
+            u, s, _ = np.linalg.svd(np.dot(flat.T, flat) / flat.shape[0])
+            self.principal_components = (u * (1.0 / np.sqrt(s[np.newaxis] + self.zca_epsilon))).dot(u.T)

@@ -1,0 +1,437 @@
+"""Batches of images without end: from arrays, folders and tables of file names."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+
+import numpy as np
+
+from everflow.keras.backend.config import floatx, image_data_format
+from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img
+from everflow.keras.utils.sequences import Sequence
+
+
+class Iterator(Sequence):
+    """Base of iterators over n samples: both a Sequence and an endless generator."""
+
+    white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
+
+    def __init__(self, n, batch_size, shuffle, seed):
+        self.n = n
+        self.batch_size = batch_size
+        self.seed = seed
+        self.shuffle = shuffle
+        self.batch_index = 0
+        self.total_batches_seen = 0
+        self.lock = threading.Lock()
+        self.index_array = None
+        self.index_generator = self._flow_index()
+
+    def _set_index_array(self):
+        self.index_array = np.random.permutation(self.n) if self.shuffle else np.arange(self.n)
+
+    def __getitem__(self, idx):
+        if idx >= len(self):
+            raise ValueError(f"Asked to retrieve element {idx}, but the Sequence has length {len(self)}")
+        if self.seed is not None:
+            np.random.seed(self.seed + self.total_batches_seen)
+        self.total_batches_seen += 1
+        if self.index_array is None:
+            self._set_index_array()
+        return self._get_batches_of_transformed_samples(self.index_array[self.batch_size * idx : self.batch_size * (idx + 1)])
+
+    def __len__(self):
+        return (self.n + self.batch_size - 1) // self.batch_size
+
+    def on_epoch_end(self):
+        self._set_index_array()
+
+    def reset(self):
+        """Begin anew."""
+        self.batch_index = 0
+
+    def _flow_index(self):
+        self.reset()
+        while True:
+            if self.seed is not None:
+                np.random.seed(self.seed + self.total_batches_seen)
+            if self.batch_index == 0:
+                self._set_index_array()
+            first = 0 if self.n == 0 else (self.batch_index * self.batch_size) % self.n
+            self.batch_index = self.batch_index + 1 if self.n > first + self.batch_size else 0
+            self.total_batches_seen += 1
+            yield self.index_array[first : first + self.batch_size]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.next()
+
+    def next(self):
+        """The next batch."""
+        with self.lock:
+            index_array = next(self.index_generator)
+        # Loading and transforming isn't under the lock: threads do it side by side.
+        return self._get_batches_of_transformed_samples(index_array)
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        raise NotImplementedError
+
+    def _save(self, batch, index_array):
+        if not self.save_to_dir:
+            return
+        for i, j in enumerate(index_array):
+            image = array_to_img(batch[i], self.data_format, scale=True)
+            name = f"{self.save_prefix}_{j}_{np.random.randint(10000)}.{self.save_format}"
+            image.save(os.path.join(self.save_to_dir, name))
+
+
+def _part(subset, fraction, count):
+    """The slice of samples that belongs to "training" or "validation"."""
+    if subset not in {"training", "validation"}:
+        raise ValueError(f'Invalid subset name: {subset}; expected "training" or "validation".')
+    split = int(count * fraction)
+    return slice(None, split) if subset == "validation" else slice(split, None)
+
+
+class NumpyArrayIterator(Iterator):
+    """Batches of images of an array, with their labels and weights."""
+
+    def __init__(
+        self,
+        x,
+        y,
+        image_data_generator,
+        batch_size=32,
+        shuffle=False,
+        sample_weight=None,
+        seed=None,
+        data_format=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+        dtype=None,
+    ):
+        self.dtype = floatx() if dtype is None else dtype
+        self.data_format = image_data_format() if data_format is None else data_format
+        if isinstance(x, (tuple, list)):
+            more = [np.asarray(other) for other in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
+            x = x[0]
+            if any(len(other) != len(x) for other in more):
+                raise ValueError("All of the arrays in `x` should have the same length. Found a pair with: "
+                                 f"len(x[0]) = {len(x)}, len(x[?]) = {[len(other) for other in more]}")  # fmt: skip
+        else:
+            more = []
+        for name, other in (("y", y), ("sample_weight", sample_weight)):
+            if other is not None and len(x) != len(other):
+                raise ValueError(
+                    f"`x` (images tensor) and `{name}` should have the same length. Found: x.shape = {np.asarray(x).shape}, "
+                    f"{name}.shape = {np.asarray(other).shape}"
+                )
+        if subset is not None:
+            part = _part(subset, image_data_generator._validation_split, len(x))
+            if y is not None and not np.array_equal(np.unique(y[_part("validation", image_data_generator._validation_split, len(x))]),
+                                                    np.unique(y[_part("training", image_data_generator._validation_split, len(x))])):  # fmt: skip
+                raise ValueError("Training and validation subsets have different number of classes after the split. If your numpy arrays are "
+                                 "sorted by the label, you might want to shuffle them.")  # fmt: skip
+            x, more = x[part], [other[part] for other in more]
+            y = None if y is None else y[part]
+            sample_weight = None if sample_weight is None else sample_weight[part]
+        self.x = np.asarray(x, dtype=self.dtype)
+        self.x_misc = more
+        if self.x.ndim != 4:
+            raise ValueError(f"Input data in `NumpyArrayIterator` should have rank 4. You passed an array with shape {self.x.shape}")
+        channels_axis = 3 if self.data_format == "channels_last" else 1
+        if self.x.shape[channels_axis] not in {1, 3, 4}:
+            warnings.warn(
+                f'NumpyArrayIterator is set to use the data format convention "{self.data_format}" (channels on axis {channels_axis}), i.e. '
+                f"expected either 1, 3, or 4 channels on axis {channels_axis}. However, it was passed an array with shape {self.x.shape} "
+                f"({self.x.shape[channels_axis]} channels).",
+                stacklevel=2,
+            )
+        self.y = None if y is None else np.asarray(y)
+        self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
+        self.image_data_generator = image_data_generator
+        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
+        super().__init__(self.x.shape[0], batch_size, shuffle, seed)
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        batch = np.zeros((len(index_array), *self.x.shape[1:]), dtype=self.dtype)
+        generator = self.image_data_generator
+        for i, j in enumerate(index_array):
+            x = self.x[j]
+            x = generator.apply_transform(x.astype(self.dtype), generator.get_random_transform(x.shape))
+            batch[i] = generator.standardize(x)
+        self._save(batch, index_array)
+        more = [other[index_array] for other in self.x_misc]
+        output = (batch if not more else [batch, *more],)
+        if self.y is None:
+            return output[0]
+        output += (self.y[index_array],)
+        if self.sample_weight is not None:
+            output += (self.sample_weight[index_array],)
+        return output
+
+
+class BatchFromFilesMixin:
+    """What iterators over files share: how an image is read and a batch is made."""
+
+    def set_processing_attrs(
+        self,
+        image_data_generator,
+        target_size,
+        color_mode,
+        data_format,
+        save_to_dir,
+        save_prefix,
+        save_format,
+        subset,
+        interpolation,
+    ):
+        """Note how images are read and where transformed ones are saved."""
+        self.image_data_generator = image_data_generator
+        self.target_size = tuple(target_size)
+        channels = {"rgb": 3, "rgba": 4, "grayscale": 1}.get(color_mode)
+        if channels is None:
+            raise ValueError(f'Invalid color mode: {color_mode}; expected "rgb", "rgba", or "grayscale".')
+        self.color_mode = color_mode
+        self.data_format = data_format
+        self.image_shape = (*self.target_size, channels) if data_format == "channels_last" else (channels, *self.target_size)
+        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
+        self.interpolation = interpolation
+        if subset is None:
+            self.split = None
+        else:
+            fraction = image_data_generator._validation_split
+            if subset not in {"training", "validation"}:
+                raise ValueError(f'Invalid subset name: {subset};expected "training" or "validation"')
+            self.split = (0, fraction) if subset == "validation" else (fraction, 1)
+        self.subset = subset
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
+        generator, paths = self.image_data_generator, self.filepaths
+        for i, j in enumerate(index_array):
+            image = load_img(paths[j], color_mode=self.color_mode, target_size=self.target_size, interpolation=self.interpolation)
+            x = img_to_array(image, data_format=self.data_format)
+            image.close()
+            if generator:
+                x = generator.standardize(generator.apply_transform(x, generator.get_random_transform(x.shape)))
+            batch[i] = x
+        self._save(batch, index_array)
+        labels = self._labels_of(batch, index_array)
+        if labels is None:
+            return batch
+        if self.sample_weight is None:
+            return batch, labels
+        return batch, labels, self.sample_weight[index_array]
+
+    def _labels_of(self, batch, index_array):
+        if self.class_mode == "input":
+            return batch.copy()
+        if self.class_mode in {"binary", "sparse"}:
+            return np.array([self.classes[i] for i in index_array], dtype=self.dtype)
+        if self.class_mode == "categorical":
+            labels = np.zeros((len(batch), len(self.class_indices)), dtype=self.dtype)
+            for i, j in enumerate(index_array):
+                labels[i, self.classes[j]] = 1.0
+            return labels
+        if self.class_mode == "multi_output":
+            return [output[index_array] for output in self.labels]
+        if self.class_mode == "raw":
+            return self.labels[index_array]
+        return None
+
+    @property
+    def filepaths(self):
+        """The paths of all images."""
+        raise NotImplementedError
+
+    @property
+    def labels(self):
+        """The labels of all images."""
+        raise NotImplementedError
+
+    @property
+    def sample_weight(self):
+        """The weights of all images, or None."""
+        raise NotImplementedError
+
+
+class DirectoryIterator(BatchFromFilesMixin, Iterator):
+    """Batches of images of a folder that has a subfolder for each class."""
+
+    allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
+
+    def __init__(
+        self,
+        directory,
+        image_data_generator,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        data_format=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        follow_links=False,
+        subset=None,
+        interpolation="nearest",
+        dtype=None,
+    ):
+        data_format = image_data_format() if data_format is None else data_format
+        self.set_processing_attrs(
+            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix, save_format, subset, interpolation
+        )
+        self.directory = directory
+        if class_mode not in self.allowed_class_modes:
+            raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
+        self.class_mode = class_mode
+        self.dtype = floatx() if dtype is None else dtype
+        if not classes:
+            classes = [name for name in sorted(os.listdir(directory)) if os.path.isdir(os.path.join(directory, name))]
+        self.num_classes = len(classes)
+        self.class_indices = {name: i for i, name in enumerate(classes)}
+        self.filenames, numbers = [], []
+        for name in classes:
+            found = self._files_of(os.path.join(directory, name), follow_links)
+            self.filenames += found
+            numbers += [self.class_indices[name]] * len(found)
+        self.samples = len(self.filenames)
+        self.classes = np.array(numbers, dtype="int32")
+        print(f"Found {self.samples} images belonging to {self.num_classes} classes.")
+        self._filepaths = [os.path.join(directory, name) for name in self.filenames]
+        super().__init__(self.samples, batch_size, shuffle, seed)
+
+    def _files_of(self, folder, follow_links):
+        """The images below a folder, relative to the one that holds it; the part of them that the subset takes."""
+        base = os.path.basename(folder)
+        found = []
+        for root, _, files in sorted(os.walk(folder, followlinks=follow_links), key=lambda item: item[0]):
+            for name in sorted(files):
+                if name.lower().endswith(self.white_list_formats):
+                    found.append(os.path.join(base, os.path.relpath(os.path.join(root, name), folder)))
+        if self.split:
+            found = found[int(self.split[0] * len(found)) : int(self.split[1] * len(found))]
+        return found
+
+    @property
+    def filepaths(self):
+        return self._filepaths
+
+    @property
+    def labels(self):
+        return self.classes
+
+    @property
+    def sample_weight(self):
+        return None
+
+
+class DataFrameIterator(BatchFromFilesMixin, Iterator):
+    """Batches of images whose names, and labels, are columns of a pandas DataFrame."""
+
+    allowed_class_modes = {"binary", "categorical", "input", "multi_output", "raw", "sparse", None}
+
+    def __init__(
+        self,
+        dataframe,
+        directory=None,
+        image_data_generator=None,
+        x_col="filename",
+        y_col="class",
+        weight_col=None,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        data_format="channels_last",
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+        interpolation="nearest",
+        dtype="float32",
+        validate_filenames=True,
+    ):
+        self.set_processing_attrs(
+            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix, save_format, subset, interpolation
+        )
+        if class_mode not in self.allowed_class_modes:
+            raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
+        self.class_mode = class_mode
+        self.dtype = dtype
+        self.directory = directory or ""
+        paths = [os.path.join(self.directory, name) for name in dataframe[x_col]]
+        keep = np.array([not validate_filenames or self._is_image(path) for path in paths], dtype=bool)
+        if (~keep).any():
+            warnings.warn(
+                f'Found {(~keep).sum()} invalid image filename(s) in x_col="{x_col}". These filename(s) will be ignored.', stacklevel=2
+            )
+        columns = {name: np.asarray(dataframe[name])[keep] for name in self._label_columns(y_col) if name is not None}
+        if weight_col is not None:
+            columns[weight_col] = np.asarray(dataframe[weight_col])[keep]
+        names = np.asarray(dataframe[x_col])[keep]
+        if class_mode in {"categorical", "binary", "sparse"}:
+            names, columns = self._only_classes(names, columns, y_col, classes)
+        if self.split:
+            part = slice(int(self.split[0] * len(names)), int(self.split[1] * len(names)))
+            names, columns = names[part], {name: values[part] for name, values in columns.items()}
+        self.filenames = list(names)
+        self._filepaths = [os.path.join(self.directory, name) for name in self.filenames]
+        self._sample_weight = None if weight_col is None else columns[weight_col]
+        self.samples = len(self.filenames)
+        self._set_labels(columns, y_col)
+        print(
+            f"Found {self.samples} validated image filenames"
+            + (f" belonging to {len(self.class_indices)} classes." if self._has_classes else ".")
+        )
+        super().__init__(self.samples, batch_size, shuffle, seed)
+
+    _has_classes = property(lambda self: self.class_mode in {"categorical", "binary", "sparse"})
+
+    def _label_columns(self, y_col):
+        if self.class_mode in {"input", None}:
+            return []
+        return y_col if isinstance(y_col, (list, tuple)) else [y_col]
+
+    def _is_image(self, path):
+        return path.lower().endswith(self.white_list_formats) and os.path.isfile(path)
+
+    def _only_classes(self, names, columns, y_col, classes):
+        labels = columns[y_col]
+        classes = sorted(set(labels)) if classes is None else list(classes)
+        self.class_indices = {name: i for i, name in enumerate(classes)}
+        keep = np.array([label in self.class_indices for label in labels], dtype=bool)
+        return names[keep], {name: values[keep] for name, values in columns.items()}
+
+    def _set_labels(self, columns, y_col):
+        if self._has_classes:
+            self.classes = [self.class_indices[label] for label in columns[y_col]]
+        elif self.class_mode == "multi_output":
+            self._targets = [np.stack(columns[name]) for name in y_col]
+        elif self.class_mode == "raw":
+            self._targets = np.stack([columns[name] for name in y_col], axis=1) if isinstance(y_col, (list, tuple)) else columns[y_col]
+
+    @property
+    def filepaths(self):
+        return self._filepaths
+
+    @property
+    def labels(self):
+        return self.classes if self._has_classes else self._targets
+
+    @property
+    def sample_weight(self):
+        return self._sample_weight

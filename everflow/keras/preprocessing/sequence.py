@@ -1,0 +1,166 @@
+"""tf.keras.preprocessing.sequence: sequences of one length, pairs of neighbours, and windows of time series."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+
+from everflow.keras.utils.sequences import Sequence
+
+
+def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
+    """Sequences as rows of an array: shorter ones are filled, longer ones cut, at the beginning ("pre") or the end ("post").
+
+    >>> tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]])
+    array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    for sequence in sequences:
+        if not hasattr(sequence, "__len__"):
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {sequence!s}")
+    if maxlen is None:
+        maxlen = max(len(sequence) for sequence in sequences)
+    sample_shape = next((np.asarray(sequence).shape[1:] for sequence in sequences if len(sequence)), ())
+    is_text = np.issubdtype(dtype, np.str_) if not isinstance(dtype, str) else dtype.startswith(("str", "U", "<U"))
+    if isinstance(value, str) and dtype is not object and not is_text:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\nYou should set `dtype=object` for variable length strings."
+        )
+    result = np.full((len(sequences), maxlen, *sample_shape), value, dtype=dtype)
+    for row, sequence in enumerate(sequences):
+        if not len(sequence):
+            continue
+        if truncating not in ("pre", "post"):
+            raise ValueError(f'Truncating type "{truncating}" not understood')
+        kept = np.asarray(sequence[-maxlen:] if truncating == "pre" else sequence[:maxlen], dtype=dtype)
+        if kept.shape[1:] != sample_shape:
+            raise ValueError(
+                f"Shape of sample {kept.shape[1:]} of sequence at position {row} is different from expected shape {sample_shape}"
+            )
+        if padding == "post":
+            result[row, : len(kept)] = kept
+        elif padding == "pre":
+            result[row, -len(kept) :] = kept
+        else:
+            raise ValueError(f'Padding type "{padding}" not understood')
+    return result
+
+
+def make_sampling_table(size, sampling_factor=1e-05):
+    """For each rank of word frequency, how likely a word of it is kept; frequencies are taken to follow Zipf's law."""
+    gamma = 0.577
+    rank = np.arange(size)
+    rank[0] = 1
+    inverse_frequency = rank * (np.log(rank) + gamma) + 0.5 - 1.0 / (12.0 * rank)
+    factor = sampling_factor * inverse_frequency
+    return np.minimum(1.0, factor / np.sqrt(factor))
+
+
+def skipgrams(
+    sequence, vocabulary_size, window_size=4, negative_samples=1.0, shuffle=True, categorical=False, sampling_table=None, seed=None
+):
+    """Pairs of a word and one near it, labelled 1, and pairs with random words, labelled 0."""
+    couples, labels = [], []
+    for i, word in enumerate(sequence):
+        if not word:
+            continue
+        if sampling_table is not None and sampling_table[word] < random.random():
+            continue
+        for j in range(max(0, i - window_size), min(len(sequence), i + window_size + 1)):
+            if j != i and sequence[j]:
+                couples.append([word, sequence[j]])
+                labels.append([0, 1] if categorical else 1)
+    if negative_samples > 0:
+        words = [couple[0] for couple in couples]
+        random.shuffle(words)
+        count = int(len(labels) * negative_samples)
+        couples += [[words[i % len(words)], random.randint(1, vocabulary_size - 1)] for i in range(count)]
+        labels += [[1, 0] if categorical else 0] * count
+    if shuffle:
+        if seed is None:
+            seed = random.randint(0, int(10e6))
+        for shuffled in (couples, labels):
+            random.seed(seed)
+            random.shuffle(shuffled)
+    return couples, labels
+
+
+class TimeseriesGenerator(Sequence):
+    """Batches of windows of a time series, each with the target that follows it."""
+
+    def __init__(
+        self,
+        data,
+        targets,
+        length,
+        sampling_rate=1,
+        stride=1,
+        start_index=0,
+        end_index=None,
+        shuffle=False,
+        reverse=False,
+        batch_size=128,
+    ):
+        if len(data) != len(targets):
+            raise ValueError(
+                f"Data and targets have to be of same length. Data length is {len(data)} while target length is {len(targets)}"
+            )
+        self.data = data
+        self.targets = targets
+        self.length = length
+        self.sampling_rate = sampling_rate
+        self.stride = stride
+        self.start_index = start_index + length
+        self.end_index = len(data) - 1 if end_index is None else end_index
+        self.shuffle = shuffle
+        self.reverse = reverse
+        self.batch_size = batch_size
+        if self.start_index > self.end_index:
+            raise ValueError(
+                f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, as no part of the sequence "
+                "would be left to be used as current step."
+            )
+
+    def __len__(self):
+        return (self.end_index - self.start_index + self.batch_size * self.stride) // (self.batch_size * self.stride)
+
+    def __getitem__(self, index):
+        if self.shuffle:
+            rows = np.random.randint(self.start_index, self.end_index + 1, size=self.batch_size)
+        else:
+            first = self.start_index + self.batch_size * self.stride * index
+            rows = np.arange(first, min(first + self.batch_size * self.stride, self.end_index + 1), self.stride)
+        samples = np.array([self.data[row - self.length : row : self.sampling_rate] for row in rows])
+        targets = np.array([self.targets[row] for row in rows])
+        return (samples[:, ::-1, ...] if self.reverse else samples), targets
+
+    def get_config(self):
+        """Everything that makes the generator again, data as JSON."""
+
+        def as_json(values, what):
+            values = values.tolist() if isinstance(values, np.ndarray) else values
+            try:
+                return json.dumps(values)
+            except TypeError as error:
+                raise TypeError(f"{what} not JSON Serializable:", values) from error
+
+        return {
+            "data": as_json(self.data, "Data"),
+            "targets": as_json(self.targets, "Targets"),
+            "length": self.length,
+            "sampling_rate": self.sampling_rate,
+            "stride": self.stride,
+            "start_index": self.start_index,
+            "end_index": self.end_index,
+            "shuffle": self.shuffle,
+            "reverse": self.reverse,
+            "batch_size": self.batch_size,
+        }
+
+    def to_json(self, **kwargs):
+        """The generator as JSON."""
+        return json.dumps({"class_name": self.__class__.__name__, "config": self.get_config()}, **kwargs)

@@ -1,0 +1,191 @@
+"""Workers, threads or processes, that make batches ahead of the training that takes them."""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import multiprocessing
+import multiprocessing.pool
+import queue
+import random
+import threading
+import time
+
+import numpy as np
+
+# What workers make batches of, by number; processes get a copy when they are started.
+_shared: dict = {}
+_numbers = itertools.count()
+
+
+def _share_with_process(shared, seed_base):
+    _shared.update(shared)
+    if seed_base is not None:
+        np.random.seed((seed_base + multiprocessing.current_process().ident) % 2**32)
+
+
+def _item(uid, index):
+    return _shared[uid][index]
+
+
+_generator_lock = threading.Lock()
+
+
+def _next(uid):
+    # A generator can't be run by two threads at once.
+    with _generator_lock:
+        return next(_shared[uid])
+
+
+class SequenceEnqueuer(abc.ABC):
+    """Base of enqueuers: `start` them, take batches from `get`, then `stop`."""
+
+    def __init__(self, sequence, use_multiprocessing=False):
+        self.sequence = sequence
+        self.use_multiprocessing = use_multiprocessing
+        self.uid = next(_numbers)
+        self.workers = 0
+        self.queue = None
+        self.run_thread = None
+        self.stop_signal = None
+        self._random_seed = None
+
+    def is_running(self):
+        """Whether it was started and not stopped."""
+        return self.stop_signal is not None and not self.stop_signal.is_set()
+
+    def _make_pool(self, workers):
+        if not self.use_multiprocessing:
+            return multiprocessing.pool.ThreadPool(workers)
+        return multiprocessing.Pool(workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed))
+
+    def start(self, workers=1, max_queue_size=10):
+        """Start workers; no more than `max_queue_size` batches wait."""
+        _shared[self.uid] = self.sequence
+        self.workers = workers
+        self.queue = queue.Queue(max_queue_size)
+        self.stop_signal = threading.Event()
+        self.run_thread = threading.Thread(target=self._run, daemon=True)
+        self.run_thread.start()
+
+    def stop(self, timeout=None):
+        """Stop workers, waiting for those at work."""
+        self.stop_signal.set()
+        with self.queue.mutex:
+            self.queue.queue.clear()
+            self.queue.unfinished_tasks = 0
+            self.queue.not_full.notify_all()
+        self.run_thread.join(timeout)
+        _shared.pop(self.uid, None)
+
+    def _put(self, job):
+        """Queue a job; False where everything was stopped meanwhile."""
+        while not self.stop_signal.is_set():
+            try:
+                self.queue.put(job, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def _drain(self):
+        """Wait until all batches of an epoch were taken."""
+        while self.queue.unfinished_tasks and not self.stop_signal.is_set():
+            time.sleep(0.001)
+
+    @abc.abstractmethod
+    def _run(self):
+        """Fill the queue."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def get(self):
+        """A generator of batches."""
+        raise NotImplementedError
+
+
+class OrderedEnqueuer(SequenceEnqueuer):
+    """Batches of a `Sequence`, in order, or shuffled anew in each epoch."""
+
+    def __init__(self, sequence, use_multiprocessing=False, shuffle=False):
+        super().__init__(sequence, use_multiprocessing)
+        self.shuffle = shuffle
+
+    def _run(self):
+        numbers = list(range(len(self.sequence)))
+        while not self.stop_signal.is_set():
+            if self.shuffle:
+                random.shuffle(numbers)
+            pool = self._make_pool(self.workers)
+            try:
+                for i in numbers:
+                    if not self._put(pool.apply_async(_item, (self.uid, i))):
+                        return
+                self._drain()
+            finally:
+                pool.terminate() if self.stop_signal.is_set() else pool.close()
+                pool.join()
+            if self.stop_signal.is_set():
+                return
+            self.sequence.on_epoch_end()
+
+    def get(self):
+        try:
+            while self.is_running():
+                try:
+                    job = self.queue.get(timeout=0.1)
+                except queue.Empty:
+                    continue
+                try:
+                    batch = job.get()
+                finally:
+                    self.queue.task_done()
+                if batch is not None:
+                    yield batch
+        except Exception:
+            self.stop()
+            raise
+
+
+class GeneratorEnqueuer(SequenceEnqueuer):
+    """Batches of a generator."""
+
+    def __init__(self, sequence, use_multiprocessing=False, random_seed=None):
+        super().__init__(sequence, use_multiprocessing)
+        self._random_seed = random_seed
+
+    def _run(self):
+        pool = self._make_pool(self.workers)
+        try:
+            while self._put(pool.apply_async(_next, (self.uid,))):
+                pass
+        finally:
+            pool.terminate()
+
+    def get(self):
+        try:
+            while self.is_running():
+                try:
+                    job = self.queue.get(timeout=0.1)
+                except queue.Empty:
+                    continue
+                batch = job.get()
+                self.queue.task_done()
+                if batch is not None:
+                    yield batch
+        except StopIteration:
+            # The end of the generator; jobs that were queued before it may still give batches.
+            while not self.queue.empty():
+                job = self.queue.get()
+                job.wait()
+                if job.successful():
+                    yield job.get()
+            self.stop_signal.set()
+        except Exception as error:
+            self.stop()
+            if "generator already executing" in str(error):
+                raise RuntimeError(
+                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator when "
+                    "`use_multiprocessing=False, workers > 1`. "
+                ) from error
+            raise

@@ -1,0 +1,75 @@
+"""`HDF5Matrix`: a dataset of an HDF5 file in the place of an array, read as it is needed."""
+
+from __future__ import annotations
+
+import collections
+
+import numpy as np
+
+
+class HDF5Matrix:
+    """A dataset of an HDF5 file, or rows `start` to `end` of it; `normalizer` is a function of what is read.
+
+    >>> x = tf.keras.utils.HDF5Matrix("data.h5", "images")  # doctest: +SKIP
+    """
+
+    # Open files, by path: many matrices may be in one.
+    refs = collections.defaultdict(int)
+
+    def __init__(self, datapath, dataset, start=0, end=None, normalizer=None):
+        try:
+            import h5py
+        except ImportError as error:
+            raise ImportError("The use of HDF5Matrix requires HDF5 and h5py installed (pip install h5py).") from error
+        if datapath not in self.refs:
+            self.refs[datapath] = h5py.File(datapath, "r")
+        self.data = self.refs[datapath][dataset]
+        self.start = start
+        self.end = self.data.shape[0] if end is None else end
+        self.normalizer = normalizer
+        first = self.data[0:1]
+        self._base_shape = (first if normalizer is None else normalizer(first)).shape[1:]
+        self._base_dtype = (first if normalizer is None else normalizer(first)).dtype
+
+    def __len__(self):
+        return self.end - self.start
+
+    def __getitem__(self, key):
+        if isinstance(key, slice):
+            start, stop = key.start or 0, len(self) if key.stop is None else key.stop
+            if start + self.start < self.start or stop + self.start > self.end:
+                raise IndexError(f"rows {start} to {stop} of {len(self)}")
+            places = slice(start + self.start, stop + self.start)
+        elif isinstance(key, (int, np.integer)):
+            places = self._checked(key)
+        elif isinstance(key, np.ndarray) or isinstance(key, list):
+            places = [self._checked(i) for i in key]
+        else:
+            raise IndexError(f"Rows are numbers, lists of numbers or slices, not {key!r}")
+        rows = self.data[places]
+        return rows if self.normalizer is None else self.normalizer(rows)
+
+    def _checked(self, i):
+        if i + self.start >= self.end:
+            raise IndexError(f"row {i} of {len(self)}")
+        return self.start + int(i)
+
+    @property
+    def shape(self):
+        """The shape, as an array has one."""
+        return (len(self), *self._base_shape)
+
+    @property
+    def dtype(self):
+        """The numpy dtype."""
+        return self._base_dtype
+
+    @property
+    def ndim(self):
+        """The number of axes."""
+        return self.data.ndim
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return np.prod(self.shape)

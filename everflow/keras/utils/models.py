@@ -1,0 +1,111 @@
+"""What is done to whole models: finding their inputs, turning Theano's kernels, spreading them over GPUs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def get_source_inputs(tensor, layer=None, node_index=None):
+    """The Input tensors that a tensor was computed from."""
+    if not hasattr(tensor, "_keras_history"):
+        return tensor
+    history = tensor._keras_history
+    if layer is None or node_index:
+        layer, node_index = history[0], history[1]
+    if not layer._inbound_nodes:
+        return [tensor]
+    node = layer._inbound_nodes[node_index]
+    inputs = node.input_tensors if isinstance(node.input_tensors, (list, tuple)) else [node.input_tensors]
+    if not node.inbound_layers:
+        return list(inputs)
+    found = []
+    for source in inputs:
+        for one in get_source_inputs(source):
+            if all(one is not other for other in found):
+                found.append(one)
+    return found
+
+
+def convert_all_kernels_in_model(model):
+    """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
+    from everflow.keras import backend as K
+
+    names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
+    K.batch_set_value(
+        [(layer.kernel, convert_kernel(K.get_value(layer.kernel))) for layer in model.layers if type(layer).__name__ in names]
+    )
+
+
+def convert_kernel(kernel):
+    """A kernel with its spatial axes reversed."""
+    kernel = np.asarray(kernel)
+    if not 3 <= kernel.ndim <= 5:
+        raise ValueError("Invalid kernel shape:", kernel.shape)
+    return np.copy(np.flip(kernel, axis=tuple(range(kernel.ndim - 2))))
+
+
+def convert_dense_weights_data_format(dense, previous_feature_map_shape, target_data_format="channels_first"):
+    """Reorder the weights of a Dense layer behind a Flatten, for images with channels at another place."""
+    if target_data_format not in {"channels_last", "channels_first"}:
+        raise ValueError(f"`target_data_format` is one of channels_last and channels_first, not {target_data_format}")
+    kernel, bias = dense.get_weights()
+    for unit in range(kernel.shape[1]):
+        column = kernel[:, unit]
+        if target_data_format == "channels_first":
+            channels, height, width = previous_feature_map_shape
+            kernel[:, unit] = np.transpose(column.reshape((height, width, channels)), (2, 0, 1)).reshape(-1)
+        else:
+            height, width, channels = previous_feature_map_shape
+            kernel[:, unit] = np.transpose(column.reshape((channels, height, width)), (1, 2, 0)).reshape(-1)
+    dense.set_weights([kernel, bias])
+
+
+def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
+    """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs."""
+    from everflow.framework.scopes import device, name_scope
+    from everflow.keras import layers
+    from everflow.keras.engine.training import Model
+    from everflow.keras.models import clone_model
+    from everflow.ops import array
+
+    ids, count = (gpus, len(gpus)) if isinstance(gpus, (list, tuple)) else (range(gpus), gpus)
+    if count <= 1:
+        raise ValueError(f"For multi-gpu usage to be effective, call `multi_gpu_model` with `gpus >= 2`. Received: `gpus={gpus}`")
+    available = _devices()
+    wanted = ["/cpu:0"] + [f"/gpu:{i}" for i in ids]
+    for name in wanted:
+        if name not in available:
+            raise ValueError(
+                f"To call `multi_gpu_model` with `gpus={gpus}`, we expect the following devices to be available: {wanted}. "
+                f"However this machine only has: {available}. Try reducing `gpus`."
+            )
+    if cpu_relocation:
+        with device("/cpu:0"):
+            model = clone_model(model)
+
+    def part(data, i, parts):
+        shape = array.shape(data)
+        step = shape[:1] // parts
+        size = shape[:1] - step * i if i == parts - 1 else step
+        return array.slice(data, array.concat([step * i, shape[1:] * 0], axis=0), array.concat([size, shape[1:]], axis=0))
+
+    outputs = [[] for _ in model.outputs]
+    for i, gpu in enumerate(ids):
+        with device(f"/gpu:{gpu}"), name_scope(f"replica_{gpu}"):
+            inputs = []
+            for x in model.inputs:
+                with device(x.device):
+                    inputs.append(layers.Lambda(part, output_shape=tuple(x.shape.as_list())[1:], arguments={"i": i, "parts": count})(x))
+            replica = model(inputs if len(inputs) > 1 else inputs[0])
+            for place, output in enumerate(replica if isinstance(replica, list) else [replica]):
+                outputs[place].append(output)
+    with device("/cpu:0" if cpu_merge else f"/gpu:{list(ids)[0]}"):
+        merged = [layers.concatenate(parts, axis=0, name=name) for name, parts in zip(model.output_names, outputs)]
+    return Model(model.inputs, merged)
+
+
+def _devices():
+    from everflow.keras.backend.state import session_without_initializing
+
+    names = [found.name for found in session_without_initializing().list_devices()]
+    return ["/" + ":".join(name.lower().replace("device:", "").split("/")[-1].split(":")) for name in names]
