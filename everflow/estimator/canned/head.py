@@ -1,0 +1,127 @@
+"""`Head`: what a canned model ends in. From logits and labels it makes predictions, loss, metrics, the train op and what is exported.
+
+The heads themselves are in `regression_heads`, `classification_heads`, `multi_label_head` and `multi_head`.
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+
+from everflow.estimator.canned.head_inputs import weights_of
+from everflow.estimator.canned.keys import MetricKeys
+from everflow.estimator.export.outputs import PredictOutput
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.spec import EstimatorSpec
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection, name_scope
+from everflow.losses import Reduction, compute_weighted_loss
+from everflow.ops import array, math, summaries
+from everflow.ops.grouping import group
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from everflow.train.global_step import get_global_step
+
+LossSpec = collections.namedtuple("LossSpec", ["training_loss", "unreduced_loss", "weights", "processed_labels"])
+
+CLASSIFY_SERVING_KEY = "classification"
+REGRESS_SERVING_KEY = "regression"
+PREDICT_SERVING_KEY = "predict"
+
+
+class Head(abc.ABC):
+    """The end of a model: kinds differ in `_predictions`, `create_loss`, `_metrics` and `_outputs`."""
+
+    def __init__(self, loss_reduction, name, weight_column=None):
+        if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
+            raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.losses.Reduction` for valid options.")
+        self._loss_reduction = loss_reduction
+        self._name = name
+        self._weight_column = weight_column
+
+    @property
+    def name(self):
+        """The name, which goes into scopes, metrics and summaries, or None."""
+        return self._name
+
+    @property
+    @abc.abstractmethod
+    def logits_dimension(self):
+        """How many logits it wants for each example."""
+
+    @abc.abstractmethod
+    def create_loss(self, features, mode, logits, labels):
+        """A `LossSpec`: the training loss, the losses of examples, their weights, and labels as the losses use them."""
+
+    @abc.abstractmethod
+    def _predictions(self, logits):
+        """(logits, predictions by key)."""
+
+    @abc.abstractmethod
+    def _metrics(self, predictions, loss, labels, regularization_loss):
+        """{key: (value, update op)}."""
+
+    @abc.abstractmethod
+    def _outputs(self, predictions):
+        """(the default ExportOutput, {key: ExportOutput} of others)."""
+
+    def create_estimator_spec(self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None):
+        """The `EstimatorSpec` that a model function returns."""
+        with name_scope(self._name, "head"):
+            logits, predictions = self._predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                default, others = self._outputs(predictions)
+                outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others, PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            loss = self.create_loss(features=features, mode=mode, logits=logits, labels=labels)
+            total, regularization_loss = loss.training_loss, None
+            if regularization_losses:
+                regularization_loss = math.add_n(regularization_losses)
+                total = math.add_n([total, regularization_loss])
+            if mode == ModeKeys.TRAIN:
+                train_op = make_train_op(total, optimizer, train_op_fn)
+                mean_loss = self._mean_loss(loss)
+        if mode == ModeKeys.EVAL:
+            metrics = self._metrics(predictions, loss, labels, regularization_loss)
+            metrics = {summary_key(self._name, key): value for key, value in metrics.items()}
+            return EstimatorSpec(mode, predictions=predictions, loss=total, eval_metric_ops=metrics)
+        with name_scope(""):
+            for key, value in (
+                (MetricKeys.LOSS, total),
+                (MetricKeys.LOSS_MEAN, mean_loss),
+                (MetricKeys.LOSS_REGULARIZATION, regularization_loss),
+            ):
+                if value is not None:
+                    summaries.scalar(summary_key(self._name, key), value)
+        return EstimatorSpec(mode, predictions=predictions, loss=total, train_op=train_op)
+
+    def _mean_loss(self, loss):
+        """The mean of the losses of examples, for the summary, where the training loss is a sum."""
+        if self._loss_reduction != Reduction.SUM:
+            return None
+        weight_sum = math.reduce_sum(loss.weights * array.ones_like(loss.unreduced_loss))
+        return loss.training_loss / weight_sum
+
+    def _weighted(self, unreduced_loss, features, logits, labels, per_logit_weights=False):
+        """A `LossSpec` of the losses of examples."""
+        weights = weights_of(features, self._weight_column, logits, per_logit=per_logit_weights)
+        training_loss = compute_weighted_loss(unreduced_loss, weights=weights, reduction=self._loss_reduction)
+        return LossSpec(training_loss, unreduced_loss, weights, labels)
+
+
+def summary_key(name, key):
+    """A metric's or summary's key, with the head's name behind it."""
+    return f"{key}/{name}" if name else key
+
+
+def make_train_op(loss, optimizer, train_op_fn):
+    """The op of a training step, which the graph's update ops (of batch normalization) belong to."""
+    if optimizer is not None:
+        if train_op_fn is not None:
+            raise ValueError("train_op_fn and optimizer cannot both be set.")
+        train_op = optimizer.minimize(loss, global_step=get_global_step())
+    elif train_op_fn is not None:
+        train_op = train_op_fn(loss)
+    else:
+        raise ValueError("train_op_fn and optimizer cannot both be None.")
+    updates = get_collection(GraphKeys.UPDATE_OPS)
+    return group(train_op, *updates) if updates else train_op

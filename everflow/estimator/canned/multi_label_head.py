@@ -1,0 +1,139 @@
+"""The head for several classes of which any number may hold at once."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned.classification_heads import all_classes, check_label_vocabulary
+from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, Head
+from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
+from everflow.estimator.canned.head_metrics import area, at_threshold, weighted_mean
+from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
+from everflow.estimator.export.outputs import ClassificationOutput
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
+from everflow.framework.scopes import name_scope
+from everflow.losses import Reduction, sigmoid_cross_entropy
+from everflow.metrics import mean
+from everflow.ops import array, math
+from everflow.ops.lookup import index_table_from_tensor
+from everflow.ops.sparse import sparse_to_indicator
+
+
+class MultiLabelHead(Head):
+    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or a sparse tensor of classes or their names."""
+
+    def __init__(
+        self,
+        n_classes,
+        weight_column=None,
+        thresholds=None,
+        label_vocabulary=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        classes_for_class_based_metrics=None,
+        name=None,
+    ):
+        thresholds = tuple(thresholds) if thresholds else ()
+        if n_classes is None or n_classes < 2:
+            raise ValueError(f"n_classes must be > 1 for multi-label classification. Given: {n_classes}")
+        for threshold in thresholds:
+            if not 0.0 < threshold < 1.0:
+                raise ValueError(f"thresholds must be in (0, 1) range. Given: {threshold}")
+        check_label_vocabulary(label_vocabulary, n_classes)
+        super().__init__(loss_reduction, name, weight_column)
+        if loss_fn:
+            check_loss_fn(loss_fn)
+        self._n_classes = n_classes
+        self._thresholds = thresholds
+        self._label_vocabulary = label_vocabulary
+        self._loss_fn = loss_fn
+        self._classes_for_metrics = chosen_classes(classes_for_class_based_metrics, n_classes, label_vocabulary)
+
+    @property
+    def logits_dimension(self):
+        return self._n_classes
+
+    def create_loss(self, features, mode, logits, labels):
+        logits = math.to_float(logits)
+        labels = checked_labels(indicators(labels, self._n_classes, self._label_vocabulary), logits, self._n_classes)
+        if self._loss_fn:
+            unreduced = call_loss_fn(self._loss_fn, labels, logits, features)
+        else:
+            unreduced = sigmoid_cross_entropy(multi_class_labels=labels, logits=logits, reduction=Reduction.NONE)
+            unreduced = math.reduce_mean(unreduced, axis=-1, keepdims=True)
+        return self._weighted(unreduced, features, logits, labels)
+
+    def _predictions(self, logits):
+        logits = checked_logits(logits, self._n_classes)
+        with name_scope(None, "predictions", (logits,)):
+            probabilities = math.sigmoid(logits, name=PredictionKeys.PROBABILITIES)
+        return logits, {PredictionKeys.LOGITS: logits, PredictionKeys.PROBABILITIES: probabilities}
+
+    def _metrics(self, predictions, loss, labels, regularization_loss):
+        probabilities = predictions[PredictionKeys.PROBABILITIES]
+        labels, weights = loss.processed_labels, loss.weights
+        with name_scope(None, "metrics", (labels, probabilities, weights, loss.unreduced_loss, regularization_loss)):
+            metrics = {
+                MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=weights, name=MetricKeys.LOSS_MEAN),
+                MetricKeys.AUC: area(labels, probabilities, weights, "ROC", MetricKeys.AUC),
+                MetricKeys.AUC_PR: area(labels, probabilities, weights, "PR", MetricKeys.AUC_PR),
+            }
+            if regularization_loss is not None:
+                metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
+            for threshold in self._thresholds:
+                metrics.update(at_threshold(labels, probabilities, weights, threshold))
+            for class_id in self._classes_for_metrics:
+                metrics.update(self._class_metrics(class_id, labels, probabilities, weights))
+        return metrics
+
+    def _class_metrics(self, class_id, labels, probabilities, weights):
+        """Metrics of one class."""
+        rank = array.rank(probabilities) - 1
+        begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
+        size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
+        probabilities = array.slice(probabilities, begin=begin, size=size)
+        labels = array.slice(labels, begin=begin, size=size)
+        if self._label_vocabulary is None:
+            keys = MetricKeys.PROBABILITY_MEAN_AT_CLASS, MetricKeys.AUC_AT_CLASS, MetricKeys.AUC_PR_AT_CLASS
+            keys = [key % class_id for key in keys]
+        else:
+            keys = MetricKeys.PROBABILITY_MEAN_AT_NAME, MetricKeys.AUC_AT_NAME, MetricKeys.AUC_PR_AT_NAME
+            keys = [key % self._label_vocabulary[class_id] for key in keys]
+        return {
+            keys[0]: weighted_mean(probabilities, weights, keys[0]),
+            keys[1]: area(labels, probabilities, weights, "ROC", keys[1]),
+            keys[2]: area(labels, probabilities, weights, "PR", keys[2]),
+        }
+
+    def _outputs(self, predictions):
+        scores = predictions[PredictionKeys.PROBABILITIES]
+        output = ClassificationOutput(scores=scores, classes=all_classes(scores, self._n_classes, self._label_vocabulary))
+        return output, {CLASSIFY_SERVING_KEY: output}
+
+
+def chosen_classes(classes, n_classes, label_vocabulary):
+    """The numbers of the classes that get metrics of their own, given by number or name."""
+    chosen = []
+    for value in classes or ():
+        if isinstance(value, str):
+            if not label_vocabulary or value not in label_vocabulary:
+                raise ValueError(f"Invalid class for class-based metrics: {value!r} is not in label_vocabulary {label_vocabulary}.")
+            value = list(label_vocabulary).index(value)
+        if not 0 <= value < n_classes:
+            raise ValueError(f"All classes_for_class_based_metrics must be in range [0, {n_classes - 1}]. Given: {value}")
+        chosen.append(value)
+    return chosen
+
+
+def indicators(labels, n_classes, label_vocabulary):
+    """Labels as a dense tensor of zeros and ones."""
+    if labels is None:
+        raise ValueError(
+            "You must provide a labels Tensor. Given: None. Suggested troubleshooting steps: Check that your data contains your label feature. Check that your input_fn properly parses and returns labels."
+        )
+    if isinstance(labels, SparseTensor):
+        ids = labels
+        if labels.dtype == dtypes.string:
+            table = index_table_from_tensor(vocabulary_list=tuple(label_vocabulary), name="class_id_lookup")
+            ids = SparseTensor(indices=labels.indices, values=table.lookup(labels.values), dense_shape=labels.dense_shape)
+        return math.to_int64(sparse_to_indicator(ids, n_classes))
+    return checked_range(labels, n_classes=2, message="labels must be an integer indicator Tensor with values in [0, 1]")

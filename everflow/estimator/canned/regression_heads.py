@@ -1,0 +1,87 @@
+"""Heads for numbers: squared errors by default, Poisson and logistic regression by a loss and a link function."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned.head import REGRESS_SERVING_KEY, Head
+from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits
+from everflow.estimator.canned.head_metrics import weighted_mean
+from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
+from everflow.estimator.export.outputs import RegressionOutput
+from everflow.losses import Reduction, mean_squared_error
+from everflow.metrics import mean
+from everflow.ops import math
+from everflow.ops.nn_losses import log_poisson_loss, sigmoid_cross_entropy_with_logits
+
+
+class RegressionHead(Head):
+    """Predicts `label_dimension` numbers for each example."""
+
+    def __init__(
+        self,
+        label_dimension=1,
+        weight_column=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        inverse_link_fn=None,
+        name=None,
+    ):
+        if label_dimension < 1:
+            raise ValueError(f"Invalid label_dimension {label_dimension}.")
+        super().__init__(loss_reduction, name, weight_column)
+        if loss_fn:
+            check_loss_fn(loss_fn)
+        self._logits_dimension = label_dimension
+        self._loss_fn = loss_fn
+        self._inverse_link_fn = inverse_link_fn
+
+    @property
+    def logits_dimension(self):
+        return self._logits_dimension
+
+    def create_loss(self, features, mode, logits, labels):
+        logits = math.to_float(logits)
+        labels = math.to_float(checked_labels(labels, logits, self._logits_dimension))
+        if self._loss_fn:
+            unreduced = call_loss_fn(self._loss_fn, labels, logits, features, expected_dimension=self._logits_dimension)
+        else:
+            unreduced = mean_squared_error(labels=labels, predictions=logits, reduction=Reduction.NONE)
+        return self._weighted(unreduced, features, logits, labels, per_logit_weights=True)
+
+    def _predictions(self, logits):
+        logits = checked_logits(logits, self._logits_dimension)
+        if not self._inverse_link_fn:
+            return logits, {PredictionKeys.PREDICTIONS: logits}
+        return logits, {PredictionKeys.PREDICTIONS: self._inverse_link_fn(logits), PredictionKeys.LOGITS: logits}
+
+    def _metrics(self, predictions, loss, labels, regularization_loss):
+        metrics = {
+            MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights),
+            MetricKeys.PREDICTION_MEAN: weighted_mean(predictions[PredictionKeys.PREDICTIONS], loss.weights, MetricKeys.PREDICTION_MEAN),
+            MetricKeys.LABEL_MEAN: mean(values=labels, weights=loss.weights),
+        }
+        if regularization_loss is not None:
+            metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
+        return metrics
+
+    def _outputs(self, predictions):
+        output = RegressionOutput(value=predictions[PredictionKeys.PREDICTIONS])
+        return output, {REGRESS_SERVING_KEY: output}
+
+
+def poisson_head(label_dimension, weight_column, loss_reduction, compute_full_loss, name):
+    """A head for counts."""
+
+    def poisson_loss(labels, logits):
+        return log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
+
+    return RegressionHead(label_dimension, weight_column, loss_reduction, poisson_loss, math.exp, name)
+
+
+def logistic_head(weight_column, loss_reduction, name):
+    """A head for shares: labels in [0, 1]."""
+
+    def logistic_loss(labels, logits):
+        # Labels outside of [0, 1] would make the loss have no minimum.
+        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    return RegressionHead(1, weight_column, loss_reduction, logistic_loss, math.sigmoid, name)
