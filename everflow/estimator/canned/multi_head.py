@@ -11,6 +11,7 @@ from everflow.framework.scopes import name_scope
 from everflow.losses import Reduction
 from everflow.metrics import mean
 from everflow.ops import array, math, summaries
+from everflow.ops.array_slicing import slice_
 from everflow.ops.grouping import no_op
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
@@ -117,7 +118,7 @@ class MultiHead(Head):
                 width = head.logits_dimension
                 start = array.concat([zeros, [begin]], axis=0)
                 size = array.concat([minus_ones, [width]], axis=0)
-                cut[head.name] = array.slice(logits, begin=start, size=size)
+                cut[head.name] = slice_(logits, begin=start, size=size)
                 begin += width
             return cut
 

@@ -12,8 +12,9 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import name_scope
 from everflow.losses import Reduction, sigmoid_cross_entropy
-from everflow.metrics import mean
+from everflow.metrics import auc, mean
 from everflow.ops import array, math
+from everflow.ops.array_slicing import slice_
 from everflow.ops.lookup import index_table_from_tensor
 from everflow.ops.sparse import sparse_to_indicator
 
@@ -74,8 +75,8 @@ class MultiLabelHead(Head):
         with name_scope(None, "metrics", (labels, probabilities, weights, loss.unreduced_loss, regularization_loss)):
             metrics = {
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=weights, name=MetricKeys.LOSS_MEAN),
-                MetricKeys.AUC: area(labels, probabilities, weights, "ROC", MetricKeys.AUC),
-                MetricKeys.AUC_PR: area(labels, probabilities, weights, "PR", MetricKeys.AUC_PR),
+                MetricKeys.AUC: auc(labels=labels, predictions=probabilities, weights=weights, name=MetricKeys.AUC),
+                MetricKeys.AUC_PR: auc(labels=labels, predictions=probabilities, weights=weights, curve="PR", name=MetricKeys.AUC_PR),
             }
             if regularization_loss is not None:
                 metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
@@ -90,8 +91,8 @@ class MultiLabelHead(Head):
         rank = array.rank(probabilities) - 1
         begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
         size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
-        probabilities = array.slice(probabilities, begin=begin, size=size)
-        labels = array.slice(labels, begin=begin, size=size)
+        probabilities = slice_(probabilities, begin=begin, size=size)
+        labels = slice_(labels, begin=begin, size=size)
         if self._label_vocabulary is None:
             keys = MetricKeys.PROBABILITY_MEAN_AT_CLASS, MetricKeys.AUC_AT_CLASS, MetricKeys.AUC_PR_AT_CLASS
             keys = [key % class_id for key in keys]

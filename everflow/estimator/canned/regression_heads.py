@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.head import REGRESS_SERVING_KEY, Head
-from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits
+from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
 from everflow.estimator.canned.head_metrics import weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import RegressionOutput
@@ -81,7 +81,7 @@ def logistic_head(weight_column, loss_reduction, name):
     """A head for shares: labels in [0, 1]."""
 
     def logistic_loss(labels, logits):
-        # Labels outside of [0, 1] would make the loss have no minimum.
+        labels = checked_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     return RegressionHead(1, weight_column, loss_reduction, logistic_loss, math.sigmoid, name)
