@@ -17,9 +17,9 @@ from everflow.framework.attributes import to_proto
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import graph_pb2, node_def_pb2
-from everflow.runtime.plan.program import FEED, Node, Program
+from everflow.runtime.plan.program import FEED, Node, Program, is_ref
 from everflow.runtime.plan.schedule import flattened, schedule
-from everflow.runtime.plan.structure import DEAD, EXIT, NEXT, Structure, edge_guard, structure
+from everflow.runtime.plan.structure import DEAD, EXIT, NEXT, Structure, edge_guard, predicate_of, structure
 
 _NOTHING = TensorValue(np.zeros([0], np.float32))
 
@@ -53,10 +53,12 @@ class _Cutter:
         self.order = [n for n in order if n.type != FEED]
         self.incarnations = incarnations
         self.devices = {n: device_of(n.op) for n in self.order}
-        for node in self.order:  # a loop's value goes round where the loop variable is
-            for source, _ in node.inputs:
-                if source.type in NEXT:
+        for node in self.order:
+            for source, output in node.inputs:
+                if source.type in NEXT:  # a loop's value goes round where the loop variable is
                     self.devices[source] = self.devices[node]
+                elif node.type == "Identity" and is_ref(source, output):  # a variable is read where it is, when its reader says
+                    self.devices[node] = self.devices[source]
         self.tasks = {n: task_of(device) for n, device in self.devices.items()}
         self.first_device: dict[str, str] = {}
         for name in incarnations:
@@ -94,12 +96,18 @@ class _Cutter:
 
     # --- what has to move --------------------------------------------------------------------
 
+    def plain(self, edge):
+        """The edge to take in place of one: predicates without the copies that branches make of them, so that each is sent once."""
+        return edge if edge[0].output_dtypes[edge[1]] is not dtypes.bool else predicate_of(edge)
+
     def is_here(self, edge, task: str) -> bool:
         node = edge[0]
         return node.type == FEED or self.tasks.get(node) == task or (node.type == "Const" and not node.controls)
 
     def want(self, edge, task: str) -> None:
         """Note that a task needs a value, and what it needs to receive it at the right time."""
+        if not self.is_here(edge, task):
+            edge = self.plain(edge)
         node, output = edge
         if self.is_here(edge, task) or task in self.wanted.get(edge, ()):
             return
@@ -166,6 +174,8 @@ class _Cutter:
         self.part(task).graph_def.node.append(made)
 
     def input_name(self, edge, task: str) -> str:
+        if not self.is_here(edge, task):
+            edge = self.plain(edge)
         node, output = edge
         if self.tasks.get(node) == task and node.type != FEED:
             return f"{node.name}:{output}" if output else node.name

@@ -193,13 +193,14 @@ class LocalPeer:
 
 # --- errors ---------------------------------------------------------------------------------
 
-_NODE = re.compile(r"\[\[node (\S+?)(?: \(defined at [^\n]*\) )?\]\]")
-_SENT_NODE = re.compile(r"\[\[\{\{node ([^\s}]+)\}\}\]\]")
+# How messages name nodes here, and how they do on the way.
+_NODE = re.compile(r"(?<=\[\[)node (\S+?)(?=\]\])|node (\S+) \(defined at [^\n]*?:\d+\) ?")
+_SENT_NODE = re.compile(r"\{\{node ([^\s}]+)\}\}")
 
 
 def status_of(error: errors.OpError) -> tuple[int, str]:
     """An error as it travels: its code, and a message that names nodes in a form in which the other side finds them."""
-    return int(error.error_code), _NODE.sub(r"[[{{node \1}}]]", error.message)
+    return int(error.error_code), _NODE.sub(lambda match: f"{{{{node {match[1] or match[2]}}}}}", error.message)
 
 
 def error_of(code: int, message: str) -> errors.OpError:
@@ -216,7 +217,7 @@ def located(error: errors.OpError, graph) -> errors.OpError:
 
     def here(match):
         frame = _operation(graph, match[1]).user_frame if _operation(graph, match[1]) is not None else None
-        return f"[[node {match[1]} (defined at {frame[0]}:{frame[1]}) ]]" if frame else f"[[node {match[1]}]]"
+        return f"node {match[1]} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {match[1]}"
 
     op = _operation(graph, found[1])
     message = _SENT_NODE.sub(here, error.message)

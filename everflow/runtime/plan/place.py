@@ -33,7 +33,7 @@ class Placer:
         groups = _Groups(new, self._placed)
         chosen: dict = {}
         for group in groups.members():
-            device = self._choose_for(group)
+            device = self._choose_for(group, groups.followers)
             for op in group:
                 chosen[op] = device
         self._placed.update(chosen)
@@ -41,13 +41,13 @@ class Placer:
             for op in new:
                 print(f"{op.name}: ({op.type}): {chosen[op]}", file=sys.stderr)
 
-    def _choose_for(self, group) -> str:
+    def _choose_for(self, group, followers) -> str:
         asked = DeviceSpec()
-        for op in group:
+        for op in sorted(group, key=followers.__contains__):
             if op.device:
                 wanted = DeviceSpec.from_string(op.device)
                 if len(group) > 1 and _conflict(asked, wanted):
-                    if self._soft:
+                    if self._soft or op in followers:
                         continue
                     raise errors.InvalidArgumentError(
                         op.node_def,
@@ -101,15 +101,16 @@ class _Groups:
         self._new = set(ops)
         self._placed = placed
         self._parent: dict = {}
+        self.followers: set = set()  # they use a variable or handle, so they go where it is, whatever they ask for
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):
                     self._join(op, self._named(op, group[len(_COLOCATION) :].decode()))
             for tensor in op.inputs:
                 if tensor.dtype._is_ref_dtype and any(t.dtype._is_ref_dtype for t in op.outputs):
-                    self._join(op, tensor.op)
+                    self._follow(op, tensor.op)
                 elif tensor.dtype is dtypes.resource:
-                    self._join(op, tensor.op)
+                    self._follow(op, tensor.op)
 
     @staticmethod
     def _named(op, name: str):
@@ -123,6 +124,10 @@ class _Groups:
         while op in self._parent:
             op = self._parent[op]
         return op
+
+    def _follow(self, op, holder):
+        self.followers.add(op)
+        self._join(op, holder)
 
     def _join(self, a, b):
         if b not in self._new and b not in self._placed:  # a pruned graph looks at nothing else

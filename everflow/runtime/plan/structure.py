@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from everflow.framework import errors
-from everflow.runtime.plan.program import Node, Program
+from everflow.runtime.plan.program import Node, Program, is_ref
 
 SWITCH = frozenset(["Switch", "RefSwitch"])
 MERGE = frozenset(["Merge", "RefMerge"])
@@ -184,7 +184,7 @@ def edge_guard(edge) -> tuple | None:
 def predicate_of(edge) -> tuple[Node, int]:
     """A predicate through nodes that only rename it, so that a branch's Switches are seen to share one."""
     node, _ = edge
-    while node.type == "Identity":
+    while node.type == "Identity" and not is_ref(*node.inputs[0]):
         edge = node.inputs[0]
         node = edge[0]
     return edge
