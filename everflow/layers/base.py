@@ -75,7 +75,7 @@ class Layer(Module):
         self.built = False
         self.stateful = False
         self.supports_masking = False
-        self.input_spec = None
+        self._input_spec = None
         self._graph = None
         self._trainable_weights = []
         self._non_trainable_weights = []
@@ -124,6 +124,15 @@ class Layer(Module):
                 f'No name available for layer scope because the layer "{self._name}" has not been used yet. The scope name is determined the first time the layer instance is called. You must therefore call the layer before querying `scope_name`.'
             )
         return self._scope.name
+
+    @property
+    def input_spec(self):
+        """What inputs have to look like: an `InputSpec`, a list of them, or None for anything."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, spec):
+        self._input_spec = spec
 
     @property
     def activity_regularizer(self):

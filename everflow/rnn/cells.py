@@ -7,10 +7,11 @@ import collections
 from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers import activations
 from everflow.layers.base import Layer
-from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, clip, initializers, math, nn
 from everflow.ops import variable_scope as scopes
 from everflow.ops.constants import constant
@@ -124,6 +125,16 @@ class LayerRNNCell(RNNCell):
         return initializers.zeros_initializer if self.dtype is None else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
 
 
+def _given_a_shape(build):
+    """A `build` that may be called with a tuple or list as well."""
+
+    def built(instance, input_shape):
+        return build(instance, TensorShape(input_shape))
+
+    built.__doc__ = build.__doc__
+    return built
+
+
 def _activation(given):
     return activations.get(given) if given else math.tanh
 
@@ -143,6 +154,7 @@ class BasicRNNCell(LayerRNNCell):
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
 
+    @_given_a_shape
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
         self._kernel = self.add_variable(_KERNEL, shape=[depth + self._num_units, self._num_units])
@@ -184,6 +196,7 @@ class GRUCell(LayerRNNCell):
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
 
+    @_given_a_shape
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
         units = self._num_units
@@ -254,6 +267,7 @@ class BasicLSTMCell(LayerRNNCell):
 
     output_size = property(lambda self: self._num_units)
 
+    @_given_a_shape
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
         self._kernel = self.add_variable(_KERNEL, shape=[depth + self._num_units, 4 * self._num_units])
@@ -314,6 +328,7 @@ class LSTMCell(LayerRNNCell):
         sizes = LSTMStateTuple(self._num_units, self.output_size)
         return sizes if self._state_is_tuple else self._num_units + self.output_size
 
+    @_given_a_shape
     def build(self, inputs_shape):
         depth = self._depth(inputs_shape)
         units = self._num_units

@@ -59,6 +59,19 @@ class RNNCellWrapper(RNNCell):
     def _call_wrapped(self, inputs, state, call):
         raise NotImplementedError
 
+    def get_config(self):
+        """What `from_config` takes, but for the inner cell, which is described by class name and configuration."""
+        return {**super().get_config(), "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of one."""
+        if isinstance(config["cell"], dict):
+            raise ValueError(
+                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a RNNCell instance."
+            )
+        return cls(**config)
+
 
 def _keeps_all(state):
     """Which parts of a state dropout applies to: not to an LSTM's memory, nor to TensorArrays."""
@@ -157,6 +170,13 @@ class DropoutWrapper(RNNCellWrapper):
             output = self._dropped(output, "output", self._output_noise, self._output_keep_prob)
         return output, new_state
 
+    def get_config(self):
+        facts = ("input_keep_prob", "output_keep_prob", "state_keep_prob", "variational_recurrent", "input_size", "seed")
+        config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
+        if self._state_filter is not _keeps_all:
+            config["dropout_state_filter_visitor"] = self._state_filter
+        return config
+
 
 def _enumerated_map(function, structure):
     flat = nest.flatten(structure)
@@ -187,6 +207,10 @@ class ResidualWrapper(RNNCellWrapper):
         nest.map_structure(lambda o, r: o.shape.assert_is_compatible_with(r.shape), outputs, result)
         return result, new_state
 
+    def get_config(self):
+        config = super().get_config()
+        return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
+
 
 class DeviceWrapper(RNNCellWrapper):
     """Runs a cell on a device."""
@@ -202,3 +226,6 @@ class DeviceWrapper(RNNCellWrapper):
     def _call_wrapped(self, inputs, state, call):
         with device(self._device):
             return call(inputs, state)
+
+    def get_config(self):
+        return {**super().get_config(), "device": self._device}

@@ -52,7 +52,7 @@ class RevBlock(Layer):
         """The inputs that gave these outputs."""
         return self([y1, y2], forward=False)
 
-    def build(self, input_shape):
+    def build(self, _):
         self._seen = set()
         self.built = True
 
