@@ -36,8 +36,13 @@ from everflow.estimator.warm_start_settings import WarmStartSettings
 from everflow.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
 from everflow.estimator.training import EvalSpec, TrainSpec, train_and_evaluate
 
-# --- ready-made models over feature columns
-from everflow.estimator.canned.dnn import DNNEstimator
-from everflow.estimator.canned.dnn_linear_combined import DNNLinearCombinedEstimator
-from everflow.estimator.canned.linear import LinearEstimator
+# --- ready-made models
+from everflow.estimator.canned.baseline import BaselineClassifier, BaselineEstimator, BaselineRegressor
+from everflow.estimator.canned.dnn import DNNClassifier, DNNEstimator, DNNRegressor
+from everflow.estimator.canned.dnn_linear_combined import (
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
+    DNNLinearCombinedRegressor,
+)
+from everflow.estimator.canned.linear import LinearClassifier, LinearEstimator, LinearRegressor
 from everflow.estimator.canned.parsing import classifier_parse_example_spec, regressor_parse_example_spec

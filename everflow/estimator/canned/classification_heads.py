@@ -20,20 +20,18 @@ from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits
 from everflow.ops.strings import as_string
 
 
-def check_label_vocabulary(label_vocabulary, n_classes=None):
-    """ValueError for something else than a list of as many classes."""
-    if label_vocabulary is None:
-        return
-    if not isinstance(label_vocabulary, (list, tuple)):
-        raise ValueError(f"label_vocabulary should be a list or a tuple. Given type: {type(label_vocabulary)}")
-    if n_classes is not None and len(label_vocabulary) != n_classes:
-        raise ValueError(f"Length of label_vocabulary must be n_classes={n_classes}. Given: {len(label_vocabulary)}")
+def check_label_vocabulary(label_vocabulary):
+    """TypeError for something else than a list."""
+    if label_vocabulary is not None and not isinstance(label_vocabulary, (list, tuple)):
+        raise TypeError(f"label_vocabulary should be a list or tuple. Given type: {type(label_vocabulary)}")
 
 
 def check_n_classes(n_classes):
-    """More than two classes are asserted by the graph that a head is made in, where the number itself can't tell."""
+    """ValueError for fewer than three classes; the graph that a head is made in asserts it as well."""
     if n_classes is None:
         raise ValueError("n_classes cannot be None")
+    if n_classes <= 2:
+        raise ValueError(f"n_classes must be > 2: {n_classes}.")
     with control_dependencies([check.assert_greater(constant(n_classes), 2, message="n_classes must be greater than 2")]):
         no_op()
 
@@ -69,7 +67,7 @@ class _ClassificationHead(Head):
     """What both kinds share."""
 
     def __init__(self, n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name):
-        check_label_vocabulary(label_vocabulary, n_classes)
+        check_label_vocabulary(label_vocabulary)
         super().__init__(loss_reduction, name, weight_column)
         if loss_fn:
             check_loss_fn(loss_fn)

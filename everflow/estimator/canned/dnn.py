@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.feature_column.columns import FeatureColumn
@@ -11,6 +13,7 @@ from everflow.feature_column.features_layers import DenseFeatures
 from everflow.feature_column.input_layer import input_layer
 from everflow.layers.core import Dense, Dropout
 from everflow.layers.normalization import BatchNormalization
+from everflow.losses import Reduction
 from everflow.ops.initializers import glorot_uniform_initializer
 from everflow.ops.nn import relu
 from everflow.ops.partitioned_variables import min_max_variable_partitioner
@@ -103,3 +106,29 @@ class DNNEstimator(Estimator):
             )
 
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+
+
+class DNNClassifier(DNNEstimator):
+    """A fully connected network over feature columns that tells classes apart.
+
+    >>> classifier = tf.estimator.DNNClassifier([10, 10], [tf.feature_column.numeric_column("x", shape=4)], n_classes=3)
+    >>> classifier.train(input_fn, steps=1000)
+    """
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
+                 optimizer="Adagrad", activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
+                 loss_reduction=Reduction.SUM, batch_norm=False):  # fmt: skip
+        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
+                         warm_start_from, batch_norm)  # fmt: skip
+
+
+class DNNRegressor(DNNEstimator):
+    """A fully connected network over feature columns that predicts numbers."""
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Adagrad",
+                 activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
+                 loss_reduction=Reduction.SUM, batch_norm=False):  # fmt: skip
+        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
+                         warm_start_from, batch_norm)  # fmt: skip

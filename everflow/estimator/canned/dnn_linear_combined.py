@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from everflow.estimator.canned import dnn, linear
+from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, get_collection
+from everflow.losses import Reduction
 from everflow.ops.grouping import group
 from everflow.ops.nn import relu
 from everflow.ops.partitioned_variables import min_max_variable_partitioner
@@ -34,17 +37,8 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
         dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=dnn.LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
-            dnn_logits = dnn.dnn_logits(
-                features,
-                mode,
-                head.logits_dimension,
-                dnn_hidden_units,
-                dnn_feature_columns,
-                dnn_activation_fn,
-                dnn_dropout,
-                partitioner,
-                batch_norm,
-            )
+            dnn_logits = dnn.dnn_logits(features, mode, head.logits_dimension, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn,
+                                        dnn_dropout, partitioner, batch_norm)  # fmt: skip
     if linear_feature_columns:
         rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(linear_feature_columns))
         linear_optimizer = get_optimizer_instance(linear_optimizer, learning_rate=rate)
@@ -75,27 +69,49 @@ class DNNLinearCombinedEstimator(Estimator):
     def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
                  dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, input_layer_partitioner=None,
                  config=None, linear_sparse_combiner="sum"):  # fmt: skip
+        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
+                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, None, False, linear_sparse_combiner)  # fmt: skip
+
+    def _set_up(self, head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
+                dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
+                linear_sparse_combiner):  # fmt: skip
         linear_columns, dnn_columns = list(linear_feature_columns or []), list(dnn_feature_columns or [])
         if not linear_columns and not dnn_columns:
             raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
 
         def model_fn(features, labels, mode, config):
-            return combined_model_fn(
-                features,
-                labels,
-                mode,
-                config,
-                head,
-                linear_columns,
-                linear_optimizer,
-                dnn_columns,
-                dnn_optimizer,
-                dnn_hidden_units,
-                dnn_activation_fn,
-                dnn_dropout,
-                input_layer_partitioner,
-                False,
-                linear_sparse_combiner,
-            )
+            return combined_model_fn(features, labels, mode, config, head, linear_columns, linear_optimizer, dnn_columns, dnn_optimizer,
+                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
+                                     linear_sparse_combiner)  # fmt: skip
 
-        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+
+
+class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
+    """A wide and deep model that tells classes apart.
+
+    >>> classifier = tf.estimator.DNNLinearCombinedClassifier(
+    ...     linear_feature_columns=[crossed], dnn_feature_columns=[embedded], dnn_hidden_units=[100, 50])
+    """
+
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, n_classes=2, weight_column=None,
+                 label_vocabulary=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=Reduction.SUM,
+                 batch_norm=False, linear_sparse_combiner="sum"):  # fmt: skip
+        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
+                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
+                     linear_sparse_combiner)  # fmt: skip
+
+
+class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
+    """A wide and deep model that predicts numbers."""
+
+    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, label_dimension=1,
+                 weight_column=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=Reduction.SUM,
+                 batch_norm=False, linear_sparse_combiner="sum"):  # fmt: skip
+        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
+                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
+                     linear_sparse_combiner)  # fmt: skip

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math as python_math
 
 from everflow import summary
+from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
 from everflow.estimator.canned.optimizers import get_optimizer_instance
+from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.linear_layer import LinearModel
 from everflow.feature_column.linear_model import linear_model
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
+from everflow.losses import Reduction
 from everflow.ops import array, math
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import cond
@@ -88,9 +91,30 @@ class LinearEstimator(Estimator):
     """A linear model over feature columns for any head."""
 
     def __init__(self, head, feature_columns, model_dir=None, optimizer="Ftrl", config=None, partitioner=None, sparse_combiner="sum"):
+        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, None, sparse_combiner)
+
+    def _set_up(self, head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner):
         def model_fn(features, labels, mode, config):
             return linear_model_fn(
                 features, labels, mode, head, tuple(feature_columns or []), optimizer, partitioner, config, sparse_combiner
             )
 
-        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+
+
+class LinearClassifier(LinearEstimator):
+    """A linear model over feature columns that tells classes apart: logistic regression."""
+
+    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl",
+                 config=None, partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
+        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)
+
+
+class LinearRegressor(LinearEstimator):
+    """A linear model over feature columns that predicts numbers: linear regression."""
+
+    def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
+                 partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
+        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)

@@ -39,7 +39,9 @@ class MultiLabelHead(Head):
         for threshold in thresholds:
             if not 0.0 < threshold < 1.0:
                 raise ValueError(f"thresholds must be in (0, 1) range. Given: {threshold}")
-        check_label_vocabulary(label_vocabulary, n_classes)
+        check_label_vocabulary(label_vocabulary)
+        if label_vocabulary is not None and len(label_vocabulary) != n_classes:
+            raise ValueError(f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(label_vocabulary)}")
         super().__init__(loss_reduction, name, weight_column)
         if loss_fn:
             check_loss_fn(loss_fn)
