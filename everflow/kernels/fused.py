@@ -29,6 +29,13 @@ def _matmul_bias_of(node):
     return _BIASED[node.attribute("transpose_a"), node.attribute("transpose_b")]
 
 
+@kernel("_MatMulColumns")
+def matmul_columns(a, b, *, transpose_a, transpose_b, start, count):
+    """Some columns of a product."""
+    b = b.t() if transpose_b else b
+    return torch.mm(a.t() if transpose_a else a, b.narrow(1, start, count))
+
+
 @kernel("_SumOfMatMuls")
 def sum_of_matmuls(a, b, *, transpose_a, transpose_b):
     """The sum of products a[i] b[i] is one product of all a side by side and all b one below the other."""

@@ -60,6 +60,12 @@ def unchanged():
     return raw.Neg(x=raw.Reshape(tensor=summed, shape=tf.constant([2]))), x
 
 
+def sliced():
+    x = tf.placeholder(tf.float32, [2])
+    product = raw.MatMul(a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    return raw.Slice(input=product, begin=[0, 1], size=[-1, 2]), x
+
+
 def biased():
     x = tf.placeholder(tf.float32, [2])
     product = raw.MatMul(a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
@@ -87,6 +93,7 @@ def copied():
     ("build", "rule", "switch"),
     [
         (copied, "plain copies", "dependency_optimization"),
+        (sliced, "columns of a product", "arithmetic_optimization"),
         (biased, "product with bias", "remapping"),
         (summed_products, "sum of products", "arithmetic_optimization"),
         (summed_rows, "sum of products", "arithmetic_optimization"),

@@ -26,6 +26,12 @@ _CONVOLUTION = tuple(
 _DEFINITIONS = {
     "_Conv2DBias": OpDef("_Conv2DBias", (ArgDef("input"), ArgDef("filter"), ArgDef("bias")), (ArgDef("output"),), _CONVOLUTION),
     "_MatMulBias": OpDef("_MatMulBias", (ArgDef("a"), ArgDef("b"), ArgDef("bias")), (ArgDef("product"),), _TRANSPOSES),
+    "_MatMulColumns": OpDef(
+        "_MatMulColumns",
+        (ArgDef("a"), ArgDef("b")),
+        (ArgDef("product"),),
+        (*_TRANSPOSES, AttrDef("start", "int"), AttrDef("count", "int")),
+    ),
     "_SumOfMatMuls": OpDef(
         "_SumOfMatMuls",
         (ArgDef("a", number_attr="N"), ArgDef("b", number_attr="N")),
@@ -124,6 +130,26 @@ def sum_of_products(program: Program, session) -> int:
             made[node] = [_fused(program, node, "_SumOfMatMuls", inputs, parts, N=len(parts), **_transposes(parts[0]))]
         elif all(n.type == "BiasAddGrad" and uses[n, 0] == 1 and _is_matrix(n.inputs[0]) for n in parts):
             made[node] = [_fused(program, node, "_SumOfRows", [n.inputs[0] for n in parts], parts, N=len(parts))]
+    return put(program, made)
+
+
+def columns_of_product(program: Program, session) -> int:
+    """A slice of some columns of a product, as the gradient of a joined input has: the product with those columns only."""
+    uses = uses_of(program)
+    made: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        if node.type != "Slice" or not _is_float_matmul(node.inputs[0], uses):
+            continue
+        product = node.inputs[0][0]
+        begin, size, shape = node.constant_input(1), node.constant_input(2), product.output_shapes[0]
+        if begin is None or size is None or shape is None or not shape.is_fully_defined() or tuple(begin.shape) != (2,):
+            continue
+        (rows, columns), (first_row, start), (row_count, count) = shape.as_list(), begin.tolist(), size.tolist()
+        count = columns - start if count == -1 else count
+        if first_row == 0 and row_count in (-1, rows) and start >= 0 and count > 0 and start + count <= columns:
+            made[node] = [
+                _fused(program, node, "_MatMulColumns", list(product.inputs), [product], **_transposes(product), start=start, count=count)
+            ]
     return put(program, made)
 
 

@@ -11,7 +11,14 @@ from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.plan.aliasing import FRESH, VIEWS
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.factors import constant_factors
-from everflow.runtime.plan.fusion import joint_updates, moving_averages, product_with_bias, sum_of_products, sums_by_pairs
+from everflow.runtime.plan.fusion import (
+    columns_of_product,
+    joint_updates,
+    moving_averages,
+    product_with_bias,
+    sum_of_products,
+    sums_by_pairs,
+)
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
 from everflow.runtime.plan.structure import CONTROL_FLOW, structure
@@ -309,6 +316,7 @@ RULES = [
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
     Rule("constant factors", constant_factors, "arithmetic_optimization"),
     Rule("sum of products", sum_of_products, "arithmetic_optimization"),
+    Rule("columns of a product", columns_of_product, "arithmetic_optimization"),
     Rule("product with bias", product_with_bias, "remapping"),
     Rule("moving averages", moving_averages, "remapping"),
     Rule("joint updates", joint_updates, "scoped_allocator_optimization"),
