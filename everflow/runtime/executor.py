@@ -7,7 +7,7 @@ import time
 
 from everflow.framework import errors
 from everflow.framework.operation import Operation, Tensor
-from everflow.runtime import devices, tracing
+from everflow.runtime import debug_dumps, devices, tracing
 from everflow.runtime.feeds import Feeder
 from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
@@ -126,8 +126,8 @@ class LocalExecutor:
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], self.config.operation_timeout_in_ms)
         return found
 
-    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, **options):
-        """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed."""
+    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options):
+        """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.plan.compile import compile_plan, compile_shaped
 
         with self._lock:
@@ -135,7 +135,7 @@ class LocalExecutor:
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
             make = compile_shaped if shaped else compile_plan
-            return make(fetches, feeds, self.state, self._placer, self._rules, **options)
+            return make(fetches, feeds, self.state, self._placer, [] if as_drawn else self._rules, **options)
 
     def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
@@ -143,7 +143,11 @@ class LocalExecutor:
         prepared = self.prepare(fetches, tensors)
         plan = prepared.plan
         trace = None
-        if options is not None and options.trace_level > 0 and run_metadata is not None:
+        if options is not None and options.debug_options.debug_tensor_watch_opts:
+            dumps = debug_dumps.DebugDumps(options.debug_options)
+            plan = self.compile(fetches, tensors, recorder=dumps.record, as_drawn=True)
+            dumps.write_graphs(plan.partitions.graph_defs(), fetches, tensors)
+        elif options is not None and options.trace_level > 0 and run_metadata is not None:
             trace = tracing.StepTrace()
             plan = self.compile(fetches, tensors, recorder=trace.record)
         timeout = options.timeout_in_ms if options is not None else 0

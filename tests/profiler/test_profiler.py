@@ -44,7 +44,7 @@ def test_table_of_op_types(graph, capsys):
     message = tf.profiler.profile(graph, cmd="op", options=Builder.float_operation())
     assert message.total_float_ops == 55 and message.children[0].name == "MatMul"
     text = capsys.readouterr().out
-    assert "\nMatMul                   48 float_ops (100.00%, 87.27%)\nSum                       7 float_ops (12.73%, 12.73%)\n" in text
+    assert "\nMatMul                   48 float_ops (100.00%, 87.27%)\nSum                        7 float_ops (12.73%, 12.73%)\n" in text
 
 
 def test_graph_view_has_each_node_once(graph):

@@ -1,0 +1,223 @@
+"""Sessions that dump what they compute, and the hooks that do the same for monitored sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+import time
+
+from everflow.debug.dumps import FEEDS_FILE, FETCHES_FILE
+from everflow.debug.watches import WatchOptions, watch_graph
+from everflow.framework import errors, nest
+from everflow.framework.scopes import default_session
+from everflow.platform import gfile
+from everflow.protos import config_pb2, event_pb2
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+class BaseDebugWrapperSession:
+    """A session around another one: `run` goes through `invoke_run`, everything else to the session inside."""
+
+    def __init__(self, sess, thread_name_filter=None, pass_through_operrors=False):
+        if not hasattr(sess, "run") or not hasattr(sess, "graph"):
+            raise TypeError(f"Expected type BaseSession; got type {type(sess)}")
+        self._sess = sess
+        self._thread_name_pattern = re.compile(thread_name_filter) if thread_name_filter else None
+        self._pass_through_operrors = pass_through_operrors
+        self._run_call_count = 0
+
+    graph = property(lambda self: self._sess.graph, doc="The graph of the session.")
+    graph_def = property(lambda self: self._sess.graph_def, doc="That graph as a GraphDef.")
+    sess_str = property(lambda self: self._sess.sess_str, doc="Where the session runs.")
+    session = property(lambda self: self._sess, doc="The session inside.")
+    run_call_count = property(lambda self: self._run_call_count, doc="How often `run` was called.")
+
+    def increment_run_call_count(self):
+        self._run_call_count += 1
+
+    def run(
+        self,
+        fetches,
+        feed_dict=None,
+        options=None,
+        run_metadata=None,
+        callable_runner=None,
+        callable_runner_args=None,
+        callable_options=None,
+    ):
+        """Run as the session inside does, with debugging around it."""
+        self.increment_run_call_count()
+        if callable_runner is not None:
+            return callable_runner(*(callable_runner_args or ()))
+        if not nest.flatten(fetches) or not self._this_thread_counts():
+            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+        with_watches = config_pb2.RunOptions()
+        if options is not None:
+            with_watches.CopyFrom(options)
+        return self.invoke_run(fetches, feed_dict, with_watches, run_metadata if run_metadata is not None else config_pb2.RunMetadata())
+
+    def invoke_run(self, fetches, feed_dict, options, run_metadata):
+        """One run, for kinds of wrappers to do something around."""
+        return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+
+    def _this_thread_counts(self):
+        return self._thread_name_pattern is None or bool(self._thread_name_pattern.match(threading.current_thread().name))
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function of the fed values."""
+
+        def call(*values, **kwargs):
+            return self.run(fetches, dict(zip(feed_list or [], values, strict=True)), kwargs.get("options"), kwargs.get("run_metadata"))
+
+        return call
+
+    def run_step_fn(self, step_fn):
+        """As MonitoredSession's."""
+        return self._sess.run_step_fn(step_fn)
+
+    def partial_run_setup(self, fetches, feeds=None):
+        raise NotImplementedError("partial_run_setup is not implemented for debug-wrapper sessions.")
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        raise NotImplementedError("partial_run is not implemented for debug-wrapper sessions.")
+
+    def list_devices(self, *args, **kwargs):
+        """The devices of the session inside."""
+        return self._sess.list_devices(*args, **kwargs)
+
+    def reset(self, *args, **kwargs):
+        """As the session's."""
+        return self._sess.reset(*args, **kwargs)
+
+    def should_stop(self):
+        """Whether a monitored session inside should stop."""
+        return self._sess.should_stop() if hasattr(self._sess, "should_stop") else False
+
+    def as_default(self):
+        """A context in which `Tensor.eval` runs through the debugger."""
+        return default_session(self)
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            if hasattr(self._sess, "graph"):
+                stack.enter_context(self.graph.as_default())
+            stack.enter_context(self.as_default())
+            self._entered = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc):
+        self._entered.__exit__(*exc)
+        self.close()
+
+    def close(self):
+        """Close the session inside."""
+        self._sess.close()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__dict__["_sess"], name)
+
+
+def watch_options_of(watch_fn, fetches, feeds):
+    """What a watch_fn says, in any of the forms it may have."""
+    if watch_fn is None:
+        return WatchOptions()
+    found = watch_fn(fetches, feeds)
+    return WatchOptions(*found) if isinstance(found, tuple) else found
+
+
+def add_watches(options, graph, watched, urls):
+    watch_graph(
+        options,
+        graph,
+        debug_ops=watched.debug_ops,
+        debug_urls=urls,
+        node_name_regex_whitelist=watched.node_name_regex_whitelist,
+        op_type_regex_whitelist=watched.op_type_regex_whitelist,
+        tensor_dtype_regex_whitelist=watched.tensor_dtype_regex_whitelist,
+        tolerate_debug_op_creation_failures=watched.tolerate_debug_op_creation_failures,
+        reset_disk_byte_usage=True,
+    )
+
+
+class DumpingDebugWrapperSession(BaseDebugWrapperSession):
+    """A session that dumps the tensors of each run into a folder of its own, below `session_root`.
+
+    `watch_fn(fetches, feeds)` returns WatchOptions for a run, to dump less than everything.
+
+    >>> sess = tf_debug.DumpingDebugWrapperSession(sess, "/tmp/dumps")
+    """
+
+    def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None, log_usage=True):
+        super().__init__(sess, thread_name_filter, pass_through_operrors)
+        self._watch_fn = _checked_watch_fn(watch_fn)
+        self._session_root = _new_root(session_root)
+
+    def prepare_run_debug_urls(self, fetches, feed_dict):
+        """Make the folder of a run; returns its URLs."""
+        folder = os.path.join(self._session_root, f"run_{int(time.time() * 1e6)}_{self.run_call_count - 1}")
+        gfile.MakeDirs(folder)
+        _write_info(os.path.join(folder, FETCHES_FILE), repr(fetches))
+        _write_info(os.path.join(folder, FEEDS_FILE), repr(feed_dict.keys()) if feed_dict else "")
+        return [f"file://{folder}"]
+
+    def invoke_run(self, fetches, feed_dict, options, run_metadata):
+        watched = watch_options_of(self._watch_fn, fetches, feed_dict)
+        add_watches(options, self.graph, watched, self.prepare_run_debug_urls(fetches, feed_dict))
+        try:
+            return super().invoke_run(fetches, feed_dict, options, run_metadata)
+        except errors.OpError as e:
+            if self._pass_through_operrors:
+                raise
+            return e
+
+
+def _checked_watch_fn(watch_fn):
+    if watch_fn is not None and not callable(watch_fn):
+        raise TypeError("watch_fn is not callable.")
+    return watch_fn
+
+
+def _new_root(session_root):
+    if gfile.Exists(session_root):
+        if not gfile.IsDirectory(session_root):
+            raise ValueError(f"session_root path points to a file: {session_root}")
+        if gfile.ListDirectory(session_root):
+            raise ValueError(f"session_root path points to a non-empty directory: {session_root}")
+    else:
+        gfile.MakeDirs(session_root)
+    return session_root
+
+
+def _write_info(path, text):
+    event = event_pb2.Event()
+    event.log_message.message = text
+    with gfile.GFile(path, "wb") as f:
+        f.write(event.SerializeToString())
+
+
+class DumpingDebugHook(SessionRunHook):
+    """A hook of monitored sessions and estimators that dumps the tensors of each run."""
+
+    def __init__(self, session_root, watch_fn=None, thread_name_filter=None, log_usage=True):
+        self._session_root = session_root
+        self._watch_fn = _checked_watch_fn(watch_fn)
+        self._thread_name_filter = thread_name_filter
+        self._wrapper = None
+
+    def before_run(self, run_context):
+        if self._wrapper is None:
+            self._wrapper = DumpingDebugWrapperSession(
+                run_context.session, self._session_root, watch_fn=self._watch_fn, thread_name_filter=self._thread_name_filter
+            )
+        self._wrapper.increment_run_call_count()
+        args = run_context.original_args
+        if not self._wrapper._this_thread_counts():
+            return SessionRunArgs(None)
+        options = config_pb2.RunOptions()
+        watched = watch_options_of(self._watch_fn, args.fetches, args.feed_dict)
+        add_watches(options, run_context.session.graph, watched, self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict))
+        return SessionRunArgs(None, feed_dict=None, options=options)
