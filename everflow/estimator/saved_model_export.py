@@ -10,12 +10,13 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.framework.errors import NotFoundError
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection
+from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.framework.seeds import set_random_seed
 from everflow.platform import file_io, logging
 from everflow.runtime.session import Session
 from everflow.saved_model import signature_constants, tag_constants
 from everflow.saved_model.builder import SavedModelBuilder
+from everflow.saved_model.constants import TRAIN_OP_KEY
 from everflow.saved_model.signature_def_utils import is_valid_signature
 from everflow.train.saver import Saver
 from everflow.train.scaffold import Scaffold
@@ -65,6 +66,8 @@ def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_def
         receiver = receiver_fn()
         spec = estimator._call_model_fn(receiver.features, getattr(receiver, "labels", None), mode, estimator.config)
         signatures = _signatures(mode, spec, receiver)
+        if spec.train_op is not None:
+            add_to_collection(TRAIN_OP_KEY, spec.train_op)
         with Session(config=estimator._session_config) as session:
             local_init_op = spec.scaffold.local_init_op
             if local_init_op is None:

@@ -7,10 +7,32 @@ from everflow.platform import logging
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import SavedModelLoader, load
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession
 
 
-class SavedModelPredictor:
-    """Calls a SavedModel: `predictor({"x": values})` returns its outputs by name."""
+class Predictor:
+    """Calls a model in a session of its own: `predictor({"x": values})` returns its outputs by name."""
+
+    _graph = _session = _feed_tensors = _fetch_tensors = None
+
+    graph = property(lambda self: self._graph)
+    session = property(lambda self: self._session)
+    feed_tensors = property(lambda self: self._feed_tensors)
+    fetch_tensors = property(lambda self: self._fetch_tensors)
+
+    def __call__(self, input_dict):
+        unknown = set(input_dict) - set(self._feed_tensors)
+        if unknown:
+            raise ValueError(f"Got unexpected keys in input_dict: {unknown}")
+        feeds = {self._feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
+        return self._session.run(fetches=self._fetch_tensors, feed_dict=feeds)
+
+    def __repr__(self):
+        return f"{type(self).__name__} with feed tensors {self._feed_tensors} and fetch_tensors {self._fetch_tensors}"
+
+
+class SavedModelPredictor(Predictor):
+    """A predictor of a SavedModel."""
 
     def __init__(self, export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
                  config=None):  # fmt: skip
@@ -28,21 +50,6 @@ class SavedModelPredictor:
             output_names = {key: info.name for key, info in signature_def.outputs.items()}
         self._feed_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in input_names.items()}
         self._fetch_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in output_names.items()}
-
-    graph = property(lambda self: self._graph)
-    session = property(lambda self: self._session)
-    feed_tensors = property(lambda self: self._feed_tensors)
-    fetch_tensors = property(lambda self: self._fetch_tensors)
-
-    def __call__(self, input_dict):
-        unknown = set(input_dict) - set(self._feed_tensors)
-        if unknown:
-            raise ValueError(f"Got unexpected keys in input_dict: {unknown}")
-        feeds = {self._feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
-        return self._session.run(fetches=self._fetch_tensors, feed_dict=feeds)
-
-    def __repr__(self):
-        return f"SavedModelPredictor with feed tensors {self._feed_tensors} and fetch_tensors {self._fetch_tensors}"
 
 
 def _check_arguments(signature_def_key, signature_def, input_names, output_names):
@@ -64,3 +71,26 @@ def from_saved_model(export_dir, signature_def_key=None, signature_def=None, inp
                      config=None):  # fmt: skip
     """A predictor of a SavedModel, by a signature or by tensor names."""
     return SavedModelPredictor(export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config)
+
+
+class CoreEstimatorPredictor(Predictor):
+    """A predictor of an estimator's newest checkpoint."""
+
+    def __init__(self, estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):
+        self._graph = graph or Graph()
+        with self._graph.as_default():
+            receiver = serving_input_receiver_fn()
+            spec = estimator.model_fn(features=receiver.features, labels=None, mode="infer", config=estimator.config)
+            creator = ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
+            self._session = MonitoredSession(session_creator=creator)
+            key = output_key or DEFAULT_SERVING_SIGNATURE_DEF_KEY
+            if key not in spec.export_outputs:
+                raise KeyError(f"output_key must be one of {list(spec.export_outputs)}; got {key}")
+            signature = spec.export_outputs[key].as_signature_def(receiver.receiver_tensors)
+            self._feed_tensors = {name: self._graph.get_tensor_by_name(info.name) for name, info in signature.inputs.items()}
+            self._fetch_tensors = {name: self._graph.get_tensor_by_name(info.name) for name, info in signature.outputs.items()}
+
+
+def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):
+    """A predictor of a `tf.estimator.Estimator`, without exporting it."""
+    return CoreEstimatorPredictor(estimator, serving_input_receiver_fn, output_key, graph, config)

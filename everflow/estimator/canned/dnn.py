@@ -20,7 +20,7 @@ from everflow.ops.partitioned_variables import min_max_variable_partitioner
 from everflow.ops.variable_scope import get_variable_scope, variable_scope
 
 # Of Adagrad, which networks use unless they are told otherwise.
-LEARNING_RATE = 0.05
+_LEARNING_RATE = 0.05
 
 
 def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn=relu, dropout=None, input_layer_partitioner=None,
@@ -33,18 +33,18 @@ def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_
             net = DenseFeatures(columns, name="input_layer")(features)
         else:
             net = input_layer(features, columns)
-    get_variable_scope().set_use_resource(True)
-    for i, hidden in enumerate(hidden_units):
-        name = f"hiddenlayer_{i}"
-        net = Dense(hidden, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=name)(net)
-        if dropout is not None and training:
-            net = Dropout(rate=dropout)(net, training=True)
-        if batch_norm:
-            # The moving averages take in about the last thousand batches.
-            net = BatchNormalization(momentum=0.999, name=f"{name}/batchnorm_{i}")(net, training=training)
-        add_layer_summary(net, f"dnn/{name}")
-    logits = Dense(units, kernel_initializer=glorot_uniform_initializer(), name="logits")(net)
-    add_layer_summary(logits, "dnn/logits")
+    with variable_scope(get_variable_scope(), use_resource=True, auxiliary_name_scope=False):
+        for i, hidden in enumerate(hidden_units):
+            name = f"hiddenlayer_{i}"
+            net = Dense(hidden, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=name)(net)
+            if dropout is not None and training:
+                net = Dropout(rate=dropout)(net, training=True)
+            if batch_norm:
+                # The moving averages take in about the last thousand batches.
+                net = BatchNormalization(momentum=0.999, name=f"{name}/batchnorm_{i}")(net, training=training)
+            add_layer_summary(net, f"dnn/{name}")
+        logits = Dense(units, kernel_initializer=glorot_uniform_initializer(), name="logits")(net)
+        add_layer_summary(logits, "dnn/logits")
     return logits
 
 
@@ -63,7 +63,7 @@ def dnn_model_fn(features, labels, mode, config, head, hidden_units, feature_col
                  input_layer_partitioner, batch_norm):  # fmt: skip
     """The model function of the networks: logits for the head, which makes of them what a mode needs."""
     assert_features_are_dict(features)
-    optimizer = get_optimizer_instance(optimizer, learning_rate=LEARNING_RATE)
+    optimizer = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
     partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
     with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
         logits = dnn_logits(

@@ -18,7 +18,8 @@ from everflow.ops.state import assign_add
 from everflow.ops.variable_scope import variable_scope
 from everflow.train.global_step import get_global_step
 
-# The linear part's rate of learning is kept lower than that of a linear model alone.
+# Of the optimizers they use by default; each part learns slower than it would alone.
+_DNN_LEARNING_RATE = 0.001
 _LINEAR_LEARNING_RATE = 0.005
 
 
@@ -34,7 +35,7 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
     if dnn_feature_columns:
         if not dnn_hidden_units:
             raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
-        dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=dnn.LEARNING_RATE)
+        dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=_DNN_LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
             dnn_logits = dnn.dnn_logits(features, mode, head.logits_dimension, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn,
