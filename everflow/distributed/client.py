@@ -108,7 +108,8 @@ class RemoteExecutor:
 
     def reset(self, containers: list[str]) -> None:
         """Forget the objects of these containers on all tasks; sessions there end."""
-        request = master_pb2.ResetRequest(container=containers, device_filters=self.config.device_filters)
+        named = [c for c in containers if c]  # none means the default one
+        request = master_pb2.ResetRequest(container=named, device_filters=self.config.device_filters)
         self._call("Reset", request, self.config.operation_timeout_in_ms, wait=True)
 
     def close(self) -> None:

@@ -32,6 +32,41 @@ def decode(proto: tensor_pb2.TensorProto, dtype: dtypes.DType | None = None) -> 
     if dtype is not None and proto.dtype != dtype.as_datatype_enum:
         raise errors.InvalidArgumentError(None, None, f"Tensor type {proto.dtype} came where {dtype.name} was expected")
     try:
+        if proto.dtype == dtypes.string.as_datatype_enum and proto.tensor_content:
+            return _packed_text(proto)
         return array_of(proto)
     except (TypeError, ValueError) as e:
         raise errors.InvalidArgumentError(None, None, f"A tensor that came can't be read: {e}") from None
+
+
+def _packed_text(proto: tensor_pb2.TensorProto) -> np.ndarray:
+    """Strings in TensorFlow's packed form: their lengths as varints, then all their bytes."""
+    shape, data = [d.size for d in proto.tensor_shape.dim], proto.tensor_content
+    count = int(np.prod(shape, dtype=np.int64))
+    if not 0 <= count <= len(data):
+        raise ValueError(f"{len(data)} bytes can't hold strings of shape {shape}")
+    lengths, position = [], 0
+    for _ in range(count):
+        length, position = _varint(data, position)
+        lengths.append(length)
+    if position + sum(lengths) != len(data):
+        raise ValueError(f"{len(data) - position} bytes where strings of {sum(lengths)} bytes were announced")
+    result = np.empty(count, object)
+    for i, length in enumerate(lengths):
+        result[i] = data[position : position + length]
+        position += length
+    return result.reshape(shape)
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """(number, position after it)."""
+    value = shift = 0
+    while shift < 64:
+        if position >= len(data):
+            raise ValueError("a length is cut off")
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if byte < 0x80:
+            return value, position
+    raise ValueError("a length takes more than 64 bits")

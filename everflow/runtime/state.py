@@ -161,3 +161,5 @@ class Step:
             if self.deadline is not None:
                 wait = max(0.0, min(wait, self.deadline - time.monotonic()))
             condition.wait(wait)
+            if predicate():  # what came too late is left to others
+                self.check()
