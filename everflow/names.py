@@ -88,6 +88,7 @@ from everflow.framework.shapes import dimension_at_index, dimension_value
 from everflow.ops.control_flow.functional_branches import switch_case
 from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
 from everflow.ops.traced_functions import function
+from everflow.ops.wrapped_functions import wrap_function
 from everflow.ops.gradient_tape import GradientTape
 from everflow.eager.mode import enable_eager_execution
 from everflow.eager.py_function import py_function

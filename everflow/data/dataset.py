@@ -52,7 +52,7 @@ class Dataset:
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>".replace("'", "")
 
     def __iter__(self):
-        raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+        return iterators.of_values(self)
 
     def options(self):
         """The options set for this dataset and those it is made of."""

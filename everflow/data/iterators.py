@@ -1,4 +1,4 @@
-"""Iterators: what a dataset's elements are taken from in a graph."""
+"""Iterators: what a dataset's elements are taken from, in a graph and when executing eagerly."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from everflow.data import structure
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import OutOfRangeError
 from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
 from everflow.framework.graph import Graph
-from everflow.framework.scopes import device, get_default_graph, name_scope
+from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
 
 
 class Iterator:
@@ -104,11 +105,66 @@ class Iterator:
     output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
 
 
+class IteratorV2:
+    """An iterator of eager execution and of traced functions: Python's own protocol over a dataset.
+
+    >>> for image, label in dataset:
+    ...     train(image, label)
+    """
+
+    def __init__(self, dataset):
+        dataset = dataset._apply_options()
+        self._element_spec = dataset.element_spec
+        with device("/cpu:0"):
+            self._iterator_resource, self._deleter = raw.AnonymousIteratorV2(
+                output_types=structure.flat_types(self._element_spec), output_shapes=structure.flat_shapes(self._element_spec)
+            )
+            raw.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.next()
+
+    def next(self):
+        """The next element; StopIteration at the end."""
+        try:
+            return self._take(raw.IteratorGetNextSync)
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    def get_next(self, name=None):
+        """The next element; OutOfRangeError at the end."""
+        return self._take(raw.IteratorGetNextSync if executing_eagerly() else raw.IteratorGetNext, name)
+
+    def _take(self, build, name=None):
+        types, shapes = structure.flat_types(self._element_spec), structure.flat_shapes(self._element_spec)
+        tensors = build(iterator=self._iterator_resource, output_types=types, output_shapes=shapes, name=name)
+        return structure.from_tensors(self._element_spec, tensors)
+
+    element_spec = property(lambda self: self._element_spec)
+    output_types = property(lambda self: structure.legacy_types(self._element_spec))
+    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
+    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
+
+
 # --- of a dataset ------------------------------------------------------------------------------
+
+
+def of_values(dataset) -> IteratorV2:
+    """An iterator for `for` loops; RuntimeError where a plain graph is drawn, in which nothing can be looped over."""
+    if executing_eagerly() or get_default_graph().building_function:
+        return IteratorV2(dataset)
+    raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
 
 
 def initializable(dataset, shared_name=None) -> Iterator:
     """An iterator that must be initialised in each session."""
+    if executing_eagerly():
+        raise RuntimeError(
+            "dataset.make_initializable_iterator is not supported when eager execution is enabled: loop over the dataset itself."
+        )
     variant = dataset._apply_options()._variant_tensor
     spec = dataset.element_spec
     resource = raw.IteratorV2(
@@ -155,8 +211,10 @@ def _dataset_ops(variant) -> set:
     return found
 
 
-def one_shot(dataset) -> Iterator:
+def one_shot(dataset) -> Iterator | IteratorV2:
     """An iterator that needs no initialisation: the dataset is made by a function of the graph when it is first used."""
+    if executing_eagerly():
+        return IteratorV2(dataset)
     graph, spec = get_default_graph(), dataset.element_spec
     body = _FactoryGraph("_make_dataset", graph, _dataset_ops(dataset._variant_tensor))
     try:

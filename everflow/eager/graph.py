@@ -7,6 +7,7 @@ Everything that draws graphs (build functions, gradients, layers, optimizers) so
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 
 import numpy as np
@@ -22,6 +23,8 @@ from everflow.kernels import tensors
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 _ENGINE = Engine()
+# Called after each operation: (op type, inputs, attributes, outputs, name).
+execution_callbacks: list = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
 
 
@@ -121,13 +124,15 @@ class EagerGraph(Graph):
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
             tapes.record(op)
+        for callback in tuple(execution_callbacks):
+            callback(op.type, tuple(inputs), tuple(itertools.chain(*attrs.items())), op.outputs, None if name == op.type else name)
         return op
 
     def call(self, definition, args, kwargs, make):
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
-        if known is None or self._gradient_override_map or self._gradient_function_map:
+        if known is None or self._gradient_override_map or self._gradient_function_map or execution_callbacks:
             op = make(args, None, kwargs)
             if key is not None:
                 _ENGINE.remember(key, definition, op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from everflow.framework import scopes
 from everflow.framework.graph import Graph
 from everflow.ops import variables
@@ -38,6 +40,15 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     scopes._DefaultGraphs.make_bottom = EagerGraph
     scopes.default_graphs.reset()
     variables.enable_resource_variables()
+
+
+@contextlib.contextmanager
+def eager_mode():
+    """A context in which operations run at once, in a process that draws graphs otherwise."""
+    from everflow.eager.graph import EagerGraph
+
+    with EagerGraph().as_default():
+        yield
 
 
 def disable_eager_execution():

@@ -10,6 +10,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly
+from everflow.kernels.script import translated
 from everflow.ops import script
 from everflow.ops.gradient_tape import GradientTape
 from everflow.ops.gradients import is_trainable
@@ -67,7 +68,11 @@ def py_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own nam
     several = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
     if executing_eagerly():
-        result = _converted(func(*[convert_to_tensor(x) for x in inp]), types)
+        arguments = [convert_to_tensor(x) for x in inp]
+        try:
+            result = _converted(func(*arguments), types)
+        except Exception as error:
+            raise translated(error) from error
         return result if several else result[0]
     called = _OnTape(func, types)
     token = script.register(called, types)

@@ -18,6 +18,15 @@ _numbers = itertools.count()
 _WITHOUT_ARRAYS = (dtypes.resource, dtypes.variant)
 
 
+def _plain(value):
+    return str(value)
+
+
+def _exact(value):
+    """An array's own form; scalars as Python writes them."""
+    return repr(value) if isinstance(value, (np.ndarray, bytes)) else repr(value.item())
+
+
 class EagerTensor(Tensor):
     """A tensor with a value, made by an operation that ran at once.
 
@@ -173,7 +182,7 @@ class EagerTensor(Tensor):
 
     # --- text --------------------------------------------------------------------------------
 
-    def _text(self, show):
+    def _text(self, show=_exact):
         if self._dtype in _WITHOUT_ARRAYS:
             return "<unprintable>"
         array = self._array()
@@ -183,13 +192,4 @@ class EagerTensor(Tensor):
         return f"tf.Tensor({self._text(_plain)}, shape={self.shape}, dtype={self._dtype.name})"
 
     def __repr__(self):
-        return f"<tf.Tensor: id={self._id}, shape={self.shape}, dtype={self._dtype.name}, numpy={self._text(_exact)}>"
-
-
-def _plain(value):
-    return str(value)
-
-
-def _exact(value):
-    """An array's own form; scalars as Python writes them."""
-    return repr(value) if isinstance(value, (np.ndarray, bytes)) else repr(value.item())
+        return f"<tf.Tensor: id={self._id}, shape={self.shape}, dtype={self._dtype.name}, numpy={self._text()}>"

@@ -51,8 +51,13 @@ def _called(registered, arguments):
     try:
         return registered.function(*arguments)
     except Exception as e:
-        kind = next((mapped for caught, mapped in _BECOMES if isinstance(e, caught)), errors.UnknownError)
-        raise kind(None, None, f"{type(e).__name__}: {e}\n{traceback.format_exc()}") from e
+        raise translated(e) from e
+
+
+def translated(error):
+    """The error that an op raises for one that the function it calls raised."""
+    kind = next((mapped for caught, mapped in _BECOMES if isinstance(error, caught)), errors.UnknownError)
+    return kind(None, None, f"{type(error).__name__}: {error}\n{''.join(traceback.format_exception(error))}")
 
 
 def _argument(value, dtype):

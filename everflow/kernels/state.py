@@ -6,6 +6,8 @@ functions writes into it. Training ops are in `training.py`.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import torch
 
@@ -45,16 +47,29 @@ class Buffer:
 
     def unshare(self) -> None:
         """Before a write: if somebody else still holds what was read from here, leave that alone and go on with a copy."""
-        buffer = self.value
-        if isinstance(buffer, torch.Tensor):
-            if torch._C._storage_Use_Count(buffer.untyped_storage()._cdata) > 2:
-                self.value = buffer.clone()
-        elif isinstance(buffer, np.ndarray):
-            self.value = buffer.copy()
+        if isinstance(self.value, torch.Tensor):
+            if self._holders() > _ALONE:
+                self.value = self.value.clone()
+        elif isinstance(self.value, np.ndarray):
+            self.value = self.value.copy()
+
+    def _holders(self) -> int:
+        """How many hold the tensor or a view of its memory; `_ALONE` where only this does."""
+        return sys.getrefcount(self.value) + torch._C._storage_Use_Count(self.value.untyped_storage()._cdata)
 
     def __repr__(self):
         state = "uninitialized" if self.value is None else tuple(self.value.shape)
         return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {state}>"
+
+
+def _holders_of_a_new_one() -> int:
+    buffer = Buffer(None)
+    buffer.value = torch.zeros(())
+    return buffer._holders()
+
+
+# How references are counted differs from one Python to the next.
+_ALONE = _holders_of_a_new_one()
 
 
 class Ref(Buffer):

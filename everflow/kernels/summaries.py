@@ -172,7 +172,8 @@ def audio_summary(tag, tensor, *, sample_rate, max_outputs):
 # --- tensors and merging ---------------------------------------------------------------------
 
 
-def _tensor_value(summary, tag, tensor, dtype):
+def tensor_value(summary, tag, tensor, dtype):
+    """Add a value that holds a tensor."""
     made = summary.value.add(tag=tag)
     made.tensor.CopyFrom(make_tensor_proto(to_numpy(tensor, dtype), dtype))
     return made
@@ -181,7 +182,7 @@ def _tensor_value(summary, tag, tensor, dtype):
 @kernel("TensorSummaryV2")
 def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):  # noqa: N803  the attribute's name
     summary = Summary()
-    made = _tensor_value(summary, _text(tag), tensor, T)
+    made = tensor_value(summary, _text(tag), tensor, T)
     made.metadata.CopyFrom(SummaryMetadata.FromString(serialized_summary_metadata.item()))
     return _serialized(summary)
 
@@ -189,7 +190,7 @@ def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):  # noqa: 
 @kernel("TensorSummary")
 def tensor_summary(tensor, *, T, node):  # noqa: N803  the attribute's name
     summary = Summary()
-    made = _tensor_value(summary, "", tensor, T)
+    made = tensor_value(summary, "", tensor, T)
     made.node_name = node.name
     return _serialized(summary)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 
 from everflow.framework import builder, dtypes, op_defs, tapes
@@ -34,6 +35,18 @@ from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
 
 _eager_numbers = itertools.count()
+# Functions from a name to the value that a new variable of eager execution begins with, in place of its own initial value.
+_initial_values: list = []
+
+
+@contextlib.contextmanager
+def initial_values_from(value_for):
+    """A context in which variables that are made eagerly begin with `value_for(name)`."""
+    _initial_values.append(value_for)
+    try:
+        yield
+    finally:
+        _initial_values.pop()
 
 
 def is_resource_variable(variable) -> bool:
@@ -169,7 +182,7 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op)
 
     def __repr__(self):
-        value = f", numpy={self.read_value()._text(repr)}" if executing_eagerly() else ""
+        value = f", numpy={self.read_value()._text()}" if executing_eagerly() else ""
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{value}>"
 
 
@@ -245,6 +258,8 @@ class ResourceVariable(BaseResourceVariable):
             with name_scope("Initializer"):
                 value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype=dtype)
             self._dtype = value.dtype.base_dtype
+            if _initial_values:
+                value = convert_to_tensor(_initial_values[-1](scope[:-1]), dtype=self._dtype)
             self._shape = value.shape if shape is None else as_shape(shape)
             self._handle_name = scope[:-1] + ":0"
             # Many may have one name; the number makes each another resource.

@@ -10,7 +10,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.scopes import add_to_collection, get_collection, name_scope
+from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection, name_scope
 from everflow.framework.shapes import scalar as scalar_shape
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import SummaryMetadata
@@ -101,8 +101,14 @@ def tensor_summary(name, tensor, summary_description=None, collections=None, sum
     return value
 
 
+def _refuse_when_eager():
+    if executing_eagerly():
+        raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
+
+
 def merge(inputs, collections=None, name=None):
     """One summary of several."""
+    _refuse_when_eager()
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         value = raw.MergeSummary(inputs=inputs, name=name)
@@ -112,6 +118,7 @@ def merge(inputs, collections=None, name=None):
 
 def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
     """One summary of all in a collection; None where there are none."""
+    _refuse_when_eager()
     summaries = get_collection(key, scope=scope)
     return merge(summaries, name=name) if summaries else None
 
@@ -134,3 +141,8 @@ def _scalar_output(op):
 
 
 not_differentiable(*_OP_TYPES)
+# Those of `summary/writing_ops.py`, which write what they make.
+not_differentiable(
+    "SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "WriteSummary", "WriteRawProtoSummary",
+    "ImportEvent", "WriteScalarSummary", "WriteHistogramSummary", "WriteImageSummary", "WriteAudioSummary", "WriteGraphSummary",
+)  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection
+from everflow.framework.scopes import executing_eagerly, get_collection
+from everflow.ops.eager_variable_store import EagerVariableStore
+from everflow.ops.traced_functions import defun
 from everflow.ops.variable_scope import variable_scope
 from everflow.platform import logging
 
@@ -20,7 +22,21 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
     """
     if kwargs:
         func_ = functools.partial(func_, **kwargs)
-    return Template(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_)
+    if executing_eagerly() and unique_name_ is not None:
+        raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
+    kind = EagerTemplate if executing_eagerly() else Template
+    return kind(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_)
+
+
+def make_template_internal(
+    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, create_graph_function_=False, **kwargs
+):
+    """`make_template`, with the choice to trace the function into the graph."""
+    if kwargs:
+        func_ = functools.partial(func_, **kwargs)
+    if create_graph_function_:
+        func_ = defun(func_)
+    return make_template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
 
 
 class Template:
@@ -103,3 +119,22 @@ class Template:
 
     weights = property(lambda self: self.variables)
     non_trainable_weights = property(lambda self: self.non_trainable_variables)
+
+
+class EagerTemplate(Template):
+    """A template of eager execution: it keeps its variables in a store of its own, since no graph does."""
+
+    def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
+        self._store = EagerVariableStore()
+        super().__init__(name, func, create_scope_now, unique_name, custom_getter)
+
+    def __call__(self, *args, **kwargs):
+        with self._store.as_default():
+            return super().__call__(*args, **kwargs)
+
+    def _in_scope(self, key):
+        # Local and global variables are not told apart here.
+        return [] if key == GraphKeys.LOCAL_VARIABLES else self._store.variables()
+
+    trainable_variables = property(lambda self: self._store.trainable_variables())
+    non_trainable_variables = property(lambda self: self._store.non_trainable_variables())

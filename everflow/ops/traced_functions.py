@@ -20,18 +20,36 @@ from everflow.ops.tensor_array import flow_of
 from everflow.ops.variables import Variable
 
 
-def function(func=None, input_signature=None, autograph=True, experimental_autograph_options=None, experimental_relax_shapes=False):
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    experimental_autograph_options=None,
+    experimental_relax_shapes=False,
+    experimental_compile=None,
+):
     """Make a function of the graph of a Python function; it is traced when it is called with arguments of a new kind.
+
+    There is no other compiler to hand it to: `experimental_compile` changes nothing.
 
     >>> @tf.function
     ... def mean(x, y):
     ...     return (x + y) / 2.0
     """
+    return _decorated(Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+def defun(func=None, input_signature=None, autograph=True, experimental_autograph_options=None, experimental_relax_shapes=False):
+    """The older form of `function`: every trace may make variables."""
+    return _decorated(UnliftedFunction, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes):
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
 
     def decorate(inner):
-        made = Function(inner, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+        made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
         functools.update_wrapper(made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=())
         return made
 
@@ -99,8 +117,7 @@ class Function:
                 return python_function(reference(), *args, **kwargs)
 
             method.__signature__ = self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
-            bound = Function.__new__(Function)
-            bound.__init__(method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes)
+            bound = type(self)(method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes)
             bound._converted_from = (python_function, reference)
             self._bound[instance] = bound
         return self._bound[instance]
@@ -188,13 +205,14 @@ class Function:
         traces = self._traces.setdefault(graph, {})
         kind = self._kind(flat, structure)
         if kind not in traces:
-            created = []
-            trace = self._trace(flat, structure, created)
-            if created:
-                # What was drawn around the making of variables is left behind; this one only uses them.
-                trace = self._trace(flat, structure, created)
-            traces[kind] = trace
+            traces[kind] = self._first_trace(flat, structure)
         return traces[kind]
+
+    def _first_trace(self, flat, structure):
+        created = []
+        trace = self._trace(flat, structure, created)
+        # What was drawn around the making of variables is left behind; a second trace only uses them.
+        return self._trace(flat, structure, created) if created else trace
 
     def _trace(self, flat, structure, created):
         may_create, self._may_create = self._may_create, False
@@ -252,6 +270,14 @@ class Function:
         for key in sorted(kwargs):
             names += [key] * len(nest.flatten(kwargs[key], expand_composites=True))
         return names
+
+
+class UnliftedFunction(Function):
+    """What `defun` makes: a trace that makes variables is the one that is called."""
+
+    def _first_trace(self, flat, structure):
+        self._may_create = True
+        return self._trace(flat, structure, [])
 
 
 def _shape_of_structure(structure):
@@ -333,7 +359,9 @@ class ConcreteFunction:
     def variables(self):
         """Variables that the body uses."""
         handles = set(self._captured)
-        return [v for v in self.graph.outer_graph.get_collection("variables") if getattr(v, "handle", None) in handles]
+        known = [*self.graph.outer_graph.get_collection("variables"), *self.graph.accessed.values()]
+        by_handle = {v.handle: v for v in reversed(known) if hasattr(v, "handle")}
+        return [v for handle, v in reversed(by_handle.items()) if handle in handles]
 
     @property
     def trainable_variables(self):

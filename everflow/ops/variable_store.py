@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, colocate_with, get_default_graph, init_scope, name_scope
+from everflow.framework.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph, init_scope, name_scope
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import variables
 from everflow.ops.partitioned_variables import PartitionedVariable
@@ -64,7 +65,12 @@ class PartitionInfo:
 
 
 class VariableStore:
-    """The variables of one graph that were made by `get_variable`."""
+    """The variables of one graph that were made by `get_variable`.
+
+    When executing eagerly variables live as long as somebody holds them: a store then remembers them only if it `keeps_eager` ones.
+    """
+
+    keeps_eager = False
 
     def __init__(self):
         self._vars = {}
@@ -148,6 +154,12 @@ class VariableStore:
             "synchronization": synchronization,
             "aggregation": aggregation,
         }
+        if executing_eagerly():
+            if partitioner is not None:
+                raise NotImplementedError("Partitioned variables are not yet supported when eager execution is enabled.")
+            if caching_device is not None:
+                raise NotImplementedError("Caching devices is not yet supported when eager execution is enabled.")
+            reuse, options["use_resource"] = AUTO_REUSE, True
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):
@@ -182,8 +194,9 @@ class VariableStore:
             initializer = default_initializer(name, dtype)
         with init_scope():
             initial_value, variable_dtype = _initial_value(initializer, from_value, shape, dtype, partition_info)
-            variable = variables.Variable(initial_value=initial_value, name=name, dtype=variable_dtype, **options)
-        self._vars[name] = variable
+        variable = variables.Variable(initial_value=initial_value, name=name, dtype=variable_dtype, **options)
+        if self.keeps_eager or not executing_eagerly():
+            self._vars[name] = variable
         if regularizer:
             with colocate_with(variable.op), name_scope(name + "/Regularizer/"), init_scope():
                 loss = regularizer(variable)
@@ -357,6 +370,18 @@ def _parts_of(shape, axis, count):
         part[axis] = length
         position += length
         yield offset, part
+
+
+@contextlib.contextmanager
+def default_store(store):
+    """A context in which `get_variable` of the default graph uses this store."""
+    held = get_default_graph().get_collection_ref(_STORE_KEY)
+    before = list(held)
+    held[:] = [store]
+    try:
+        yield store
+    finally:
+        held[:] = before
 
 
 def get_variable_store() -> VariableStore:

@@ -16,7 +16,7 @@ from google.protobuf import text_format
 from everflow.framework import errors, nest
 from everflow.framework.devices import canonical_name
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_session, reset_default_graph
+from everflow.framework.scopes import executing_eagerly, get_default_session, has_default_graph, reset_default_graph
 from everflow.framework.seeds import set_random_seed
 from everflow.protos import config_pb2, graph_pb2
 from everflow.runtime.session import Session
@@ -76,7 +76,9 @@ class TestCase(absltest.TestCase):
         self._close_cached_session()
         random.seed(_SEED)
         np.random.seed(_SEED)
-        reset_default_graph()
+        # `run_in_graph_and_eager_modes` has entered a new one.
+        if not (executing_eagerly() and has_default_graph()):
+            reset_default_graph()
         set_random_seed(_SEED)
 
     def tearDown(self):

@@ -1,0 +1,196 @@
+"""tf.contrib.eager.metrics: objects that are called with each batch and asked for the result. In graphs a call gives the op that updates."""
+
+from __future__ import annotations
+
+import re
+
+from everflow.contrib import summary
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import control_dependencies, executing_eagerly
+from everflow.ops import array, check, math
+from everflow.ops.control_flow import cond
+from everflow.ops.grouping import group
+from everflow.ops.initializers import zeros_initializer
+from everflow.ops.traced_functions import defun
+from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.train.tracking import AutoTrackable
+
+
+class Metric(AutoTrackable):
+    """Base class: subclasses make variables in `build`, update them in `call`, and compute from them in `result`."""
+
+    def __init__(self, name=None, use_global_variables=False):
+        self._name = name or type(self).__name__
+        self._scope_name = re.sub(r"[^A-Za-z0-9_.]", "_", self._name)
+        self._built = False
+        self._variables: list = []
+        self._use_global_variables = use_global_variables
+        self._call = self.call if executing_eagerly() else defun(self.call)
+
+    name = property(lambda self: self._name)
+    variables = property(lambda self: list(self._variables), doc="The variables, in the order in which they were made.")
+
+    def _checkpoint_children(self):
+        return [(v.name.rpartition("/")[2][:-2], v) for v in self._variables]
+
+    def __call__(self, *args, **kwargs):
+        if not self._built:
+            with variable_scope(self._scope_name, use_resource=True, reuse=False):
+                self.build(*args, **kwargs)
+            self._built = True
+        return self._call(*args, **kwargs)
+
+    def build(self, *args, **kwargs):
+        """Make the variables, with `add_variable`; called before the first `call`, with its arguments."""
+
+    def call(self, *args, **kwargs):
+        """Update the variables by a batch."""
+        raise NotImplementedError("Metrics must define a call() member function")
+
+    def result(self):
+        """What the metric says of all batches so far."""
+        raise NotImplementedError("Metrics must define a result() member function")
+
+    def value(self):
+        """The result, without a summary."""
+        return self.result()
+
+    def init_variables(self):
+        """Forget all batches; in a graph the op that does so."""
+        if not executing_eagerly():
+            return group(*[v.initializer for v in self._variables])
+        for variable in self._variables:
+            variable.assign(array.zeros_like(variable))
+        return None
+
+    def aggregate(self, metrics):
+        """Add the variables of metrics of the same kind to this one's."""
+        for metric in metrics:
+            if len(self._variables) != len(metric._variables):
+                raise ValueError("All metrics must have the same number of variables.")
+            for mine, other in zip(self._variables, metric._variables):
+                if mine.name != other.name:
+                    raise ValueError("All metrics must have variables in the same order.")
+                mine.assign_add(other)
+
+    def add_variable(self, name, shape=None, dtype=None, initializer=None):
+        """A variable of the metric; only inside `build`."""
+        if self._built:
+            raise RuntimeError("Can't call add_variable() except in build().")
+        scope = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
+        collections = [scope, GraphKeys.METRIC_VARIABLES]
+        made = get_variable(name, shape, dtype, initializer, trainable=False, collections=collections, use_resource=True)
+        self._variables.append(made)
+        return made
+
+
+class Mean(Metric):
+    """The weighted mean of values.
+
+    >>> mean = tfe.metrics.Mean("loss")
+    >>> for batch in dataset:
+    ...     mean(loss(batch))
+    >>> print(mean.result().numpy())
+    """
+
+    def __init__(self, name=None, dtype=dtypes.float64, use_global_variables=False):
+        super().__init__(name, use_global_variables)
+        self.dtype = dtype
+
+    def build(self, *args, **kwargs):
+        self.numer = self.add_variable("numer", shape=(), dtype=self.dtype, initializer=zeros_initializer)
+        self.denom = self.add_variable("denom", shape=(), dtype=self.dtype, initializer=zeros_initializer)
+
+    def call(self, values, weights=None):
+        """Count values, each by its weight; returns them, and the weights where they are given."""
+        values = convert_to_tensor(values)
+        if weights is None:
+            self.denom.assign_add(math.cast(array.size(values), self.dtype))
+            self.numer.assign_add(math.cast(math.reduce_sum(values), self.dtype))
+            return values
+        weights = math.cast(weights, self.dtype)
+        self.denom.assign_add(math.reduce_sum(weights))
+        values = math.cast(values, self.dtype) * weights
+        self.numer.assign_add(math.reduce_sum(values))
+        return values, weights
+
+    def result(self, write_summary=True):
+        """The mean; also written as a summary of the metric's name where summaries are recorded, unless told not to."""
+        mean = self.numer / self.denom
+        if isinstance(write_summary, bool):
+            if write_summary:
+                summary.scalar(self.name, mean)
+            return mean
+
+        def written():
+            with control_dependencies([summary.scalar(self.name, mean)]):
+                return array.identity(mean)
+
+        return cond(write_summary, written, lambda: array.identity(mean))
+
+
+class Accuracy(Mean):
+    """How often predictions are equal to labels."""
+
+    def __init__(self, name=None, dtype=dtypes.float64):
+        super().__init__(name, dtype)
+
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments."""
+        _same_shapes(labels, predictions)
+        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
+        return (labels, predictions) if weights is None else (labels, predictions, weights)
+
+
+class CategoricalAccuracy(Mean):
+    """How often the largest prediction is where the largest label (of one-hot ones) is."""
+
+    def __init__(self, name=None, dtype=dtypes.float64):
+        super().__init__(name, dtype)
+
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments, as positions of the largest."""
+        _same_shapes(labels, predictions)
+        labels, predictions = math.argmax(labels, axis=-1), math.argmax(predictions, axis=-1)
+        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
+        return (labels, predictions) if weights is None else (labels, predictions, weights)
+
+
+class BinaryAccuracy(Mean):
+    """How often predictions above a threshold are labels other than zero."""
+
+    def __init__(self, threshold, name=None, dtype=dtypes.float64):
+        super().__init__(name, dtype)
+        self.threshold = threshold
+
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments, as booleans."""
+        _same_shapes(labels, predictions)
+        predictions = convert_to_tensor(predictions)
+        predictions = math.greater(predictions, math.cast(self.threshold, predictions.dtype))
+        labels = math.cast(labels, dtypes.bool)
+        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
+        return (labels, predictions) if weights is None else (labels, predictions, weights)
+
+
+class SparseAccuracy(Mean):
+    """How often the largest prediction is at the position that the label names."""
+
+    def __init__(self, name=None, dtype=dtypes.float64):
+        super().__init__(name, dtype)
+
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments, as positions."""
+        check.assert_equal(
+            array.shape(labels), array.shape(predictions)[0], message="First axis of labels and predictions is unequal"
+        )  # fmt: skip
+        predictions = math.argmax(predictions, axis=-1)
+        labels = math.cast(labels, dtypes.int64)
+        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
+        return (labels, predictions) if weights is None else (labels, predictions, weights)
+
+
+def _same_shapes(labels, predictions):
+    check.assert_equal(array.shape(labels), array.shape(predictions), message="Shapes of labels and predictions are unequal")

@@ -1,0 +1,352 @@
+"""tf.contrib.summary's ops: summaries that are written when they run, by a writer that is a resource of the session.
+
+Unlike those of tf.summary they need no `FileWriter` and no merging, and so work when executing eagerly. A step is part of each.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import threading
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import (
+    add_to_collection,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_collection,
+    get_default_session,
+)
+from everflow.ops import array, math
+from everflow.ops.constants import constant, placeholder
+from everflow.ops.control_flow.conditionals import smart_cond
+from everflow.ops.grouping import no_op
+from everflow.ops.summaries import summary_scope
+from everflow.ops.variables import Variable
+from everflow.protos.graph_pb2 import GraphDef
+from everflow.protos.summary_pb2 import SummaryMetadata
+from everflow.train.global_step import get_or_create_global_step
+
+_WRITERS, _SUMMARIES = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
+_MAX_QUEUE, _FLUSH_MILLIS, _SUFFIX = 10, 2 * 60 * 1000, ".v2"
+
+
+class _Current(threading.local):
+    """The writer of a thread, and whether summaries are recorded: a bool, a tensor, a function that gives one, or None for no."""
+
+    def __init__(self):
+        self.writer: SummaryWriter | None = None
+        self.records = None
+
+
+_current = _Current()
+
+
+# --- writers -----------------------------------------------------------------------------------
+
+
+class SummaryWriter(abc.ABC):
+    """What summaries go to. `create_file_writer` makes one."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    @abc.abstractmethod
+    def set_as_default(self):
+        """Let summaries of this thread go to this writer."""
+
+    @abc.abstractmethod
+    def as_default(self):
+        """A context in which summaries go to this writer; it is flushed at the end."""
+
+    def init(self):
+        """The op that begins the file."""
+        raise NotImplementedError("Summary writers without a file can't be initialized")
+
+    def flush(self):
+        """Have all summaries so far in the file."""
+        raise NotImplementedError("Summary writers without a file can't be flushed")
+
+    def close(self):
+        """Flush and close the file."""
+        raise NotImplementedError("Summary writers without a file can't be closed")
+
+
+class ResourceSummaryWriter(SummaryWriter):
+    """A writer that is a resource."""
+
+    def __init__(self, shared_name, init_op_fn, name=None):
+        super().__init__()
+        self._resource = raw.SummaryWriter(shared_name=shared_name, name=name)
+        self._init_op_fn = init_op_fn
+        self._init_op = init_op_fn(self._resource)
+        if not executing_eagerly():
+            add_to_collection(_WRITERS, self._init_op)
+
+    def set_as_default(self):
+        _current.writer = self
+
+    @contextlib.contextmanager
+    def as_default(self):
+        before, _current.writer = _current.writer, self
+        try:
+            yield self
+            self.flush()
+        finally:
+            _current.writer = before
+
+    def init(self):
+        return self._init_op_fn(self._resource)
+
+    def flush(self):
+        return _flushed(self)
+
+    def close(self):
+        with control_dependencies([self.flush()]), device("cpu:0"):
+            return raw.CloseSummaryWriter(writer=self._resource)
+
+
+class NoopSummaryWriter(SummaryWriter):
+    """A writer to nowhere."""
+
+    def set_as_default(self):
+        pass
+
+    @contextlib.contextmanager
+    def as_default(self):
+        yield
+
+    def init(self):
+        pass
+
+    def flush(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+    """A writer to a new event file of a folder; one that writes nothing where `logdir` is None.
+
+    >>> writer = tf.contrib.summary.create_file_writer("logs")
+    >>> with writer.as_default(), tf.contrib.summary.always_record_summaries():
+    ...     tf.contrib.summary.scalar("loss", loss)
+    """
+    if logdir is None:
+        return NoopSummaryWriter()
+    logdir = str(logdir)
+    with device("cpu:0"):
+        max_queue = constant(_MAX_QUEUE) if max_queue is None else max_queue
+        flush_millis = constant(_FLUSH_MILLIS) if flush_millis is None else flush_millis
+        filename_suffix = constant(_SUFFIX) if filename_suffix is None else filename_suffix
+
+        def begin(resource):
+            return raw.CreateSummaryFileWriter(
+                writer=resource, logdir=logdir, max_queue=max_queue, flush_millis=flush_millis, filename_suffix=filename_suffix
+            )
+
+        return ResourceSummaryWriter("logdir:" + logdir if name is None else name, begin)
+
+
+def create_summary_file_writer(*args, **kwargs):
+    """Deprecated name of `create_file_writer`."""
+    return create_file_writer(*args, **kwargs)
+
+
+def _flushed(writer, name=None):
+    with device("cpu:0"):
+        return raw.FlushSummaryWriter(writer=writer._resource, name=name)
+
+
+def flush(writer=None, name=None):
+    """Have all summaries so far in the file of a writer, or of the current one."""
+    writer = _current.writer if writer is None else writer
+    if writer is None:
+        return no_op()
+    if isinstance(writer, ResourceSummaryWriter):
+        return _flushed(writer, name)
+    raise ValueError(f"Invalid argument to flush(): {writer!r}")
+
+
+def eval_dir(model_dir, name=None):
+    """The folder for summaries of evaluations."""
+    return f"{model_dir}/{'eval' if not name else 'eval_' + name}"
+
+
+def summary_writer_initializer_op():
+    """The ops that begin the files of all writers of the graph."""
+    if executing_eagerly():
+        raise RuntimeError("tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode.")
+    return get_collection(_WRITERS)
+
+
+def initialize(graph=None, session=None):
+    """Begin the files of all writers in a session, and write a graph to the current one. Nothing to do when executing eagerly."""
+    if executing_eagerly():
+        return
+    if _current.writer is None:
+        raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
+    session = session or get_default_session()
+    if session is None:
+        raise ValueError("Argument `session must be passed if no default session exists")
+    session.run(summary_writer_initializer_op())
+    if graph is not None:
+        data = placeholder(dtypes.string, [])
+        session.run(write_graph(data, 0), feed_dict={data: _serialized(graph)})
+
+
+# --- whether to record -------------------------------------------------------------------------
+
+
+def should_record_summaries():
+    """A bool tensor: whether summaries are recorded here."""
+    records = _current.records() if callable(_current.records) else _current.records
+    return math.logical_and(True, False if records is None else records)
+
+
+@contextlib.contextmanager
+def _recording(records):
+    before, _current.records = _current.records, records
+    try:
+        yield
+    finally:
+        _current.records = before
+
+
+def always_record_summaries():
+    """A context in which all summaries are recorded."""
+    return _recording(True)
+
+
+def never_record_summaries():
+    """A context in which no summaries are recorded."""
+    return _recording(False)
+
+
+def record_summaries_every_n_global_steps(n, global_step=None):
+    """A context in which summaries are recorded when the global step is a multiple of `n`."""
+    step = _step(global_step)
+    with device("cpu:0"):
+        if executing_eagerly():
+            return _recording(lambda: math.equal(step % n, 0))
+        return _recording(math.equal(step % n, 0))
+
+
+# --- summaries ---------------------------------------------------------------------------------
+
+
+def all_summary_ops():
+    """The summaries of the graph, to be run with the training step; None when executing eagerly."""
+    return None if executing_eagerly() else get_collection(_SUMMARIES)
+
+
+def _step(step):
+    if step is None:
+        return get_or_create_global_step()
+    if isinstance(step, (Tensor, Variable)):
+        return step
+    return convert_to_tensor(constant(step, dtypes.int64))
+
+
+def _write(name, tensor, family, write):
+    """A bool tensor whose computation writes a summary where summaries are recorded: `write(resource, tag, scope)` makes the op."""
+    writer = _current.writer
+    if writer is None:
+        return no_op()
+
+    def record():
+        with summary_scope(name, family, values=[tensor]) as (tag, scope), control_dependencies([write(writer._resource, tag, scope)]):
+            return constant(True)
+
+    with device("cpu:0"):
+        op = smart_cond(should_record_summaries(), record, lambda: constant(False), name="")
+        if not executing_eagerly():
+            add_to_collection(_SUMMARIES, op)
+    return op
+
+
+def generic(name, tensor, metadata=None, family=None, step=None):
+    """Write a tensor as it is, for a plug-in to show."""
+
+    def write(resource, tag, scope):
+        text = metadata if metadata is not None else constant("")
+        if isinstance(metadata, SummaryMetadata):
+            text = constant(metadata.SerializeToString())
+        return raw.WriteSummary(
+            writer=resource, step=_step(step), tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
+        )
+
+    return _write(name, tensor, family, write)
+
+
+def scalar(name, tensor, family=None, step=None):
+    """Write one number, under the global step where no other is given."""
+
+    def write(resource, tag, scope):
+        return raw.WriteScalarSummary(writer=resource, step=_step(step), tag=tag, value=array.identity(tensor), name=scope)
+
+    return _write(name, tensor, family, write)
+
+
+def histogram(name, tensor, family=None, step=None):
+    """Write how values are distributed."""
+
+    def write(resource, tag, scope):
+        return raw.WriteHistogramSummary(writer=resource, step=_step(step), tag=tag, values=array.identity(tensor), name=scope)
+
+    return _write(name, tensor, family, write)
+
+
+def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
+    """Write the first images of a batch; pixels that are no numbers get the bad color, red."""
+
+    def write(resource, tag, scope):
+        color = constant([255, 0, 0, 255], dtype=dtypes.uint8) if bad_color is None else bad_color
+        return raw.WriteImageSummary(
+            writer=resource, step=_step(step), tag=tag, tensor=array.identity(tensor), bad_color=color, max_images=max_images, name=scope
+        )
+
+    return _write(name, tensor, family, write)
+
+
+def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
+    """Write the first sounds of a batch."""
+
+    def write(resource, tag, scope):
+        return raw.WriteAudioSummary(
+            writer=resource,
+            step=_step(step),
+            tag=tag,
+            tensor=array.identity(tensor),
+            sample_rate=sample_rate,
+            max_outputs=max_outputs,
+            name=scope,
+        )
+
+    return _write(name, tensor, family, write)
+
+
+def _serialized(graph):
+    return (graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph).SerializeToString()
+
+
+def write_graph(param, step=None, name=None):
+    """Write a graph: a serialized GraphDef as a tensor, or when executing eagerly a GraphDef or Graph."""
+    if not executing_eagerly() and not isinstance(param, Tensor):
+        raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, got {type(param)}.")
+    if _current.writer is None:
+        return no_op()
+    with device("cpu:0"):
+        tensor = constant(_serialized(param)) if isinstance(param, (Graph, GraphDef)) else array.identity(param)
+        return raw.WriteGraphSummary(writer=_current.writer._resource, step=_step(step), tensor=tensor, name=name)
+
+
+def import_event(tensor, name=None):
+    """Write a serialized Event."""
+    return raw.ImportEvent(writer=_current.writer._resource, event=tensor, name=name)
