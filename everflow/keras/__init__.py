@@ -1,32 +1,32 @@
-"""tf.keras: layers, models and training loops in few lines. Its namespaces are loaded when they are touched."""
+"""tf.keras: models of layers, and what belongs to them. Loaded piece by piece, when touched."""
 
 from __future__ import annotations
 
-import importlib as _importlib
+import importlib
 
 _NAMESPACES = frozenset(
     """
-    activations applications backend callbacks constraints datasets estimator experimental initializers layers losses metrics mixed_precision
-    models optimizers preprocessing regularizers utils wrappers
+    activations applications backend callbacks constraints datasets estimator experimental initializers layers losses metrics
+    mixed_precision models optimizers preprocessing regularizers utils wrappers
     """.split()
 )
-# Names on tf.keras itself, and the modules they come from.
-_NAMES = {
-    "Input": "everflow.keras.engine.input_layer",
-    "Model": "everflow.keras.engine.training",
-    "Sequential": "everflow.keras.engine.sequential",
-}
+_NAMES = {"Input": "everflow.keras.engine.input_layer", "Model": "everflow.keras.models", "Sequential": "everflow.keras.models"}
+
+# The version of Keras that TensorFlow 1.15 comes with.
+__version__ = "2.2.4-tf"
 
 
-def __getattr__(name):
+def __getattr__(name: str):
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
     if name in _NAMESPACES:
         try:
-            return _importlib.import_module(f"{__name__}.{name}")
+            return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as missing:
             if missing.name != f"{__name__}.{name}":
                 raise
-    elif name in _NAMES:
-        return getattr(_importlib.import_module(_NAMES[name]), name)
+            message = f"module 'tensorflow.keras' has no attribute {name!r} (Everflow doesn't have it yet)"
+            raise AttributeError(message, name=name) from missing
     raise AttributeError(f"module 'tensorflow.keras' has no attribute {name!r}", name=name)
 
 

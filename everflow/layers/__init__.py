@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.base import Layer
 from everflow.layers.convolutional import (
     Conv1D,
@@ -20,7 +21,6 @@ from everflow.layers.convolutional import (
     separable_conv2d,
 )
 from everflow.layers.core import Dense, Dropout, Flatten, dense, dropout, flatten
-from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.normalization import BatchNormalization, batch_normalization
 from everflow.layers.pooling import (
     AveragePooling1D,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
-from everflow.layers import activations, arguments
+from everflow.keras.engine import arguments
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers import activations
 from everflow.layers.base import Layer
 from everflow.layers.core import initializer_of
-from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, initializers, nn, nn_convolution
 from everflow.ops.constants import constant
 from everflow.ops.nn_atrous import Convolution

@@ -6,10 +6,10 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
-from everflow.layers import activations
-from everflow.layers.arguments import data_format as checked_format
-from everflow.layers.base import Layer
+from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers import activations
+from everflow.layers.base import Layer
 from everflow.ops import array, initializers, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op

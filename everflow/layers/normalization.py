@@ -6,9 +6,9 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.base import Layer
 from everflow.layers.core import initializer_of
-from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, initializers, math, nn, nn_normalization, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value

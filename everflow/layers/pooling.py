@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
-from everflow.layers import arguments
-from everflow.layers.base import Layer
+from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers.base import Layer
 from everflow.ops import array, nn_pooling
 
 _POOLS = {

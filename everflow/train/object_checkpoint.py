@@ -87,6 +87,34 @@ class RestoreOps:
                 self._made[key, id(thing)] = saveable.restore(mine, restored_shapes=None)
 
 
+class ObjectSaver:
+    """Writes the objects that hang on a root, and restores them."""
+
+    def __init__(self, root):
+        self._root = root
+        self.nodes = _Nodes()
+
+    def write(self, file_prefix, session=None):
+        """Save to exactly this path; returns it."""
+        session = session_for(session)
+        tree = ObjectTree(self._root)
+        folder = os.path.dirname(file_prefix)
+        if folder:
+            file_io.recursive_create_dir(folder)
+        with session.graph.as_default():
+            return self.nodes.save_ops(tree).run(session, file_prefix)
+
+    def read(self, save_path):
+        """Prepare restoring from a path: the status returned runs it."""
+        reader = open_checkpoint(save_path)
+        if not reader.has(OBJECT_GRAPH_KEY):
+            return NameBasedSaverStatus(self._root, save_path)
+        status = CheckpointLoadStatus(self._root, save_path, read_object_graph(reader, save_path), reader, self.nodes.restore_ops())
+        status.restore_python_state()
+        status.restore_ops()
+        return status
+
+
 class Checkpoint(AutoTrackable):
     """A group of objects that are saved and restored together; keyword arguments are the names of the branches.
 
@@ -103,7 +131,7 @@ class Checkpoint(AutoTrackable):
                     "Lists and dicts can be set as attributes of the Checkpoint."
                 )
             setattr(self, name, value)
-        self._nodes = _Nodes()
+        self._saver = ObjectSaver(self)
 
     def _checkpoint_children(self):
         return [("save_counter" if name == "_save_counter" else name, value) for name, value in super()._checkpoint_children()]
@@ -118,23 +146,17 @@ class Checkpoint(AutoTrackable):
 
     def write(self, file_prefix, session=None):
         """Save to exactly this path, without counting; returns it."""
-        session = session_for(session)
-        tree = ObjectTree(self)
-        folder = os.path.dirname(file_prefix)
-        if folder:
-            file_io.recursive_create_dir(folder)
-        with session.graph.as_default():
-            return self._nodes.save_ops(tree).run(session, file_prefix)
+        return self._saver.write(file_prefix, session=session)
 
     def save(self, file_prefix, session=None):
         """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
         session = session_for(session)
         counter = self.save_counter
         with session.graph.as_default():
-            if self._nodes.count_up is None:
+            if self._saver.nodes.count_up is None:
                 with device("/cpu:0"):
-                    self._nodes.count_up = counter.assign_add(1)
-            number = int(session.run(self._nodes.count_up))
+                    self._saver.nodes.count_up = counter.assign_add(1)
+            number = int(session.run(self._saver.nodes.count_up))
         path = self.write(f"{file_prefix}-{number}", session=session)
         write_state(os.path.dirname(file_prefix) or ".", path, [path], save_relative_paths=True)
         return path
@@ -148,19 +170,15 @@ class Checkpoint(AutoTrackable):
             status = InitializationOnlyStatus(self)
             self.save_counter  # noqa: B018  made now, so that initializing includes it
             return status
-        reader = open_checkpoint(save_path)
-        if not reader.has(OBJECT_GRAPH_KEY):
-            return NameBasedSaverStatus(self, save_path)
-        status = CheckpointLoadStatus(self, save_path, read_object_graph(reader, save_path), reader, self._nodes.restore_ops())
-        status.restore_python_state()
-        status.restore_ops()
-        self.save_counter  # noqa: B018
-        status.restore_ops()
+        status = self._saver.read(save_path)
+        if isinstance(status, CheckpointLoadStatus):
+            self.save_counter  # noqa: B018
+            status.restore_ops()
         return status
 
 
 class _Nodes:
-    """What a Checkpoint has added to the graph."""
+    """What has been added to the graph."""
 
     def __init__(self):
         self.count_up = None

@@ -348,7 +348,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         flat = nest.flatten(outputs)
         if all(hasattr(x, "_keras_mask") for x in flat) and getattr(self, "_computes_mask_in_call", False):
             return
-        if type(self).compute_mask is Layer.compute_mask and masks is None:
+        if type(self).compute_mask is Layer.compute_mask and (masks is None or not self.supports_masking):
             made = [None] * len(flat)
         else:
             made = nest.flatten(self.compute_mask(inputs, masks))

@@ -1,0 +1,229 @@
+"""The base of callbacks, the list that calls them, and those that every training has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Callback:
+    """Methods that training, evaluation and prediction call; subclasses override those they need.
+
+    `self.model` is the model, `self.params` what the loop was called with.
+    """
+
+    def __init__(self):
+        self.validation_data = None
+        self.model = None
+
+    def set_params(self, params):
+        self.params = params
+
+    def set_model(self, model):
+        self.model = model
+
+    def on_batch_begin(self, batch, logs=None):
+        """Older name of `on_train_batch_begin`."""
+
+    def on_batch_end(self, batch, logs=None):
+        """Older name of `on_train_batch_end`."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Before an epoch."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        """After an epoch; `logs` has its loss and metrics."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        """Before a batch of training."""
+        self.on_batch_begin(batch, logs=logs)
+
+    def on_train_batch_end(self, batch, logs=None):
+        """After a batch of training."""
+        self.on_batch_end(batch, logs=logs)
+
+    def on_test_batch_begin(self, batch, logs=None):
+        """Before a batch of evaluation, in `fit` too."""
+
+    def on_test_batch_end(self, batch, logs=None):
+        """After a batch of evaluation, in `fit` too."""
+
+    def on_predict_batch_begin(self, batch, logs=None):
+        """Before a batch of prediction."""
+
+    def on_predict_batch_end(self, batch, logs=None):
+        """After a batch of prediction."""
+
+    def on_train_begin(self, logs=None):
+        """Before training."""
+
+    def on_train_end(self, logs=None):
+        """After training."""
+
+    def on_test_begin(self, logs=None):
+        """Before evaluation, in `fit` too."""
+
+    def on_test_end(self, logs=None):
+        """After evaluation, in `fit` too."""
+
+    def on_predict_begin(self, logs=None):
+        """Before prediction."""
+
+    def on_predict_end(self, logs=None):
+        """After prediction."""
+
+
+class CallbackList:
+    """Calls each method on all callbacks, in their order."""
+
+    def __init__(self, callbacks=None):
+        self.callbacks = list(callbacks or [])
+        self.model = self.params = None
+
+    def append(self, callback):
+        """Add one at the end."""
+        self.callbacks.append(callback)
+
+    def set_params(self, params):
+        self.params = params
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        self.model = model
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+    def __iter__(self):
+        return iter(self.callbacks)
+
+
+def _on_index(name):
+    def call(self, index, logs=None):
+        for callback in self.callbacks:
+            getattr(callback, name)(index, {} if logs is None else logs)
+
+    return call
+
+
+def _on_whole(name):
+    def call(self, logs=None):
+        for callback in self.callbacks:
+            getattr(callback, name)({} if logs is None else logs)
+
+    return call
+
+
+for _part in ("epoch", "batch", "train_batch", "test_batch", "predict_batch"):
+    for _when in ("begin", "end"):
+        setattr(CallbackList, f"on_{_part}_{_when}", _on_index(f"on_{_part}_{_when}"))
+for _part in ("train", "test", "predict"):
+    for _when in ("begin", "end"):
+        setattr(CallbackList, f"on_{_part}_{_when}", _on_whole(f"on_{_part}_{_when}"))
+
+
+def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, samples, verbose):
+    """The list of callbacks of a loop: the program's, and those that are always there."""
+    from everflow.keras.callbacks.logs import ProgbarLogger
+
+    if isinstance(callbacks, CallbackList):
+        return callbacks
+    callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
+    if mode == "train":
+        model.__dict__["history"] = History()
+        callbacks = [BaseLogger(), *callbacks, model.history]
+    if verbose:
+        callbacks.append(ProgbarLogger("samples" if samples is not None else "steps"))
+    made = CallbackList(callbacks)
+    made.set_model(model)
+    names = [] if mode == "predict" else list(model.metrics_names)
+    if mode == "train" and do_validation:
+        names += ["val_" + name for name in names]
+    made.set_params(
+        {
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "steps": steps,
+            "samples": samples,
+            "verbose": verbose,
+            "do_validation": do_validation,
+            "metrics": names,
+        }
+    )
+    stateful = [] if mode == "predict" else list(model.metrics_names)[1:]
+    for callback in callbacks:
+        if isinstance(callback, (BaseLogger, ProgbarLogger)):
+            callback.stateful_metrics = set(stateful)
+    return made
+
+
+class BaseLogger(Callback):
+    """Averages the loss over an epoch; metrics named in `stateful_metrics` are taken as they are."""
+
+    def __init__(self, stateful_metrics=None):
+        super().__init__()
+        self.stateful_metrics = set(stateful_metrics or [])
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.seen = 0
+        self.totals = {}
+
+    def on_batch_end(self, batch, logs=None):
+        logs = logs or {}
+        size = logs.get("size", 0)
+        self.seen += size
+        for key, value in logs.items():
+            if key in self.stateful_metrics:
+                self.totals[key] = value
+            else:
+                self.totals[key] = self.totals.get(key, 0) + value * size
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs is None:
+            return
+        for key in self.params["metrics"]:
+            if key in self.totals:
+                logs[key] = self.totals[key] if key in self.stateful_metrics else self.totals[key] / self.seen
+
+
+class History(Callback):
+    """What `fit` returns: `history` has a list of values for each name, `epoch` the numbers of the epochs."""
+
+    def __init__(self):
+        super().__init__()
+        self.history = {}
+
+    def on_train_begin(self, logs=None):
+        self.epoch = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epoch.append(epoch)
+        for key, value in (logs or {}).items():
+            self.history.setdefault(key, []).append(value)
+
+
+class LambdaCallback(Callback):
+    """Functions as a callback."""
+
+    def __init__(self, on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
+                 on_train_end=None, **kwargs):  # fmt: skip
+        super().__init__()
+        self.__dict__.update(kwargs)
+        given = {
+            "on_epoch_begin": on_epoch_begin,
+            "on_epoch_end": on_epoch_end,
+            "on_batch_begin": on_batch_begin,
+            "on_batch_end": on_batch_end,
+            "on_train_begin": on_train_begin,
+            "on_train_end": on_train_end,
+        }
+        self.__dict__.update({name: function for name, function in given.items() if function is not None})
+
+
+class TerminateOnNaN(Callback):
+    """Ends training when the loss is no number any more."""
+
+    def on_batch_end(self, batch, logs=None):
+        loss = (logs or {}).get("loss")
+        if loss is not None and (np.isnan(loss) or np.isinf(loss)):
+            print(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True

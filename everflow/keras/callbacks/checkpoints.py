@@ -1,0 +1,82 @@
+"""`ModelCheckpoint`: the model saved after epochs or after so many samples."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from everflow.keras.callbacks.base import Callback
+from everflow.keras.callbacks.monitors import better
+from everflow.platform import file_io, logging
+
+
+class ModelCheckpoint(Callback):
+    """Saves the model or its weights; `filepath` may hold the epoch and metrics: "weights.{epoch:02d}-{val_loss:.2f}.h5"."""
+
+    def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
+                 save_freq="epoch", **kwargs):  # fmt: skip
+        super().__init__()
+        self.monitor, self.verbose, self.filepath = monitor, verbose, os.fspath(filepath)
+        self.save_best_only, self.save_weights_only, self.save_freq = save_best_only, save_weights_only, save_freq
+        self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
+        self.period = kwargs.pop("period", 1)
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(f"Unrecognized save_freq: {save_freq}")
+        self.epochs_since_last_save = self._samples_seen = 0
+        self._current_epoch = 0
+        self.monitor_op = better(mode, monitor, "ModelCheckpoint")
+        self.best = -np.inf if self.monitor_op is np.greater else np.inf
+
+    def on_train_begin(self, logs=None):
+        if self.load_weights_on_restart and file_io.file_exists(self.filepath):
+            self.model.load_weights(self.filepath)
+
+    def on_batch_end(self, batch, logs=None):
+        logs = logs or {}
+        if isinstance(self.save_freq, int):
+            self._samples_seen += logs.get("size", 1)
+            if self._samples_seen >= self.save_freq:
+                self._save_model(self._current_epoch, logs)
+                self._samples_seen = 0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._current_epoch = epoch
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs_since_last_save += 1
+        if self.save_freq == "epoch":
+            self._save_model(epoch, logs)
+
+    def _save_model(self, epoch, logs):
+        logs = logs or {}
+        if not isinstance(self.save_freq, int) and self.epochs_since_last_save < self.period:
+            return
+        self.epochs_since_last_save = 0
+        path = self._path(epoch, logs)
+        if self.save_best_only:
+            current = logs.get(self.monitor)
+            if current is None:
+                logging.warning("Can save best model only with %s available, skipping.", self.monitor)
+                return
+            if not self.monitor_op(current, self.best):
+                if self.verbose > 0:
+                    print(f"\nEpoch {epoch + 1:05d}: {self.monitor} did not improve from {self.best:0.5f}")
+                return
+            if self.verbose > 0:
+                print(f"\nEpoch {epoch + 1:05d}: {self.monitor} improved from {self.best:0.5f} to {current:0.5f}, saving model to {path}")
+            self.best = current
+        elif self.verbose > 0:
+            print(f"\nEpoch {epoch + 1:05d}: saving model to {path}")
+        if self.save_weights_only:
+            self.model.save_weights(path, overwrite=True)
+        else:
+            self.model.save(path, overwrite=True)
+
+    def _path(self, epoch, logs):
+        try:
+            return self.filepath.format(epoch=epoch + 1, **logs)
+        except KeyError as e:
+            raise KeyError(f'Failed to format this callback filepath: "{self.filepath}". Reason: {e}') from e

@@ -1,0 +1,167 @@
+"""Callbacks that tell how training goes: a bar on the screen, a CSV file, a server."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import json
+import os
+import urllib.parse
+import urllib.request
+
+import numpy as np
+
+from everflow.keras.callbacks.base import Callback
+from everflow.platform import logging
+
+
+class ProgbarLogger(Callback):
+    """A bar that grows with each batch, with the metrics behind it."""
+
+    def __init__(self, count_mode="samples", stateful_metrics=None):
+        super().__init__()
+        if count_mode not in ("samples", "steps"):
+            raise ValueError(f"Unknown `count_mode`: {count_mode}")
+        self.use_steps = count_mode == "steps"
+        self.stateful_metrics = set(stateful_metrics or [])
+        self.progbar = None
+        self.verbose = self.seen = 0
+        self.target, self.log_values = None, []
+
+    def _begin(self, verbose, target=None):
+        from everflow.keras.utils import Progbar
+
+        self.seen = 0
+        self.target = target if target is not None else self.params["steps"] if self.use_steps else self.params["samples"]
+        self.progbar = Progbar(
+            target=self.target, verbose=verbose, stateful_metrics=self.stateful_metrics, unit_name="step" if self.use_steps else "sample"
+        )
+
+    def on_train_begin(self, logs=None):
+        self.verbose = self.params["verbose"]
+        self.epochs = self.params["epochs"]
+        self.is_training = True
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.log_values = []
+        if self.verbose:
+            if self.epochs > 1:
+                print(f"Epoch {epoch + 1}/{self.epochs}")
+            self._begin(self.verbose)
+
+    def on_batch_end(self, batch, logs=None):
+        self._advance(logs, [name for name in self.params["metrics"] if not name.startswith("val_")])
+
+    def _advance(self, logs, names):
+        logs = logs or {}
+        self.seen += 1 if self.use_steps else logs.get("size", 0)
+        self.log_values = [(name, logs[name]) for name in names if name in logs]
+        # The last update comes with the end of the epoch, when validation is done too.
+        if self.progbar is not None and self.progbar.verbose and (self.target is None or self.seen < self.target):
+            self.progbar.update(self.seen, self.log_values)
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs = logs or {}
+        values = [(name, logs[name]) for name in self.params["metrics"] if name in logs]
+        if self.verbose and self.progbar is not None:
+            if self.target is None:
+                self.target = self.progbar.target = self.seen
+            self.progbar.update(self.seen, values)
+
+    def on_test_begin(self, logs=None):
+        if not getattr(self, "is_training", False):
+            self._begin(self.params["verbose"])
+
+    def on_test_batch_end(self, batch, logs=None):
+        if not getattr(self, "is_training", False):
+            self._advance(logs, self.params["metrics"])
+
+    def on_test_end(self, logs=None):
+        if not getattr(self, "is_training", False):
+            self._finish()
+
+    def on_predict_begin(self, logs=None):
+        self._begin(self.params["verbose"])
+
+    def on_predict_batch_end(self, batch, logs=None):
+        self._advance(logs, [])
+
+    def on_predict_end(self, logs=None):
+        self._finish()
+
+    def _finish(self):
+        if self.progbar is not None and self.progbar.verbose:
+            if self.target is None:
+                self.progbar.target = self.seen
+            self.progbar.update(self.seen, self.log_values)
+
+
+class CSVLogger(Callback):
+    """A line of metrics for each epoch in a CSV file."""
+
+    def __init__(self, filename, separator=",", append=False):
+        super().__init__()
+        self.sep, self.filename, self.append = separator, os.fspath(filename), append
+        self.writer = self.keys = None
+        self.append_header = True
+
+    def on_train_begin(self, logs=None):
+        mode = "w"
+        if self.append:
+            if os.path.exists(self.filename):
+                with open(self.filename) as f:
+                    self.append_header = not bool(len(f.readline()))
+            mode = "a"
+        self.csv_file = open(self.filename, mode, newline="")
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs = logs or {}
+        if self.keys is None:
+            self.keys = sorted(logs)
+        if self.model.stop_training:
+            # Metrics of validation may be missing in the last epoch.
+            logs = {key: logs.get(key, "NA") for key in self.keys}
+        if not self.writer:
+            dialect = type("Dialect", (csv.excel,), {"delimiter": self.sep, "lineterminator": "\n"})
+            self.writer = csv.DictWriter(self.csv_file, fieldnames=["epoch", *self.keys], dialect=dialect)
+            if self.append_header:
+                self.writer.writeheader()
+        row = collections.OrderedDict({"epoch": epoch})
+        row.update((key, _as_text(logs[key])) for key in self.keys)
+        self.writer.writerow(row)
+        self.csv_file.flush()
+
+    def on_train_end(self, logs=None):
+        self.csv_file.close()
+        self.writer = None
+
+
+def _as_text(value):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim > 0:
+        return '"[{}]"'.format(", ".join(map(str, value)))
+    return value
+
+
+class RemoteMonitor(Callback):
+    """Sends the metrics of each epoch to a server as JSON."""
+
+    def __init__(self, root="http://localhost:9000", path="/publish/epoch/end/", field="data", headers=None, send_as_json=False):
+        super().__init__()
+        self.root, self.path, self.field, self.headers, self.send_as_json = root, path, field, headers, send_as_json
+
+    def on_epoch_end(self, epoch, logs=None):
+        send = {"epoch": epoch}
+        for key, value in (logs or {}).items():
+            send[key] = value.item() if isinstance(value, (np.ndarray, np.generic)) else value
+        headers = dict(self.headers or {})
+        if self.send_as_json:
+            body = json.dumps(send).encode()
+            headers.setdefault("Content-Type", "application/json")
+        else:
+            body = urllib.parse.urlencode({self.field: json.dumps(send)}).encode()
+        try:
+            urllib.request.urlopen(urllib.request.Request(self.root + self.path, data=body, headers=headers)).close()
+        except OSError:
+            logging.warning("Warning: could not reach RemoteMonitor root server at %s", self.root)

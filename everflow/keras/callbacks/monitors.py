@@ -1,0 +1,161 @@
+"""Callbacks that watch a metric or the number of the epoch: they stop training or change the learning rate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.keras import backend as K
+from everflow.keras.callbacks.base import Callback
+from everflow.platform import logging
+
+
+def better(mode, monitor, callback_name):
+    """The function that tells whether a value is better than another, for "min", "max", or by the metric's name."""
+    if mode not in ("auto", "min", "max"):
+        logging.warning("%s mode %s is unknown, fallback to auto mode.", callback_name, mode)
+        mode = "auto"
+    if mode == "auto":
+        mode = "max" if "acc" in monitor or callback_name == "ModelCheckpoint" and monitor.startswith("fmeasure") else "min"
+    return np.greater if mode == "max" else np.less
+
+
+class EarlyStopping(Callback):
+    """Ends training when a metric has not become better for `patience` epochs."""
+
+    def __init__(self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None, restore_best_weights=False):
+        super().__init__()
+        self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
+        self.restore_best_weights = restore_best_weights
+        self.wait = self.stopped_epoch = 0
+        self.best_weights = None
+        self.monitor_op = better(mode, monitor, "EarlyStopping")
+        self.min_delta = abs(min_delta) * (1 if self.monitor_op is np.greater else -1)
+
+    def on_train_begin(self, logs=None):
+        self.wait = self.stopped_epoch = 0
+        self.best = self.baseline if self.baseline is not None else (np.inf if self.monitor_op is np.less else -np.inf)
+
+    def on_epoch_end(self, epoch, logs=None):
+        current = self.get_monitor_value(logs)
+        if current is None:
+            return
+        if self.monitor_op(current - self.min_delta, self.best):
+            self.best = current
+            self.wait = 0
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            return
+        self.wait += 1
+        if self.wait >= self.patience:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+            if self.restore_best_weights:
+                if self.verbose > 0:
+                    print("Restoring model weights from the end of the best epoch.")
+                self.model.set_weights(self.best_weights)
+
+    def on_train_end(self, logs=None):
+        if self.stopped_epoch > 0 and self.verbose > 0:
+            print(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
+
+    def get_monitor_value(self, logs):
+        """The metric that is watched; None with a warning where it isn't there."""
+        value = (logs or {}).get(self.monitor)
+        if value is None:
+            names = ",".join(list(logs or {}))
+            logging.warning(
+                "Early stopping conditioned on metric `%s` which is not available. Available metrics are: %s", self.monitor, names
+            )
+        return value
+
+
+class LearningRateScheduler(Callback):
+    """The learning rate as a function of the epoch, or of the epoch and the rate so far.
+
+    >>> callback = tf.keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 * 0.9 ** epoch)
+    """
+
+    def __init__(self, schedule, verbose=0):
+        super().__init__()
+        self.schedule, self.verbose = schedule, verbose
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if not hasattr(self.model.optimizer, "lr"):
+            raise ValueError('Optimizer must have a "lr" attribute.')
+        try:
+            rate = self.schedule(epoch, float(K.get_value(self.model.optimizer.lr)))
+        except TypeError:
+            # Schedules of older programs take the epoch only.
+            rate = self.schedule(epoch)
+        if not isinstance(rate, (float, np.float32, np.float64)):
+            raise ValueError('The output of the "schedule" function should be float.')
+        K.set_value(self.model.optimizer.lr, rate)
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {rate}.")
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs is not None:
+            logs["lr"] = K.get_value(self.model.optimizer.lr)
+
+
+class ReduceLROnPlateau(Callback):
+    """A smaller learning rate when a metric has not become better for `patience` epochs."""
+
+    def __init__(self, monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0, **kwargs):
+        super().__init__()
+        if factor >= 1.0:
+            raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
+        if "epsilon" in kwargs:
+            min_delta = kwargs.pop("epsilon")
+            logging.warning("`epsilon` argument is deprecated and will be removed, use `min_delta` instead.")
+        self.monitor, self.factor, self.min_lr, self.min_delta = monitor, factor, min_lr, min_delta
+        self.patience, self.verbose, self.cooldown, self.mode = patience, verbose, cooldown, mode
+        self.cooldown_counter = self.wait = 0
+        self._reset()
+
+    def _reset(self):
+        greater = better(self.mode, self.monitor, "ReduceLROnPlateau") is np.greater
+        if greater:
+            self.monitor_op, self.best = (lambda a, b: np.greater(a, b + self.min_delta)), -np.inf
+        else:
+            self.monitor_op, self.best = (lambda a, b: np.less(a, b - self.min_delta)), np.inf
+        self.cooldown_counter = self.wait = 0
+
+    def on_train_begin(self, logs=None):
+        self._reset()
+
+    def in_cooldown(self):
+        """Whether a reduction is still fresh."""
+        return self.cooldown_counter > 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs = {} if logs is None else logs
+        logs["lr"] = K.get_value(self.model.optimizer.lr)
+        current = logs.get(self.monitor)
+        if current is None:
+            names = ",".join(list(logs))
+            logging.warning(
+                "Reduce LR on plateau conditioned on metric `%s` which is not available. Available metrics are: %s", self.monitor, names
+            )
+            return
+        if self.in_cooldown():
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self.monitor_op(current, self.best):
+            self.best = current
+            self.wait = 0
+        elif not self.in_cooldown():
+            self.wait += 1
+            if self.wait >= self.patience:
+                self._reduce(epoch)
+
+    def _reduce(self, epoch):
+        old = float(K.get_value(self.model.optimizer.lr))
+        if old <= self.min_lr:
+            return
+        new = max(old * self.factor, self.min_lr)
+        K.set_value(self.model.optimizer.lr, new)
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1:05d}: ReduceLROnPlateau reducing learning rate to {new}.")
+        self.cooldown_counter = self.cooldown
+        self.wait = 0

@@ -1,0 +1,301 @@
+"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch, ready to be fed."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import random
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.errors import OutOfRangeError
+from everflow.keras.engine import data_checks
+from everflow.platform import logging
+
+
+def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None, epochs=1,
+               initial_epoch=0, queue=None, for_predict=False, is_validation=False):  # fmt: skip
+    """The source for what `fit`, `evaluate` or `predict` was given."""
+    from everflow.data import Dataset
+
+    if isinstance(x, Dataset):
+        _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size, class_weight)
+        return DatasetBatches(model, x, steps, steps_name, for_predict)
+    if type(x).__name__ in ("Iterator", "IteratorV2", "EagerIterator") and hasattr(x, "get_next"):
+        raise ValueError(f"Iterators can't be used as input of a model; pass the dataset itself. Received: {x}")
+    if inspect.isgenerator(x) or _is_sequence(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
+        _refuse_extras("generator or `Sequence`", x, y, sample_weight, None if is_validation else batch_size)
+        return GeneratorBatches(model, x, steps, steps_name, shuffle, class_weight, queue or {}, for_predict)
+    if any(data_checks.is_symbolic(value) for value in nest.flatten([x, y]) if value is not None) or (x is None and not model._feed_inputs):
+        if steps is None:
+            raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
+        return TensorBatches(model, x, y, sample_weight, steps, class_weight, for_predict)
+    if x is None and steps is None:
+        raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
+    values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
+    return ArrayBatches(model, values, batch_size, steps, shuffle)
+
+
+def _is_sequence(x):
+    from everflow.keras.utils import Sequence
+
+    return isinstance(x, Sequence)
+
+
+def _refuse_extras(kind, x, y, sample_weight, batch_size, class_weight=None):
+    if y is not None:
+        raise ValueError(f"`y` argument is not supported when using {kind} as input.")
+    if sample_weight is not None:
+        raise ValueError(f"`sample_weight` argument is not supported when using {kind} as input.")
+    if batch_size is not None:
+        raise ValueError(
+            f"The `batch_size` argument must not be specified for the given input type. Received input: {x}, batch_size: {batch_size}"
+        )
+
+
+class Batches:
+    """Base of sources. `samples` and `steps` say how long an epoch is, as far as it is known."""
+
+    samples = steps = batch_size = None
+    counts_samples = False
+
+    def epoch(self):
+        """(values to feed, number of samples) for each batch of an epoch."""
+        raise NotImplementedError
+
+    def split_off(self, part):
+        """Keep the last part for validation."""
+        raise ValueError(
+            "`validation_split` is only supported for arrays; it can't be used with tensors, datasets, generators or `Sequence`s."
+        )
+
+    def for_validation(self, steps):
+        """The same source, for validation with these steps."""
+        return None
+
+
+class ArrayBatches(Batches):
+    """Slices of arrays, in order or shuffled anew for each epoch."""
+
+    counts_samples = True
+
+    def __init__(self, model, values, batch_size=None, steps=None, shuffle=False):
+        self.inputs, self.targets, self.weights = values
+        self.shuffle, self.steps = shuffle, steps
+        self.batch_size = batch_size or 32
+        arrays = [a for a in (*self.inputs, *self.targets) if a is not None and hasattr(a, "shape")]
+        self.samples = int(arrays[0].shape[0]) if arrays else None
+        if self.steps is not None:
+            self.counts_samples = False
+
+    def split_off(self, part):
+        at = int(self.samples * (1.0 - part))
+        later = tuple(data_checks.slice_arrays(arrays, at, self.samples) for arrays in (self.inputs, self.targets, self.weights))
+        self.inputs, self.targets, self.weights = (
+            data_checks.slice_arrays(arrays, 0, at) for arrays in (self.inputs, self.targets, self.weights)
+        )
+        if at == 0 or at == self.samples:
+            raise ValueError(
+                f"Training data contains {self.samples} samples, which is not sufficient to split it into a validation and training set as specified by `validation_split={part}`."
+            )
+        total, self.samples = self.samples, at
+        validation = ArrayBatches(None, later, self.batch_size)
+        validation.samples = total - at
+        return validation
+
+    def epoch(self):
+        if self.steps is not None:
+            for _ in range(self.steps):
+                yield (self.inputs, self.targets, self.weights), 1
+            return
+        order = np.arange(self.samples)
+        if self.shuffle == "batch":
+            order = _batch_shuffled(order, self.batch_size)
+        elif self.shuffle:
+            np.random.shuffle(order)
+        for start in range(0, self.samples, self.batch_size):
+            rows = order[start : start + self.batch_size]
+            if self.shuffle:
+                parts = [data_checks.slice_arrays(arrays, rows) for arrays in (self.inputs, self.targets, self.weights)]
+            else:
+                stop = start + len(rows)
+                parts = [data_checks.slice_arrays(arrays, start, stop) for arrays in (self.inputs, self.targets, self.weights)]
+            yield tuple(parts), len(rows)
+
+
+def _batch_shuffled(order, batch_size):
+    """Whole batches in another order; the last, shorter one stays last."""
+    whole = len(order) // batch_size
+    last = order[whole * batch_size :]
+    order = order[: whole * batch_size].reshape((whole, batch_size))
+    np.random.shuffle(order)
+    return np.append(order.flatten(), last)
+
+
+class TensorBatches(Batches):
+    """Tensors of the graph, run anew for each step."""
+
+    def __init__(self, model, x, y, sample_weight, steps, class_weight, for_predict):
+        self.model, self.data, self.steps = model, (x, y, sample_weight), steps
+        self.class_weight, self.for_predict = class_weight, for_predict
+        if x is not None:
+            model._build_from_data(x, y)
+
+    def epoch(self):
+        for _ in range(self.steps):
+            x, y, weight = _run_tensors(self.data)
+            values = self.model._standardize(x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict)
+            # Where steps are counted, each counts alike.
+            yield values, 1
+
+
+def _run_tensors(structure):
+    """A structure with its tensors replaced by their values, all of one run."""
+    from everflow.keras import backend as K
+
+    flat = nest.flatten(structure)
+    tensors = [value for value in flat if data_checks.is_symbolic(value)]
+    values = iter(K.get_session(tensors).run(tensors))
+    return nest.pack_sequence_as(structure, [next(values) if data_checks.is_symbolic(value) else value for value in flat])
+
+
+def _length_of(values):
+    arrays = [a for a in values[0] + values[1] if a is not None and hasattr(a, "shape")]
+    return int(arrays[0].shape[0]) if arrays else 1
+
+
+class DatasetBatches(Batches):
+    """The elements of a `tf.data.Dataset`: (x, y), (x, y, weights), or x alone."""
+
+    def __init__(self, model, dataset, steps, steps_name, for_predict):
+        from everflow.data import make_initializable_iterator
+
+        self.model, self.steps, self.steps_name, self.for_predict = model, steps, steps_name, for_predict
+        self._is_whole = steps is None
+        if self._is_whole:
+            self._refuse_endless(dataset)
+        self._iterator = make_initializable_iterator(dataset)
+        self._next = self._iterator.get_next()
+        self._is_started = False
+
+    def _refuse_endless(self, dataset):
+        from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
+        from everflow.keras import backend as K
+
+        if int(K.get_session().run(cardinality(dataset))) == INFINITE_CARDINALITY:
+            raise ValueError(f"When passing an infinitely repeating dataset, you must specify the `{self.steps_name}` argument.")
+
+    def _elements(self):
+        from everflow.keras import backend as K
+
+        session = K.get_session()
+        if self._is_whole or not self._is_started:
+            session.run(self._iterator.initializer)
+            self._is_started = True
+        flat = nest.flatten(self._next)
+        while True:
+            try:
+                yield nest.pack_sequence_as(self._next, session.run(flat))
+            except OutOfRangeError:
+                return
+
+    def epoch(self):
+        count = 0
+        for element in self._elements():
+            values = self.model._standardize(*_unpacked(element, self.for_predict), for_predict=self.for_predict)
+            yield values, 1
+            count += 1
+            if count == self.steps:
+                return
+        if not self._is_whole and count < self.steps:
+            logging.warning(
+                "Your dataset ran out of data; interrupting training. Make sure that your dataset can generate at least "
+                f"`{self.steps_name} * epochs` batches (in this case, {self.steps} batches an epoch). You may need to use the repeat() function when building your dataset."
+            )
+            self.model.stop_training = True
+        elif self._is_whole:
+            self.steps_seen = count
+
+
+def _unpacked(element, for_predict=False):
+    """(x, y, weights) of an element of a data set."""
+    if not isinstance(element, tuple):
+        return element, None, None
+    if for_predict:
+        return element[0], None, None
+    if len(element) > 3:
+        raise ValueError(
+            f"Please provide model inputs as a list or tuple of 1, 2, or 3 elements: (input), or (input, target), or (input, target, sample_weights). Received {element}"
+        )
+    return (*element, None, None)[:3]
+
+
+class GeneratorBatches(Batches):
+    """What a generator or a `Sequence` gives."""
+
+    def __init__(self, model, generator, steps, steps_name, shuffle, class_weight, queue, for_predict):
+        self.model, self.class_weight, self.for_predict = model, class_weight, for_predict
+        self.is_sequence = _is_sequence(generator)
+        if steps is None:
+            if not self.is_sequence:
+                raise ValueError(
+                    f"When using a generator for inputs, `{steps_name}=None` is only valid for a generator based on the `keras.utils.Sequence` class. Please specify `{steps_name}` or use the `keras.utils.Sequence` class."
+                )
+            steps = len(generator)
+        self.steps, self.steps_name = steps, steps_name
+        self._items = _pieces(generator, bool(shuffle), queue) if self.is_sequence else _from_generator(generator, queue)
+
+    def epoch(self):
+        count = 0
+        for item in itertools.islice(self._items, self.steps):
+            if self.for_predict:
+                x, y, weight = (item[0] if isinstance(item, tuple) else item), None, None
+            else:
+                if not isinstance(item, tuple) or len(item) not in (1, 2, 3):
+                    raise ValueError(f"Output of generator should be a tuple `(x, y, sample_weight)` or `(x, y)`. Found: {item}")
+                x, y, weight = (*item, None, None)[:3]
+            values = self.model._standardize(x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict)
+            yield values, _length_of(values)
+            count += 1
+        if count < self.steps:
+            logging.warning(
+                "Your dataset iterator ran out of data; interrupting training. Make sure that your iterator can generate at least "
+                f"`{self.steps_name} * epochs` batches (in this case, {self.steps} batches an epoch)."
+            )
+            self.model.stop_training = True
+
+
+def _pieces(sequence, shuffle, queue):
+    """The pieces of a Sequence, pass after pass."""
+    if queue.get("workers", 1) > 1:
+        from everflow.keras.utils import OrderedEnqueuer
+
+        enqueuer = OrderedEnqueuer(sequence, use_multiprocessing=queue.get("use_multiprocessing", False), shuffle=shuffle)
+        yield from _queued(enqueuer, queue)
+        return
+    while True:
+        order = list(range(len(sequence)))
+        if shuffle:
+            random.shuffle(order)
+        for position, index in enumerate(order):
+            piece = sequence[index]
+            if position == len(order) - 1:
+                sequence.on_epoch_end()
+            yield piece
+
+
+def _from_generator(generator, queue):
+    if queue.get("workers", 1) > 1:
+        from everflow.keras.utils import GeneratorEnqueuer
+
+        return _queued(GeneratorEnqueuer(generator, use_multiprocessing=queue.get("use_multiprocessing", False)), queue)
+    return generator
+
+
+def _queued(enqueuer, queue):
+    enqueuer.start(workers=queue["workers"], max_queue_size=queue.get("max_queue_size", 10))
+    try:
+        yield from enqueuer.get()
+    finally:
+        enqueuer.stop()

@@ -1,0 +1,395 @@
+"""What `compile` makes of a model: losses, metrics, and the functions that train, test and predict on a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.tracked_attributes import untracked
+from everflow.ops import math
+
+
+class Compiling:
+    """The part of a model that turns outputs into something to train."""
+
+    @untracked
+    def _forget_compilation(self):
+        self._is_compiled = False
+        self._endpoints = []
+        self.optimizer = None
+        self.loss = None
+        self.total_loss = None
+        self.train_function = self.test_function = self.predict_function = None
+        self._compile_arguments = None
+        self._compile_metric_objects = []
+        self._metric_results = {}
+        self._function_kwargs = {}
+        self.history = None
+        self.stop_training = False
+
+    @untracked
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
+                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
+        """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing which metrics.
+
+        >>> model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+        """
+        from everflow.keras import optimizers
+
+        if distribute is not None:
+            raise ValueError(
+                "Distribute argument in compile is not available in TF 2.0; build the model under a distribution strategy's scope."
+            )
+        kwargs.pop("cloning", None)
+        self._run_eagerly = kwargs.pop("run_eagerly", None)
+        if self._run_eagerly:
+            raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
+        self.optimizer = optimizers.get(optimizer)
+        self.loss = loss or {}
+        self.loss_weights = loss_weights
+        self.sample_weight_mode = sample_weight_mode
+        self._compile_metrics = metrics or []
+        self._compile_weighted_metrics = weighted_metrics
+        self._function_kwargs = kwargs
+        self._compile_arguments = {"loss": loss, "metrics": metrics, "loss_weights": loss_weights, "sample_weight_mode": sample_weight_mode,
+                                   "weighted_metrics": weighted_metrics, "target_tensors": target_tensors, **kwargs}  # fmt: skip
+        self._is_compiled = True
+        if not self.outputs:
+            # The outputs are known when data comes.
+            return
+        names = self.output_names
+        losses = ends.loss_objects(self.loss if self.loss != {} else None, names)
+        modes = ends.sample_weight_modes(sample_weight_mode, names)
+        self._endpoints = [ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)]
+        for endpoint, weight in zip(self._endpoints, ends.loss_weights(loss_weights, names)):
+            endpoint.loss_weight = weight
+        for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
+            endpoint.make_target(tensor)
+        self._make_metrics(metrics, weighted_metrics)
+        self._draw_metrics("metrics")
+        self._draw_weights_and_loss()
+        self.train_function = self.test_function = self.predict_function = None
+        self._collected_trainable_weights = self.trainable_weights
+
+    def _target_tensors(self, given):
+        if given is None or isinstance(given, (list, tuple)) and not given:
+            return [None] * len(self._endpoints)
+        if isinstance(given, dict):
+            unknown = set(given) - set(self.output_names)
+            if unknown:
+                raise ValueError(
+                    f'Unknown entry in `target_tensors` dictionary: "{unknown.pop()}". Only expected the following keys: {self.output_names}'
+                )
+            return [given.get(name) for name in self.output_names]
+        given = list(given) if isinstance(given, (list, tuple)) else [given]
+        if len(given) != len(self._endpoints):
+            raise ValueError(
+                f"When passing a list as `target_tensors`, it should have one entry per model output. The model has {len(self._endpoints)} outputs, but you passed target_tensors={given}"
+            )
+        return given
+
+    # --- metrics -------------------------------------------------------------------------------
+
+    def _make_metrics(self, metrics, weighted_metrics):
+        from everflow.keras import metrics as metrics_module
+
+        names = self.output_names
+        self._compile_metric_objects, self._metric_results, used = [], {}, set()
+        of_outputs = ends.metrics_by_output(metrics, names)
+        weighted = ends.metrics_by_output(weighted_metrics, names)
+        for endpoint, plain, with_weights in zip(self._endpoints, of_outputs, weighted):
+            if endpoint.loss is None and endpoint.target is None:
+                continue
+            for asked, kept, is_weighted in ((plain, endpoint.metrics, False), (with_weights, endpoint.weighted_metrics, True)):
+                for metric in asked:
+                    name, made = ends.metric_object(metric, endpoint, is_weighted)
+                    made._name = self._unique_metric_name(name, endpoint, used)
+                    kept.append(made)
+        # Names in the order of outputs, first the plain metrics of one and then its weighted ones.
+        self._compile_metric_objects = [m for e in self._endpoints for m in (*e.metrics, *e.weighted_metrics)]
+        if len(self._endpoints) > 1:
+            for endpoint in self._endpoints:
+                if endpoint.loss is not None:
+                    endpoint.loss_metric = metrics_module.Mean(name=endpoint.name + "_loss")
+
+    def _unique_metric_name(self, name, endpoint, used):
+        base = f"{endpoint.name}_{name}" if len(self._endpoints) > 1 else name
+        result, number = base, 1
+        while result in used:
+            result, number = f"{base}_{number}", number + 1
+        used.add(result)
+        return result
+
+    def _draw_metrics(self, kind):
+        with name_scope("metrics"):
+            for endpoint in self._endpoints:
+                weighted = kind == "weighted_metrics"
+                for metric in getattr(endpoint, kind):
+                    with name_scope(metric.name):
+                        weight = endpoint.sample_weight if weighted else None
+                        mask = endpoint.mask
+                        self._metric_results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, weight, mask)
+
+    @property
+    def metrics(self):
+        """The metrics that were compiled, and those that layers report."""
+        own = list(self.__dict__.get("_compile_metric_objects", ())) if self.__dict__.get("_is_compiled") else []
+        return list(dict.fromkeys([*own, *self._reported_by_layers()]))
+
+    def _reported_by_layers(self):
+        """Metrics that layers report; what a nested model was compiled with is its own."""
+        found = list(self._metrics)
+        for layer in self._nested_layers():
+            found += layer._reported_by_layers() if isinstance(layer, Compiling) else layer.metrics
+        return found
+
+    @property
+    def metrics_names(self):
+        """The names of what training and evaluation report: "loss" and the metrics."""
+        names = ["loss"]
+        if self._is_compiled:
+            names += [e.loss_metric.name for e in self._endpoints if e.loss_metric is not None]
+            names += [metric.name for metric in self.metrics]
+        return names
+
+    def _reported(self):
+        """Metrics whose results follow the loss in what the functions return."""
+        return [e.loss_metric for e in self._endpoints if e.loss_metric is not None] + self.metrics
+
+    def _metric_tensors(self):
+        found = {}
+        for layer in (self, *self._flattened_layers()):
+            for name, tensor in layer._metrics_tensors.items():
+                found[name] = tensor
+        return [self._metric_results.get(metric, found.get(metric.name)) for metric in self._reported()]
+
+    def _flattened_layers(self):
+        found = []
+        for layer in self._nested_layers():
+            found.append(layer)
+            if hasattr(layer, "_flattened_layers"):
+                found += layer._flattened_layers()
+            else:
+                found += [x for x in layer.submodules if hasattr(x, "_metrics_tensors")]
+        return found
+
+    def reset_metrics(self):
+        """Begin the metrics anew."""
+        for metric in self._reported():
+            metric.reset_states()
+
+    # --- the loss ------------------------------------------------------------------------------
+
+    def _draw_weights_and_loss(self):
+        for endpoint in self._endpoints:
+            if endpoint.sample_weight_mode is not None:
+                endpoint.make_sample_weight()
+        self._draw_metrics("weighted_metrics")
+        self.total_loss = self._draw_loss()
+
+    def _draw_loss(self):
+        total = None
+        with name_scope("loss"):
+            for endpoint in self._endpoints:
+                if endpoint.loss is None:
+                    continue
+                loss, _ = endpoint.make_loss()
+                if endpoint.loss_metric is not None:
+                    self._metric_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
+                weighted = endpoint.loss_weight * loss
+                total = weighted if total is None else total + weighted
+            if total is None and not self.losses:
+                raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+            own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
+            if own:
+                own = math.add_n([math.cast(loss, "float32") if loss.dtype.size < 4 else loss for loss in own])
+                total = own if total is None else total + own
+        return total
+
+    @untracked
+    def _use_sample_weights(self, given):
+        """Draw the loss anew where weights of samples come for the first time."""
+        changed = False
+        for endpoint, is_given in zip([e for e in self._endpoints if e.is_fed], given):
+            if is_given and endpoint.sample_weight is None:
+                endpoint.make_sample_weight()
+                changed = True
+        if changed:
+            self._draw_metrics("weighted_metrics")
+            self.total_loss = self._draw_loss()
+            self.train_function = self.test_function = None
+
+    sample_weights = property(lambda self: [e.sample_weight for e in self._endpoints])
+    _targets = targets = property(lambda self: [e.target for e in self._endpoints])
+    _feed_targets = property(lambda self: [e.target for e in self._endpoints if e.is_fed])
+    _feed_output_names = property(lambda self: [e.name for e in self._endpoints if e.is_fed])
+    _feed_sample_weights = property(lambda self: [e.sample_weight for e in self._endpoints if e.sample_weight is not None])
+    loss_functions = property(lambda self: [e.loss for e in self._endpoints])
+    run_eagerly = property(lambda self: False)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def _assert_compiled(self):
+        if not self._is_compiled:
+            raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
+
+    def _phase(self):
+        from everflow.keras import backend as K
+
+        phase = K.learning_phase()
+        return [phase] if isinstance(phase, Tensor) else []
+
+    @untracked
+    def _make_train_function(self):
+        from everflow.keras import backend as K
+
+        if self.train_function is not None:
+            return
+        weights = self._collected_trainable_weights
+        if len(weights) != len(self.trainable_weights):
+            from everflow.platform import logging
+
+            logging.warning(
+                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling `model.compile` after ?"
+            )
+        with name_scope("training"):
+            updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
+            updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
+            self.train_function = K.function(
+                self._feed_inputs + self._feed_targets + self._feed_sample_weights + self._phase(),
+                [self.total_loss, *self._metric_tensors()],
+                updates=updates,
+                name="train_function",
+                **self._function_kwargs,
+            )
+
+    @untracked
+    def _make_test_function(self):
+        from everflow.keras import backend as K
+
+        if self.test_function is None:
+            with name_scope("evaluation"):
+                self.test_function = K.function(
+                    self._feed_inputs + self._feed_targets + self._feed_sample_weights + self._phase(),
+                    [self.total_loss, *self._metric_tensors()],
+                    updates=self.state_updates,
+                    name="test_function",
+                    **self._function_kwargs,
+                )
+
+    @untracked
+    def _make_predict_function(self):
+        from everflow.keras import backend as K
+
+        if self.predict_function is None:
+            with name_scope("predict"):
+                kwargs = self._function_kwargs
+                self.predict_function = K.function(
+                    self._feed_inputs + self._phase(), list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
+                )
+
+    def _run_function(self, kind, values, training):
+        """Run one of the functions on (inputs, targets, weights)."""
+        getattr(self, f"_make_{kind}_function")()
+        inputs, targets, weights = values
+        feeds = list(inputs)
+        if kind != "predict":
+            for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
+                if target is None:
+                    raise ValueError(f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}')
+            feeds += targets
+            fed = [e for e in self._endpoints if e.is_fed]
+            for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
+                if endpoint.sample_weight is not None:
+                    feeds.append(_ones_for(endpoint, target) if weight is None else weight)
+        if self._phase():
+            feeds.append(bool(training))
+        return list(getattr(self, f"{kind}_function")(feeds))
+
+    # --- inputs that are known only when data comes ----------------------------------------------
+
+    def _build_from_data(self, x, y=None):
+        """Draw a subclassed model, or a Sequential without input shape, for data like x."""
+        if self.inputs and (self._is_graph_network or self._feed_inputs):
+            return
+        if x is None:
+            raise ValueError("The model needs data to be built: it has been given none.")
+        self._set_inputs(x)
+        if self._is_compiled:
+            self.compile(optimizer=self.optimizer, **self._compile_arguments)
+        self._finish_restoring()
+
+    def _finish_restoring(self):
+        """Restore what was loaded before there were variables."""
+        from everflow.keras import backend as K
+
+        status = self.__dict__.pop("_waiting_restore", None)
+        if status is not None:
+            status.run_restore_ops(session=K.get_session())
+
+    @untracked
+    def _set_inputs(self, inputs, outputs=None, training=None):
+        from everflow.keras import backend as K
+        from everflow.keras.engine.data_checks import as_array
+
+        if type(self).__name__ == "Sequential" and not self.built and not isinstance(inputs, (list, tuple, dict)):
+            array = as_array(inputs)
+            self.build((None, *(array.shape.as_list() if isinstance(array, Tensor) else array.shape)[1:]))
+            if self.inputs:
+                return
+        names = sorted(inputs) if isinstance(inputs, dict) else None
+        flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
+        names = names or [f"input_{i + 1}" for i in range(len(flat))]
+        tensors = [_placeholder_like(value, name) for value, name in zip(flat, names)]
+        if outputs is None:
+            if isinstance(inputs, dict):
+                given = dict(zip(names, tensors))
+            else:
+                given = tensors if _is_several(inputs) and len(tensors) > 1 else tensors[0]
+            kwargs = {"training": K.learning_phase()} if self._call_takes("training") else {}
+            outputs = self(given, **kwargs)
+        self._note_inputs_and_outputs(tensors, names, outputs)
+
+    def _note_call(self, inputs, outputs):
+        """The first call on tensors tells what the inputs and outputs are."""
+        if not self.inputs and not self._is_graph_network:
+            tensors = nest.flatten(inputs)
+            names = sorted(inputs) if isinstance(inputs, dict) else [f"input_{i + 1}" for i in range(len(tensors))]
+            self._note_inputs_and_outputs(tensors, names, outputs)
+
+    @untracked
+    def _note_inputs_and_outputs(self, tensors, names, outputs):
+        from everflow.keras import backend as K
+
+        self.inputs, self.input_names = tensors, names
+        self._feed_inputs = [t for t in tensors if K.is_placeholder(t)]
+        self._feed_input_names = [n for n, t in zip(names, tensors) if K.is_placeholder(t)]
+        self._feed_input_shapes = [tuple(t.shape.as_list()) for t in self._feed_inputs]
+        self.outputs = nest.flatten(outputs)
+        self.output_names = [f"output_{i + 1}" for i in range(len(self.outputs))]
+        self.built = True
+
+
+def _is_several(inputs):
+    return isinstance(inputs, (list, tuple)) and bool(inputs) and not isinstance(inputs[0], (int, float, list))
+
+
+def _placeholder_like(value, name):
+    """A placeholder for arrays like this one; a tensor stays itself."""
+    from everflow.framework import dtypes
+    from everflow.keras import backend as K
+    from everflow.keras.engine.data_checks import as_array
+
+    if isinstance(value, Tensor):
+        return value
+    array = as_array(value)
+    dtype = dtypes.as_dtype(array.dtype)
+    return K.placeholder(shape=(None, *array.shape[1:]), name=name, dtype=K.floatx() if dtype.is_floating else dtype.name)
+
+
+def _ones_for(endpoint, target):
+    sizes = target.shape[:2] if endpoint.sample_weight_mode == "temporal" else target.shape[:1]
+    return np.ones(sizes, "float32")

@@ -1,0 +1,230 @@
+"""What training knows of each output of a model: its target, loss, weights and metrics, and the parts of the graph they make."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import name_scope
+from everflow.keras import backend as K
+from everflow.keras import losses as losses_module
+from everflow.keras import metrics as metrics_module
+from everflow.keras.engine.node import shape_tuple
+from everflow.keras.loss_reduction import Reduction, compute_weighted_loss, reduce_weighted_loss, squeeze_or_expand_dimensions
+from everflow.ops import math
+from everflow.ops.constants import placeholder_with_default
+
+
+class Endpoint:
+    """One output of a model that is trained."""
+
+    def __init__(self, output, name, loss, sample_weight_mode):
+        self.output, self.name, self.loss = output, name, loss
+        self.loss_weight = 1.0
+        self.sample_weight_mode = sample_weight_mode
+        self.target = self.sample_weight = None
+        self.is_fed = True
+        self.metrics, self.weighted_metrics = [], []
+        self.loss_metric = None
+
+    shape = property(lambda self: shape_tuple(self.output))
+    mask = property(lambda self: getattr(self.output, "_keras_mask", None))
+
+    @property
+    def loss_function_name(self):
+        """The name of the loss's function."""
+        return getattr(getattr(self.loss, "fn", None), "__name__", None)
+
+    @property
+    def target_shape(self):
+        """The shape that targets must have; None where any may do."""
+        if self.loss is None:
+            return None
+        name = self.loss_function_name
+        shape = self.shape
+        if name == "sparse_categorical_crossentropy" and shape is not None:
+            return (shape[0], 1, *shape[2:]) if K.image_data_format() == "channels_first" and len(shape) in (4, 5) else (*shape[:-1], 1)
+        if name is not None and getattr(losses_module, name, None) is getattr(self.loss, "fn", None):
+            return shape
+        return None
+
+    def make_target(self, tensor=None):
+        """The target: the tensor given, or a placeholder."""
+        if self.loss is None:
+            self.target = tensor
+            self.is_fed = False
+            return
+        if tensor is not None:
+            self.target = tensor
+            # A placeholder of the program's own is fed like ours.
+            self.is_fed = K.is_placeholder(tensor)
+            return
+        self.target = K.placeholder(
+            ndim=len(self.shape), name=self.name + "_target", sparse=K.is_sparse(self.output), dtype=K.dtype(self.output)
+        )
+
+    def make_sample_weight(self):
+        """A placeholder for the weights of samples: all one unless they are fed."""
+        if self.loss is None or self.sample_weight is not None:
+            return
+        temporal = self.sample_weight_mode == "temporal"
+        default = [[1.0]] if temporal else [1.0]
+        self.sample_weight = placeholder_with_default(
+            K.constant(default), shape=[None, None] if temporal else [None], name=self.name + "_sample_weights"
+        )
+
+    def make_loss(self):
+        """(the loss of a batch, whether it may be used as it is for the total)."""
+        mask, weight, target = self.mask, self.sample_weight, self.target
+        with name_scope(self.name + "_loss"):
+            if mask is not None:
+                mask = math.cast(mask, self.output.dtype)
+                if weight is None:
+                    weight = mask
+                else:
+                    mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
+                    weight *= mask
+            if not hasattr(self.loss, "reduction"):
+                loss = self.loss(target, self.output, sample_weight=weight)
+                return loss, loss
+            per_sample = self.loss.call(target, self.output)
+            weighted = compute_weighted_loss(per_sample, sample_weight=weight, reduction=Reduction.NONE)
+            reduction = self.loss.reduction
+            if reduction == Reduction.AUTO:
+                reduction = Reduction.SUM_OVER_BATCH_SIZE
+            return reduce_weighted_loss(weighted, reduction=reduction), reduction
+
+
+def loss_objects(loss, output_names):
+    """A loss (or None) for each output, from what `compile` was given."""
+    if isinstance(loss, dict):
+        unknown = set(loss) - set(output_names)
+        if unknown:
+            raise ValueError(f"Unknown entries in loss dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
+        return [_loss_object(loss.get(name)) for name in output_names]
+    if isinstance(loss, str) or not isinstance(loss, (list, tuple)):
+        return [_loss_object(loss) for _ in output_names]
+    if len(loss) != len(output_names):
+        raise ValueError(
+            f"When passing a list as loss, it should have one entry per model outputs. The model has {len(output_names)} outputs, but you passed loss={loss}"
+        )
+    return [_loss_object(one) for one in loss]
+
+
+def _loss_object(loss):
+    if loss is None:
+        return None
+    loss = losses_module.get(loss)
+    if isinstance(loss, losses_module.Loss):
+        return loss
+    return losses_module.LossFunctionWrapper(loss, name=getattr(loss, "__name__", None))
+
+
+def loss_weights(weights, output_names):
+    """A weight for the loss of each output."""
+    if weights is None:
+        return [1.0] * len(output_names)
+    if isinstance(weights, dict):
+        unknown = set(weights) - set(output_names)
+        if unknown:
+            raise ValueError(f"Unknown entries in loss_weights dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
+        return [weights.get(name, 1.0) for name in output_names]
+    if isinstance(weights, list):
+        if len(weights) != len(output_names):
+            raise ValueError(
+                "When passing a list as loss_weights, it should have one entry per model output. "
+                f"The model has {len(output_names)} outputs, but you passed loss_weights={weights}"
+            )
+        return weights
+    raise TypeError(f"Could not interpret loss_weights argument: {weights} - expected a list of dicts.")
+
+
+def sample_weight_modes(mode, output_names):
+    """The mode of sample weights for each output."""
+    if mode is None or mode == "":
+        return [None] * len(output_names)
+    if isinstance(mode, dict):
+        unknown = set(mode) - set(output_names)
+        if unknown:
+            raise ValueError(
+                f"Unknown entries in sample_weight_mode dictionary: {sorted(unknown)}. Only expected following keys: {output_names}"
+            )
+        return [mode.get(name) for name in output_names]
+    if isinstance(mode, (list, tuple)):
+        if len(mode) != len(output_names):
+            raise ValueError(
+                "When passing a list as sample_weight_mode, it should have one entry per model output. "
+                f"The model has {len(output_names)} outputs, but you passed sample_weight_mode={mode}"
+            )
+        return list(mode)
+    return [mode] * len(output_names)
+
+
+def metrics_by_output(metrics, output_names):
+    """A list of metrics for each output, from what `compile` was given."""
+    if metrics is None or not len(metrics) and not isinstance(metrics, str):
+        return [[] for _ in output_names]
+    if isinstance(metrics, dict):
+        unknown = set(metrics) - set(output_names)
+        if unknown:
+            raise ValueError(f"Unknown entries in metrics dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
+        return [_listed(metrics.get(name, [])) for name in output_names]
+    if not isinstance(metrics, (list, tuple)):
+        raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}")
+    if any(isinstance(m, (list, tuple)) for m in metrics):
+        if len(metrics) != len(output_names):
+            raise ValueError(
+                f"When passing a list of lists as `metrics`, it should have one entry per model output. The model has {len(output_names)} outputs, but you passed metrics={metrics}"
+            )
+        return [_listed(m) for m in metrics]
+    if len(output_names) == 1:
+        return [list(metrics)]
+    # Each output has metrics of its own: objects keep state.
+    return [list(metrics)] + [[_copied(m) for m in metrics] for _ in output_names[1:]]
+
+
+def _listed(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _copied(metric):
+    return type(metric).from_config(metric.get_config()) if isinstance(metric, metrics_module.Metric) else metric
+
+
+_ACCURACY, _CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
+
+
+def metric_object(metric, endpoint, weighted):
+    """(name, metric object) for what the program named; "accuracy" depends on the output and the loss."""
+    prefix = "weighted_" if weighted else ""
+    if isinstance(metric, metrics_module.Metric):
+        return metric.name, metric
+    function, name = _metric_function(metric, endpoint)
+    name = prefix + name
+    if isinstance(function, metrics_module.Metric):
+        return prefix + function.name, function
+    return name, metrics_module.MeanMetricWrapper(function, name=name)
+
+
+def _metric_function(metric, endpoint):
+    if metric not in (*_ACCURACY, *_CROSSENTROPY):
+        function = metrics_module.get(metric)
+        return function, getattr(function, "name", None) or getattr(function, "__name__", type(function).__name__)
+    loss_name = endpoint.loss_function_name
+    is_accuracy = metric in _ACCURACY
+    if endpoint.shape[-1] == 1 or loss_name == "binary_crossentropy":
+        function = metrics_module.binary_accuracy if is_accuracy else metrics_module.binary_crossentropy
+    elif loss_name == "sparse_categorical_crossentropy":
+        function = metrics_module.sparse_categorical_accuracy if is_accuracy else metrics_module.sparse_categorical_crossentropy
+    else:
+        function = metrics_module.categorical_accuracy if is_accuracy else metrics_module.categorical_crossentropy
+    return function, "acc" if is_accuracy else "ce"
+
+
+def call_metric(metric, target, output, weight, mask):
+    """Draw the update of a metric; its result is what the training step shows."""
+    if mask is not None:
+        mask = math.cast(mask, output.dtype)
+        if weight is None:
+            weight = mask
+        else:
+            mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
+            weight *= mask
+    return metric(target, output, sample_weight=weight) if output is not None else metric(target, sample_weight=weight)

@@ -1,0 +1,427 @@
+"""`Network`: a layer made of layers. Either a graph of layers between inputs and outputs, or a class with a `call` of its own."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import executing_eagerly
+from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.base_layer import Layer, unique
+from everflow.keras.engine.layer_losses import reachable
+from everflow.keras.engine.node import Node
+from everflow.keras.engine.topology import Topology
+from everflow.keras.engine.tracked_attributes import untracked
+
+
+class Network(Layer):
+    """Layers that are one layer together."""
+
+    def __init__(self, *args, **kwargs):
+        if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
+            self._init_graph_network(*args, **kwargs)
+        else:
+            self._init_subclassed_network(**kwargs)
+
+    def __setattr__(self, name, value):
+        if "_is_graph_network" not in self.__dict__ and "_is_tracking" not in self.__dict__ and isinstance(value, Layer):
+            raise RuntimeError(
+                "It looks like you are subclassing `Model` and you forgot to call `super(YourClass, self).__init__()`. Always start with this line."
+            )
+        super().__setattr__(name, value)
+
+    # --- making ------------------------------------------------------------------------------
+
+    @untracked
+    def _init_network(self, name, trainable=True, dtype=None, dynamic=False):
+        self._is_graph_network = False
+        self._graph_layers = []
+        Layer.__init__(self, trainable=trainable, name=name, dtype=dtype, dynamic=dynamic)
+        self.inputs = self.outputs = None
+        self.input_names, self.output_names = [], []
+        self._compute_previous_mask = False
+        self.optimizer = None
+
+    @untracked
+    def _init_subclassed_network(self, name=None, **kwargs):
+        unknown = set(kwargs) - {"trainable", "dtype", "dynamic", "autocast", "experimental_autocast"}
+        if unknown:
+            raise TypeError("Keyword argument not understood:", unknown.pop())
+        self._init_network(name, kwargs.get("trainable", True), kwargs.get("dtype"), kwargs.get("dynamic", False))
+        self.built = False
+
+    @untracked
+    def _init_graph_network(self, inputs, outputs, name=None, **kwargs):
+        for key in kwargs:
+            if key != "trainable":
+                raise TypeError(
+                    "Functional models may only specify `name` and `trainable` keyword arguments during initialization. Got an unexpected argument:",
+                    key,
+                )
+        from everflow.keras.engine.op_layers import give_history, needs_history
+
+        if isinstance(inputs, list) and len(nest.flatten(inputs)) == 1:
+            inputs = inputs[0]
+        if isinstance(outputs, list) and len(nest.flatten(outputs)) == 1:
+            outputs = outputs[0]
+        flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
+        if needs_history(outputs):
+            give_history(outputs)
+        if len({id(x) for x in flat_inputs}) != len(flat_inputs):
+            raise ValueError(
+                f"The list of inputs passed to the model is redundant. All inputs should only appear once. Found: {flat_inputs}"
+            )
+        for x in flat_inputs:
+            if not hasattr(x, "_keras_history"):
+                raise ValueError(
+                    f"Input tensors to a {type(self).__name__} must come from `tf.keras.Input`. Received: {x} (missing previous layer metadata)."
+                )
+        for x in flat_outputs:
+            if not hasattr(x, "_keras_history"):
+                raise ValueError(
+                    f"Output tensors to a {type(self).__name__} must be the output of a TensorFlow `Layer` (thus holding past layer metadata). Found: {x}"
+                )
+        self._init_network(name, kwargs.get("trainable", True))
+        self._is_graph_network = True
+        self._nested_inputs, self._nested_outputs = inputs, outputs
+        self.inputs, self.outputs = flat_inputs, flat_outputs
+        self.built = True
+        self._input_coordinates = [x._keras_history for x in flat_inputs]
+        self._output_coordinates = [x._keras_history for x in flat_outputs]
+        self._topology = Topology(flat_inputs, flat_outputs)
+        self._graph_layers = self._topology.layers
+        self._input_layers = [c.layer for c in self._input_coordinates]
+        self._output_layers = [c.layer for c in self._output_coordinates]
+        self.input_names = [layer.name for layer in self._input_layers]
+        self.output_names = _output_names(self._output_layers)
+        self._set_dtype_and_masks()
+        Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
+
+    def _set_dtype_and_masks(self):
+        self._feed_inputs = [x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)]
+        self._feed_input_names = [n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)]
+        self._feed_input_shapes = [tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs]
+        self._compute_output_and_mask_jointly = True
+
+    # --- facts -------------------------------------------------------------------------------
+
+    @property
+    def layers(self):
+        """The layers of the model."""
+        return list(self._nested_layers())
+
+    def _holdings(self):
+        return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])
+
+    def get_layer(self, name=None, index=None):
+        """A layer by its name or its position."""
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+            return self.layers[index]
+        if not name:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}")
+
+    @property
+    def stateful(self):
+        """Whether a layer keeps its state from batch to batch."""
+        return any(getattr(layer, "stateful", False) for layer in self._nested_layers())
+
+    @stateful.setter
+    def stateful(self, value):
+        """The layers say it."""
+
+    def reset_states(self):
+        """Begin the states of recurrent layers anew."""
+        for layer in self.layers:
+            if hasattr(layer, "reset_states") and getattr(layer, "stateful", False):
+                layer.reset_states()
+
+    @property
+    def state_updates(self):
+        """The updates of layers that keep their state."""
+        updates = []
+        for layer in self.layers:
+            if getattr(layer, "stateful", False) and hasattr(layer, "updates"):
+                updates += layer.updates
+        return updates
+
+    def _assert_weights_created(self):
+        if not self._is_graph_network and "build" in type(self).__dict__ and not self.built:
+            raise ValueError(
+                f"Weights for model {self.name} have not yet been created. Weights are created when the Model is first called on inputs "
+                "or `build()` is called with an `input_shape`."
+            )
+
+    @property
+    def weights(self):
+        """All variables, layer by layer."""
+        self._assert_weights_created()
+        return unique([w for layer in self.layers for w in layer.weights] + self._trainable_weights + self._non_trainable_weights)
+
+    @property
+    def trainable_weights(self):
+        self._assert_weights_created()
+        return Layer.trainable_weights.fget(self)
+
+    @property
+    def non_trainable_weights(self):
+        self._assert_weights_created()
+        return Layer.non_trainable_weights.fget(self)
+
+    @property
+    def input_spec(self):
+        """Of the inputs; None for a model with several."""
+        if not self._is_graph_network:
+            return None
+        specs = [layer.input_spec for layer in self._input_layers]
+        return None if len(specs) == 1 else [None] * len(specs)
+
+    @input_spec.setter
+    def input_spec(self, value):
+        """The layers say it."""
+
+    # --- losses and updates: those that belong to this model's own inputs -----------------------
+
+    @property
+    def losses(self):
+        """Losses of the layers that depend on this model's inputs, or on none."""
+        losses = Layer.losses.fget(self)
+        return self._relevant(losses, "_unconditional_loss")
+
+    @property
+    def updates(self):
+        """Updates of the layers that depend on this model's inputs, or on none."""
+        if not self.trainable and not self.stateful:
+            return []
+        return self._relevant(Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update")
+
+    def _relevant(self, things, tag):
+        if executing_eagerly() or not self.inputs:
+            return things
+        inputs = []
+        for i in range(len(self._inbound_nodes)):
+            inputs += nest.flatten(self.get_input_at(i))
+        inputs = inputs or self.inputs
+        conditional = {id(t) for t in reachable(inputs, [t for t in things if not getattr(t, tag, False)])}
+        return [t for t in things if getattr(t, tag, False) or id(t) in conditional]
+
+    # --- building and calling ------------------------------------------------------------------
+
+    def build(self, input_shape):
+        """Make the weights of a subclassed model, for inputs of this shape (or these)."""
+        if self._is_graph_network:
+            self.built = True
+            return
+        if input_shape is None:
+            raise ValueError("Input shape must be defined when calling build on a model subclass network.")
+        if not isinstance(input_shape, (tuple, list, TensorShape)):
+            raise ValueError(
+                f"Specified input shape is not one of the valid types. Please specify a batch input shape of type tuple or list of input shapes. User provided input type: {type(input_shape)}"
+            )
+        if input_shape and not self.inputs:
+            from everflow.keras import backend as K
+
+            def placeholders(shapes):
+                if isinstance(shapes, list) and all(isinstance(s, (tuple, list, TensorShape)) for s in shapes):
+                    return [K.placeholder(shape=s) for s in shapes]
+                return K.placeholder(shape=shapes)
+
+            x = placeholders(input_shape)
+            kwargs = {"training": None} if self._call_takes("training") else {}
+            try:
+                self.call(x, **kwargs)
+            except TypeError as e:
+                raise ValueError(
+                    "You cannot build your model by calling `build` if your layers do not support float type inputs. Instead, in order to "
+                    "instantiate and build your model, `call` your model on real tensor data (of the correct dtype)."
+                ) from e
+        Layer.build(self, input_shape)
+
+    build._is_default = True
+
+    def _maybe_build(self, inputs):
+        # Layers build themselves when they are called, unless the program's class has a `build` of its own.
+        if not self.built and getattr(type(self).build, "_is_default", False):
+            self.built = True
+        super()._maybe_build(inputs)
+
+    def call(self, inputs, training=None, mask=None):
+        """Compute the outputs from the layers; a subclass says how in its own `call`."""
+        if not self._is_graph_network:
+            raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
+        return self._run_graph(inputs, training=training, mask=mask)
+
+    def _run_graph(self, inputs, training=None, mask=None):
+        """The outputs for other inputs: every layer is called again."""
+        flat = nest.flatten(inputs) if not isinstance(inputs, dict) else [inputs[name] for name in self.input_names]
+        masks = [None] * len(flat) if mask is None else nest.flatten(mask)
+        for x, m in zip(flat, masks):
+            if m is not None:
+                x._keras_mask = m
+        computed = {id(x): y for x, y in zip(self.inputs, flat)}
+        topology = self._topology
+        for depth in sorted(topology.nodes_by_depth, reverse=True):
+            for node in topology.nodes_by_depth[depth]:
+                layer = node.outbound_layer
+                if not nest.flatten(node.inbound_layers):
+                    continue
+                if not all(id(x) in computed for x in nest.flatten(node.input_tensors)):
+                    continue
+                arguments = nest.map_structure(
+                    lambda value: computed.get(id(value), value) if isinstance(value, Tensor) else value, dict(node.arguments or {})
+                )
+                if layer._call_takes("training") and arguments.get("training") is None:
+                    arguments["training"] = training
+                given = nest.map_structure(lambda x: computed[id(x)], node.input_tensors)
+                outputs = layer(given, **arguments)
+                for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
+                    computed[id(x)] = y
+        return nest.pack_sequence_as(self._nested_outputs, [computed[id(x)] for x in self.outputs])
+
+    def compute_mask(self, inputs, mask=None):
+        if not self._is_graph_network:
+            return None
+        outputs = self._run_graph(inputs, mask=mask)
+        return nest.map_structure(lambda t: getattr(t, "_keras_mask", None), outputs)
+
+    def _pass_masks_on(self, inputs, outputs, masks):
+        """The last layers have set the masks of the outputs."""
+        if not self._is_graph_network:
+            for tensor in nest.flatten(outputs):
+                if not hasattr(tensor, "_keras_mask"):
+                    tensor._keras_mask = None
+
+    def compute_output_shape(self, input_shape):
+        """The shapes of the outputs for inputs of these shapes."""
+        if not self._is_graph_network:
+            return super().compute_output_shape(input_shape)
+        several = isinstance(input_shape, list) and all(isinstance(s, (tuple, list, TensorShape)) for s in input_shape)
+        shapes = list(input_shape) if several else [input_shape]
+        if len(shapes) != len(self.inputs):
+            raise ValueError(f"Invalid input_shape argument {input_shape}: model has {len(self.inputs)} tensor inputs.")
+        known = {id(x): TensorShape(s) for x, s in zip(self.inputs, shapes)}
+        for depth in sorted(self._topology.nodes_by_depth, reverse=True):
+            for node in self._topology.nodes_by_depth[depth]:
+                if not nest.flatten(node.inbound_layers):
+                    continue
+                given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
+                made = node.outbound_layer.compute_output_shape(given)
+                made = [made] if len(nest.flatten(node.output_tensors)) == 1 else made
+                for x, shape in zip(nest.flatten(node.output_tensors), made):
+                    known[id(x)] = TensorShape(shape)
+        result = [known[id(x)] for x in self.outputs]
+        return result[0] if len(result) == 1 else result
+
+    # --- weights as arrays ---------------------------------------------------------------------
+
+    def get_weights(self):
+        """The values of all weights, layer by layer."""
+        from everflow.keras import backend as K
+
+        return K.batch_get_value(self.weights)
+
+    # --- as data ---------------------------------------------------------------------------------
+
+    def get_config(self):
+        """The graph of layers as plain data; a subclassed model has none."""
+        if not self._is_graph_network:
+            raise NotImplementedError
+        from everflow.keras.engine.network_config import network_config
+
+        return network_config(self)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model from what `get_config` gave, with new weights."""
+        from everflow.keras.engine.network_config import reconstruct
+
+        inputs, outputs, created = reconstruct(config, custom_objects)
+        model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        model._connect_ancillary(created)
+        return model
+
+    def _connect_ancillary(self, created):
+        """Layers of a config that lead to no output, e.g. to a loss, join the model all the same."""
+        extra = [layer for layer in created.values() if layer not in self._graph_layers]
+        self.__dict__["_graph_layers"] = self._graph_layers + extra
+
+    def _updated_config(self):
+        from everflow.keras import __version__
+
+        return {"class_name": type(self).__name__, "config": self.get_config(), "keras_version": __version__, "backend": "tensorflow"}
+
+    def to_json(self, **kwargs):
+        """The configuration as JSON; `tf.keras.models.model_from_json` reads it."""
+        import json
+
+        from everflow.keras.saving.json_data import default
+
+        return json.dumps(self._updated_config(), default=default, **kwargs)
+
+    def to_yaml(self, **kwargs):
+        """The configuration as YAML; `tf.keras.models.model_from_yaml` reads it."""
+        from everflow.keras.saving.model_config import require_yaml
+
+        return require_yaml().dump(self._updated_config(), **kwargs)
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None):
+        """Save the model with its weights and, if it is compiled, what training needs to go on."""
+        from everflow.keras import models
+
+        models.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
+
+    def save_weights(self, filepath, overwrite=True, save_format=None):
+        """Save the weights: HDF5 for paths that end in .h5 or .keras, else TensorFlow's checkpoints."""
+        from everflow.keras.saving import weights
+
+        weights.save(self, filepath, overwrite, save_format)
+
+    def load_weights(self, filepath, by_name=False):
+        """Load what `save_weights` saved; HDF5 files also by the names of layers."""
+        from everflow.keras.saving import weights
+
+        return weights.load(self, filepath, by_name)
+
+    def _checkpoint_children(self):
+        children = []
+        with_weights = 0
+        for i, layer in enumerate(self.__dict__.get("_graph_layers", ())):
+            if layer.weights if layer.built or not isinstance(layer, Network) else ():
+                children.append((f"layer_with_weights-{with_weights}", layer))
+                with_weights += 1
+            children.append((f"layer-{i}", layer))
+        return children + [c for c in super()._checkpoint_children() if c[0] != "optimizer"] + self._optimizer_children()
+
+    def _optimizer_children(self):
+        optimizer = self.optimizer
+        return [("optimizer", optimizer)] if hasattr(optimizer, "_checkpoint_children") else []
+
+    def summary(self, line_length=None, positions=None, print_fn=None):
+        """Print the layers with the shapes of their outputs and the number of their parameters."""
+        from everflow.keras.engine.summary import print_summary
+
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or calling `fit()` with some data, "
+                "or specify an `input_shape` argument in the first layer(s) for automatic build."
+            )
+        print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
+
+
+def _output_names(layers):
+    """The names of the output layers, with numbers where one has several outputs of the model."""
+    names, counts = [], {}
+    for layer in layers:
+        if layer.name in counts:
+            counts[layer.name] += 1
+            names.append(f"{layer.name}_{counts[layer.name]}")
+        else:
+            counts[layer.name] = 0
+            names.append(layer.name)
+    return names

@@ -1,0 +1,180 @@
+"""`tf.keras.Model`: a network that can be trained. What is compiled is in compiling.py, the loops are in training_loop.py."""
+
+from __future__ import annotations
+
+from everflow.keras.engine import data_checks, training_loop
+from everflow.keras.engine.batches import batches_of
+from everflow.keras.engine.compiling import Compiling
+from everflow.keras.engine.network import Network
+
+
+class Model(Compiling, Network):
+    """Layers from inputs to outputs, with training and evaluation.
+
+    >>> x = tf.keras.Input(shape=(4,))
+    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(1)(x))
+    >>> model.compile("sgd", "mse")
+    >>> history = model.fit(np.ones((8, 4)), np.ones((8, 1)), verbose=0)
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._forget_compilation()
+
+    # --- whole data sets -----------------------------------------------------------------------
+
+    def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0, validation_data=None,
+            shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
+            validation_freq=1, max_queue_size=10, workers=1, use_multiprocessing=False, **kwargs):  # fmt: skip
+        """Train for some epochs, and return a History.
+
+        `x` and `y` are arrays (or lists or dicts of them), tensors, a `tf.data.Dataset` of (x, y), a generator, or a `Sequence`.
+        """
+        if "nb_epoch" in kwargs:
+            epochs = kwargs.pop("nb_epoch")
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        self._assert_compiled()
+        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
+        source = batches_of(
+            self, x, y, sample_weight, batch_size=batch_size, steps=steps_per_epoch, steps_name="steps_per_epoch", shuffle=shuffle,
+            class_weight=class_weight, epochs=epochs, initial_epoch=initial_epoch, queue=queue,
+        )  # fmt: skip
+        validation = self._validation_source(source, validation_split, validation_data, validation_steps, batch_size, queue)
+        return training_loop.fit(
+            self, source, validation, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose, callbacks=callbacks,
+            validation_freq=validation_freq,
+        )  # fmt: skip
+
+    def _validation_source(self, source, split, data, steps, batch_size, queue):
+        if data is not None:
+            if isinstance(data, (list, tuple)):
+                if len(data) not in (2, 3):
+                    raise ValueError(
+                        "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items (x_val, "
+                        f"y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset iterator. However we received `validation_data={data}`"
+                    )
+                x, y, weights = (*data, None)[:3]
+            else:
+                x, y, weights = data, None, None
+            return batches_of(
+                self, x, y, weights, batch_size=batch_size or source.batch_size, steps=steps, steps_name="validation_steps", queue=queue,
+                is_validation=True,
+            )  # fmt: skip
+        if split and 0.0 < split < 1.0:
+            return source.split_off(split)
+        if steps and not split:
+            # Data tensors that come from an endless pipeline are their own validation data.
+            return source.for_validation(steps)
+        return None
+
+    def evaluate(self, x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
+                 workers=1, use_multiprocessing=False):  # fmt: skip
+        """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
+        self._assert_compiled()
+        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
+        source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue)
+        return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
+
+    def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False):
+        """The outputs for a data set, as arrays."""
+        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
+        source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue, for_predict=True)
+        return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
+
+    # --- one batch -----------------------------------------------------------------------------
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True):
+        """One step of training; returns the loss, or the loss and metrics."""
+        self._assert_compiled()
+        values = self._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight)
+        outputs = self._run_function("train", values, training=1)
+        if reset_metrics:
+            self.reset_metrics()
+        return _one_or_all(outputs)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True):
+        """The loss, or the loss and metrics, of one batch."""
+        self._assert_compiled()
+        values = self._standardize(x, y, sample_weight=sample_weight)
+        outputs = self._run_function("test", values, training=0)
+        if reset_metrics:
+            self.reset_metrics()
+        return _one_or_all(outputs)
+
+    def predict_on_batch(self, x):
+        """The outputs for one batch."""
+        values = self._standardize(x, None, for_predict=True)
+        return _one_or_all(self._run_function("predict", values, training=0))
+
+    # --- generators ----------------------------------------------------------------------------
+
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
+                      validation_steps=None, validation_freq=1, class_weight=None, max_queue_size=10, workers=1,
+                      use_multiprocessing=False, shuffle=True, initial_epoch=0):  # fmt: skip
+        """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
+        return self.fit(
+            generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data, shuffle=shuffle,
+            class_weight=class_weight, initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch, validation_steps=validation_steps,
+            validation_freq=validation_freq, max_queue_size=max_queue_size, workers=workers, use_multiprocessing=use_multiprocessing,
+        )  # fmt: skip
+
+    def evaluate_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
+        """The loss and metrics over what a generator or a `Sequence` gives."""
+        return self.evaluate(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
+                             use_multiprocessing=use_multiprocessing)  # fmt: skip
+
+    def predict_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
+        """The outputs for what a generator or a `Sequence` gives."""
+        return self.predict(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
+                            use_multiprocessing=use_multiprocessing)  # fmt: skip
+
+    # --- data ----------------------------------------------------------------------------------
+
+    def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False, batch_size=None):
+        """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
+        self._build_from_data(x, y)
+        inputs = data_checks.standardize(
+            x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"
+        )
+        if for_predict or not self._is_compiled:
+            return inputs, [], []
+        endpoints = [e for e in self._endpoints if e.is_fed]
+        names = [e.name for e in endpoints]
+        targets = data_checks.standardize(y, names, [None] * len(names), check_batch_axis=False, exception_prefix="target")
+        shapes = [e.target_shape for e in endpoints]
+        for target, shape, name in zip(targets, shapes, names):
+            if target is not None and shape is not None:
+                data_checks._check_shape(target, (None,) * len(shape), name, False, "target")
+        targets = self._checked_sparse(targets, endpoints)
+        weights = []
+        all_weights = data_checks.sample_weights_by_output(sample_weight, names)
+        all_class_weights = data_checks.class_weights_by_output(class_weight, names)
+        for target, weight, of_classes, endpoint in zip(targets, all_weights, all_class_weights, endpoints):
+            weights.append(data_checks.standardize_weights(target, weight, of_classes, endpoint.sample_weight_mode))
+        data_checks.check_lengths(inputs, targets, weights)
+        data_checks.check_targets(targets, endpoints)
+        self._use_sample_weights([w is not None for w in weights])
+        return inputs, targets, weights
+
+    @staticmethod
+    def _checked_sparse(targets, endpoints):
+        for target, endpoint in zip(targets, endpoints):
+            shape = endpoint.target_shape
+            if (
+                target is None
+                or shape is None
+                or not hasattr(target, "ndim")
+                or endpoint.loss_function_name != "sparse_categorical_crossentropy"
+            ):
+                continue
+            for size, wanted in zip(target.shape[1:], shape[1:]):
+                if wanted is not None and size != wanted:
+                    raise ValueError(
+                        f"Error when checking target: expected {endpoint.name} to have shape {shape[1:]} but got array with shape {target.shape[1:]}"
+                    )
+        return targets
+
+
+def _one_or_all(outputs):
+    return outputs[0] if len(outputs) == 1 else outputs

@@ -1,0 +1,136 @@
+"""The loops of `fit`, `evaluate` and `predict` over batches, with the callbacks that are called on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.keras.callbacks import configure
+
+
+class _Means:
+    """The loss averaged over an epoch; metrics keep their own state, so that the last value counts."""
+
+    def __init__(self, by_samples):
+        self.by_samples = by_samples
+        self.loss, self.weight, self.last = 0.0, 0, []
+
+    def add(self, outputs, size):
+        weight = size if self.by_samples else 1
+        self.loss = self.loss + outputs[0] * weight
+        self.weight += weight
+        self.last = outputs[1:]
+
+    def results(self):
+        return [self.loss / self.weight, *self.last]
+
+
+def _logs(model, outputs, prefix=""):
+    return {prefix + name: value for name, value in zip(model.metrics_names, outputs)}
+
+
+def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq):
+    """Train for the epochs from `initial_epoch` to `epochs`; the History."""
+    calls = configure(
+        callbacks, model, mode="train", do_validation=validation is not None, batch_size=source.batch_size, epochs=epochs,
+        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
+    )  # fmt: skip
+    if verbose:
+        _announce(source, validation)
+    model.stop_training = False
+    calls.on_train_begin()
+    for epoch in range(initial_epoch, epochs):
+        model.reset_metrics()
+        calls.on_epoch_begin(epoch)
+        means = _Means(source.counts_samples)
+        for index, (values, size) in enumerate(source.epoch()):
+            logs = {"batch": index, "size": size}
+            calls.on_train_batch_begin(index, logs)
+            outputs = model._run_function("train", values, training=1)
+            means.add(outputs, size)
+            calls.on_train_batch_end(index, {**logs, **_logs(model, outputs)})
+            if model.stop_training:
+                break
+        if not means.weight:
+            # Nothing came at all: there is no epoch to report.
+            break
+        logs = _logs(model, means.results())
+        if validation is not None and _is_validated(validation_freq, epoch):
+            logs.update(_logs(model, _test(model, validation, calls), prefix="val_"))
+        calls.on_epoch_end(epoch, logs)
+        if model.stop_training:
+            break
+    calls.on_train_end()
+    return model.history
+
+
+def _announce(source, validation):
+    """Say how much there is to train on, where it is known."""
+    amount = source.samples if source.counts_samples else source.steps
+    if amount is None:
+        return
+    unit = "samples" if source.counts_samples else "steps"
+    text = f"Train on {amount} {unit}"
+    if validation is not None:
+        of_validation = validation.samples if validation.counts_samples else validation.steps
+        if of_validation is not None:
+            text += f", validate on {of_validation} {'samples' if validation.counts_samples else 'steps'}"
+    print(text)
+
+
+def _is_validated(frequency, epoch):
+    """Whether to validate after this epoch, counted from 0."""
+    number = epoch + 1
+    if isinstance(frequency, int):
+        if frequency < 1:
+            raise ValueError("`validation_freq` can not be less than 1.")
+        return number % frequency == 0
+    return number in frequency
+
+
+def _test(model, source, calls):
+    model.reset_metrics()
+    calls.on_test_begin()
+    means = _Means(source.counts_samples)
+    for index, (values, size) in enumerate(source.epoch()):
+        logs = {"batch": index, "size": size}
+        calls.on_test_batch_begin(index, logs)
+        outputs = model._run_function("test", values, training=0)
+        means.add(outputs, size)
+        calls.on_test_batch_end(index, {**logs, **_logs(model, outputs)})
+    calls.on_test_end()
+    if not means.weight:
+        raise ValueError("There is no data to evaluate the model on.")
+    return means.results()
+
+
+def evaluate(model, source, verbose, callbacks):
+    """The loss and metrics over a data set."""
+    calls = configure(
+        callbacks, model, mode="test", do_validation=False, batch_size=source.batch_size, epochs=1,
+        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
+    )  # fmt: skip
+    results = _test(model, source, calls)
+    return results[0] if len(results) == 1 else results
+
+
+def predict(model, source, verbose, callbacks):
+    """The outputs for a data set."""
+    calls = configure(
+        callbacks, model, mode="predict", do_validation=False, batch_size=source.batch_size, epochs=1,
+        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
+    )  # fmt: skip
+    calls.on_predict_begin()
+    collected = None
+    for index, (values, size) in enumerate(source.epoch()):
+        logs = {"batch": index, "size": size}
+        calls.on_predict_batch_begin(index, logs)
+        outputs = model._run_function("predict", values, training=0)
+        collected = [[] for _ in outputs] if collected is None else collected
+        for parts, output in zip(collected, outputs):
+            parts.append(output)
+        calls.on_predict_batch_end(index, {**logs, "outputs": outputs})
+    calls.on_predict_end()
+    if collected is None:
+        raise ValueError("There is no data to predict from.")
+    joined = [np.concatenate(parts) if np.ndim(parts[0]) else np.asarray(parts) for parts in collected]
+    return joined[0] if len(joined) == 1 else joined

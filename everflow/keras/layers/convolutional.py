@@ -1,0 +1,425 @@
+"""Convolutional layers over one, two and three dimensions, separable, depthwise and transposed ones."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine import arguments
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, nn, nn_convolution
+from everflow.ops.constants import constant
+from everflow.ops.nn_atrous import Convolution
+from everflow.ops.nn_atrous import separable_conv2d as separable_op
+
+
+class Conv(ConfiguredLayer):
+    """What convolutional layers have in common: a kernel, a bias, an activation."""
+
+    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, activation=None,
+                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
+        super().__init__(trainable=trainable, name=name, **kwargs)
+        self.rank = rank
+        padding = arguments.padding(padding, allow_causal=rank == 1)
+        self._keep(
+            filters=int(filters) if filters is not None else None,
+            kernel_size=arguments.sizes(kernel_size, rank, "kernel_size"),
+            strides=arguments.sizes(strides, rank, "strides"),
+            padding=padding,
+            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            dilation_rate=arguments.sizes(dilation_rate, rank, "dilation_rate"),
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+        )
+        self.input_spec = InputSpec(ndim=rank + 2)
+
+    @property
+    def _is_channels_first(self):
+        return self.data_format == "channels_first"
+
+    def _channels(self, input_shape):
+        axis = 1 if self._is_channels_first else -1
+        depth = TensorShape(input_shape)[axis].value
+        if depth is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: depth})
+        return depth
+
+    def _add_weight_of(self, kind, name, shape):
+        """A weight with the initializer, regularizer and constraint that the arguments of this kind name."""
+        return self.add_weight(
+            name,
+            shape=shape,
+            initializer=getattr(self, f"{kind}_initializer"),
+            regularizer=getattr(self, f"{kind}_regularizer"),
+            constraint=getattr(self, f"{kind}_constraint"),
+            trainable=True,
+            dtype=self.dtype,
+        )
+
+    def _add_bias(self, size):
+        self.bias = self._add_weight_of("bias", "bias", (size,)) if self.use_bias else None
+
+    def build(self, input_shape):
+        depth = self._channels(input_shape)
+        self.kernel = self._add_weight_of("kernel", "kernel", (*self.kernel_size, depth, self.filters))
+        self._add_bias(self.filters)
+        padding = "valid" if self.padding == "causal" else self.padding
+        if all(rate == 1 for rate in self.dilation_rate):
+            # Graphs of all times hold the rates, also where nothing uses them.
+            constant(self.dilation_rate, dtype=dtypes.int32, name="dilation_rate")
+        self._convolve = Convolution(
+            TensorShape(input_shape),
+            self.kernel.shape,
+            padding.upper(),
+            strides=self.strides,
+            dilation_rate=self.dilation_rate,
+            data_format=arguments.op_format(self.data_format, self.rank),
+        )
+        self.built = True
+
+    def call(self, inputs):
+        if self.padding == "causal":
+            inputs = self._padded_before(inputs)
+        return self._finished(self._convolve(inputs, self.kernel))
+
+    def _padded_before(self, inputs):
+        left = self.dilation_rate[0] * (self.kernel_size[0] - 1)
+        return array.pad(inputs, [[0, 0], [0, 0], [left, 0]] if self._is_channels_first else [[0, 0], [left, 0], [0, 0]])
+
+    def _finished(self, outputs):
+        """Add the bias and apply the activation."""
+        if self.use_bias:
+            outputs = self._biased(outputs)
+        return self.activation(outputs) if self.activation is not None else outputs
+
+    def _biased(self, outputs):
+        if not self._is_channels_first:
+            return nn.bias_add(outputs, self.bias, data_format="NHWC")
+        if self.rank == 1:
+            return outputs + array.reshape(self.bias, (1, self.filters, 1))
+        return nn.bias_add(outputs, self.bias, data_format="NCHW")
+
+    def compute_output_shape(self, input_shape):
+        sides = TensorShape(input_shape).as_list()
+        start = 2 if self._is_channels_first else 1
+        lengths = [
+            arguments.output_length(sides[start + i], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i])
+            for i in range(self.rank)
+        ]
+        return TensorShape([sides[0], self.filters, *lengths] if start == 2 else [sides[0], *lengths, self.filters])
+
+
+class Conv1D(Conv):
+    """Convolution over one dimension, such as time.
+
+    >>> y = tf.keras.layers.Conv1D(32, 5, activation="relu")(x)
+    """
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", dilation_rate=1, activation=None,
+                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(1, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+
+
+class Conv2D(Conv):
+    """Convolution over images.
+
+    >>> y = tf.keras.layers.Conv2D(32, 3, padding="same", activation="relu")(images)
+    """
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation=None,
+                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(2, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+
+
+class Conv3D(Conv):
+    """Convolution over volumes."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1), activation=None,
+                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(3, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+
+
+class _Transposed:
+    """The gradient of a convolution, used as a layer that makes images larger."""
+
+    def _keep_output_padding(self, output_padding):
+        if output_padding is not None:
+            output_padding = arguments.sizes(output_padding, self.rank, "output_padding")
+            for stride, padding in zip(self.strides, output_padding):
+                if stride <= padding:
+                    raise ValueError(f"Stride {self.strides} must be greater than output padding {output_padding}")
+        self._keep(output_padding=output_padding)
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape)
+        if len(shape) != self.rank + 2:
+            raise ValueError(f"Inputs should have rank {self.rank + 2}. Received input shape: {shape}")
+        depth = self._channels(shape)
+        self.kernel = self._add_weight_of("kernel", "kernel", (*self.kernel_size, self.filters, depth))
+        self._add_bias(self.filters)
+        self.built = True
+
+    def _output_sizes(self, inputs):
+        """(batch, sizes of the output without the channels), as tensors."""
+        shape = array.shape(inputs)
+        axes = range(2, 2 + self.rank) if self._is_channels_first else range(1, 1 + self.rank)
+        batch = shape[0]
+        sides = [shape[axis] for axis in axes]
+        return batch, [self._length(side, i) for i, side in enumerate(sides)]
+
+    def _length(self, side, i):
+        padding = None if self.output_padding is None else self.output_padding[i]
+        return arguments.deconv_output_length(
+            side, self.kernel_size[i], self.padding, output_padding=padding, stride=self.strides[i], dilation=self.dilation_rate[i]
+        )
+
+    def compute_output_shape(self, input_shape):
+        sides = TensorShape(input_shape).as_list()
+        start, channels = (2, 1) if self._is_channels_first else (1, -1)
+        for i in range(self.rank):
+            sides[start + i] = self._length(sides[start + i], i)
+        sides[channels] = self.filters
+        return TensorShape(sides)
+
+
+class Conv2DTranspose(_Transposed, Conv2D):
+    """Transposed convolution over images, sometimes called deconvolution."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", output_padding=None, data_format=None, dilation_rate=(1, 1),
+                 activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
+                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+        self._keep_output_padding(output_padding)
+
+    def call(self, inputs):
+        batch, lengths = self._output_sizes(inputs)
+        sizes = (batch, self.filters, *lengths) if self._is_channels_first else (batch, *lengths, self.filters)
+        wanted = array.stack(sizes)
+        wanted[0]  # a node that nothing uses, but that graphs of TensorFlow 1.15 have
+        if self.dilation_rate == (1, 1):
+            outputs = nn_convolution.conv2d_transpose(
+                inputs,
+                self.kernel,
+                wanted,
+                (1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1),
+                padding=self.padding.upper(),
+                data_format=arguments.op_format(self.data_format, 2),
+            )
+        else:
+            outputs = K.conv2d_transpose(
+                inputs, self.kernel, sizes, self.strides, self.padding, self.data_format, dilation_rate=self.dilation_rate
+            )
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return self._finished(outputs)
+
+
+class Conv3DTranspose(_Transposed, Conv3D):
+    """Transposed convolution over volumes."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", output_padding=None, data_format=None, activation=None,
+                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(filters, kernel_size, strides, padding, data_format, (1, 1, 1), activation, use_bias, kernel_initializer,
+                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+        self._keep_output_padding(output_padding)
+
+    def call(self, inputs):
+        batch, lengths = self._output_sizes(inputs)
+        first = self._is_channels_first
+        outputs = nn_convolution.conv3d_transpose(
+            inputs,
+            self.kernel,
+            array.stack((batch, self.filters, *lengths) if first else (batch, *lengths, self.filters)),
+            (1, 1, *self.strides) if first else (1, *self.strides, 1),
+            padding=self.padding.upper(),
+            data_format=arguments.op_format(self.data_format, 3),
+        )
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return self._finished(outputs)
+
+    def _biased(self, outputs):
+        if not self._is_channels_first:
+            return nn.bias_add(outputs, self.bias, data_format="NHWC")
+        # BiasAdd knows no volumes with the channels first; depth and height count as one dimension for it.
+        sides = [-1 if s is None else s for s in outputs.shape.as_list()]
+        if sides[0] == -1 and any(s == -1 for s in sides[1:]):
+            return outputs + array.reshape(self.bias, (1, self.filters, 1, 1, 1))
+        flat = array.reshape(outputs, [sides[0], sides[1], sides[2] * sides[3], sides[4]])
+        return array.reshape(nn.bias_add(flat, self.bias, data_format="NCHW"), sides)
+
+
+class SeparableConv(Conv):
+    """A convolution of each channel by itself, then one that mixes channels."""
+
+    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
+                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
+                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
+                 name=None, **kwargs):  # fmt: skip
+        super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
+                         bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
+                         bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
+        self._keep(
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            pointwise_initializer=pointwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            pointwise_regularizer=pointwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+            pointwise_constraint=pointwise_constraint,
+        )
+
+    def get_config(self):
+        # The kernel is made of two, each with arguments of its own.
+        return {key: value for key, value in super().get_config().items() if not key.startswith("kernel_") or key == "kernel_size"}
+
+    def build(self, input_shape):
+        depth = self._channels(input_shape)
+        depthwise = (*self.kernel_size, depth, self.depth_multiplier)
+        self.depthwise_kernel = self._add_weight_of("depthwise", "depthwise_kernel", depthwise)
+        pointwise = (*(1,) * self.rank, self.depth_multiplier * depth, self.filters)
+        self.pointwise_kernel = self._add_weight_of("pointwise", "pointwise_kernel", pointwise)
+        self._add_bias(self.filters)
+        self.built = True
+
+
+class SeparableConv1D(SeparableConv):
+    """Depthwise separable convolution over one dimension."""
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
+                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
+                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(1, filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
+                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
+                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+
+    def call(self, inputs):
+        if self.padding == "causal":
+            inputs = self._padded_before(inputs)
+        first = self._is_channels_first
+        axis = 2 if first else 1
+        # As images of one row.
+        outputs = separable_op(
+            array.expand_dims(inputs, axis),
+            array.expand_dims(self.depthwise_kernel, 0),
+            array.expand_dims(self.pointwise_kernel, 0),
+            strides=(1, 1, *self.strides * 2) if first else (1, *self.strides * 2, 1),
+            padding=("valid" if self.padding == "causal" else self.padding).upper(),
+            rate=(1, *self.dilation_rate),
+            data_format=arguments.op_format(self.data_format, 2),
+        )
+        if self.use_bias:
+            outputs = nn.bias_add(outputs, self.bias, data_format=arguments.op_format(self.data_format, 2))
+        outputs = array.squeeze(outputs, [axis])
+        return self.activation(outputs) if self.activation is not None else outputs
+
+
+class SeparableConv2D(SeparableConv):
+    """Depthwise separable convolution over images."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), depth_multiplier=1,
+                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
+                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(2, filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
+                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
+                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
+                         **kwargs)  # fmt: skip
+
+    def call(self, inputs):
+        outputs = separable_op(
+            inputs,
+            self.depthwise_kernel,
+            self.pointwise_kernel,
+            strides=(1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1),
+            padding=self.padding.upper(),
+            rate=self.dilation_rate,
+            data_format=arguments.op_format(self.data_format, 2),
+        )
+        return self._finished(outputs)
+
+
+class DepthwiseConv2D(Conv2D):
+    """Convolution of each channel by itself."""
+
+    def __init__(self, kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, activation=None, use_bias=True,
+                 depthwise_initializer="glorot_uniform", bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
+        super().__init__(None, kernel_size, strides, padding, data_format, activation=activation, use_bias=use_bias,
+                         bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
+                         bias_constraint=bias_constraint, **kwargs)  # fmt: skip
+        self._keep(
+            depth_multiplier=depth_multiplier,
+            depthwise_initializer=depthwise_initializer,
+            depthwise_regularizer=depthwise_regularizer,
+            depthwise_constraint=depthwise_constraint,
+        )
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape)
+        if shape.rank is not None and shape.rank < 4:
+            raise ValueError(f"Inputs to `DepthwiseConv2D` should have rank 4. Received input shape: {input_shape}")
+        axis = 1 if self._is_channels_first else 3
+        depth = shape[axis].value
+        if depth is None:
+            raise ValueError("The channel dimension of the inputs to `DepthwiseConv2D` should be defined. Found `None`.")
+        self.depthwise_kernel = self._add_weight_of("depthwise", "depthwise_kernel", (*self.kernel_size, depth, self.depth_multiplier))
+        self._add_bias(depth * self.depth_multiplier)
+        self.input_spec = InputSpec(ndim=4, axes={axis: depth})
+        self.built = True
+
+    def call(self, inputs):
+        outputs = K.depthwise_conv2d(
+            inputs,
+            self.depthwise_kernel,
+            strides=self.strides,
+            padding=self.padding,
+            dilation_rate=self.dilation_rate,
+            data_format=self.data_format,
+        )
+        if self.use_bias:
+            outputs = K.bias_add(outputs, self.bias, data_format=self.data_format)
+        return self.activation(outputs) if self.activation is not None else outputs
+
+    def compute_output_shape(self, input_shape):
+        sides = TensorShape(input_shape).as_list()
+        first = self._is_channels_first
+        rows, columns = sides[2:] if first else sides[1:3]
+        channels = sides[1 if first else 3] * self.depth_multiplier
+        lengths = [
+            arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding) for i, side in enumerate((rows, columns))
+        ]
+        return TensorShape([sides[0], channels, *lengths] if first else [sides[0], *lengths, channels])
+
+    def get_config(self):
+        left_out = ("filters", "dilation_rate", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
+        return {key: value for key, value in super().get_config().items() if key not in left_out}
+
+
+Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
+Convolution2DTranspose, Convolution3DTranspose = Conv2DTranspose, Conv3DTranspose
+SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D

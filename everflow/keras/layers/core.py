@@ -1,0 +1,303 @@
+"""Dense, dropout, and layers that change the shape of their inputs or apply a function to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras import regularizers
+from everflow.keras.engine.arguments import data_format as checked_format
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, math, nn
+from everflow.ops.control_flow import smart_cond
+from everflow.ops.nn_dropout import dropout as dropout_op
+
+
+class Masking(ConfiguredLayer):
+    """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
+
+    _computes_mask_in_call = True
+
+    def __init__(self, mask_value=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self._keep(mask_value=mask_value)
+
+    def compute_mask(self, inputs, mask=None):
+        return K.any(math.not_equal(inputs, self.mask_value), axis=-1)
+
+    def call(self, inputs):
+        kept = K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
+        outputs = inputs * math.cast(kept, inputs.dtype)
+        outputs._keras_mask = array.squeeze(kept, axis=-1)
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class Dropout(ConfiguredLayer):
+    """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs.
+
+    >>> y = tf.keras.layers.Dropout(0.5)(x, training=True)
+    """
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(rate=rate, noise_shape=noise_shape, seed=seed)
+        self.supports_masking = True
+
+    def _get_noise_shape(self, inputs):
+        if self.noise_shape is None:
+            return self.noise_shape
+        sizes = array.shape(inputs)
+        return convert_to_tensor([sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)])
+
+    def call(self, inputs, training=None):
+        training = K.learning_phase() if training is None else training
+        return smart_cond(
+            training,
+            lambda: dropout_op(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate),
+            lambda: array.identity(inputs),
+        )
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class _SpatialDropout(Dropout):
+    """Dropout of whole channels."""
+
+    spatial = 0
+
+    def __init__(self, rate, data_format=None, **kwargs):
+        super().__init__(rate, **kwargs)
+        self.data_format = checked_format(K.image_data_format() if data_format is None else data_format)
+        self.input_spec = InputSpec(ndim=self.spatial + 2)
+
+    def _get_noise_shape(self, inputs):
+        sizes = array.shape(inputs)
+        ones = (1,) * self.spatial
+        if self.data_format == "channels_first":
+            return (sizes[0], sizes[1], *ones)
+        return (sizes[0], *ones, sizes[self.spatial + 1])
+
+
+class SpatialDropout1D(_SpatialDropout):
+    """Dropout of whole channels of sequences."""
+
+    spatial = 1
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(rate, data_format="channels_last", **kwargs)
+
+
+class SpatialDropout2D(_SpatialDropout):
+    """Dropout of whole channels of images."""
+
+    spatial = 2
+
+
+class SpatialDropout3D(_SpatialDropout):
+    """Dropout of whole channels of volumes."""
+
+    spatial = 3
+
+
+class Activation(ConfiguredLayer):
+    """A function of each element, by name or as a callable."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self._keep(activation=activation)
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class Reshape(ConfiguredLayer):
+    """Another shape for each element of the batch; one size may be -1."""
+
+    def __init__(self, target_shape, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(target_shape=tuple(target_shape))
+
+    def _sizes(self, known):
+        """The target shape, with -1 worked out."""
+        result = list(self.target_shape)
+        message = "total size of new array must be unchanged"
+        if result.count(-1) > 1:
+            raise ValueError(f"Can only specify one unknown dimension: {result}")
+        total, others = int(np.prod(known, dtype=int)), int(np.prod([s for s in result if s != -1], dtype=int))
+        if -1 in result:
+            if others == 0 or total % others:
+                raise ValueError(message)
+            result[result.index(-1)] = total // others
+        elif total != others:
+            raise ValueError(message)
+        return result
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        if None in sizes[1:]:
+            return TensorShape([sizes[0], *(s if s != -1 else None for s in self.target_shape)])
+        return TensorShape([sizes[0], *self._sizes(sizes[1:])])
+
+    def call(self, inputs):
+        return array.reshape(inputs, (array.shape(inputs)[0], *self.target_shape))
+
+
+class Permute(ConfiguredLayer):
+    """Dimensions in another order; the batch is not counted, the first after it is 1."""
+
+    def __init__(self, dims, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(dims=tuple(dims))
+        if sorted(dims) != list(range(1, len(dims) + 1)):
+            raise ValueError(
+                f"Invalid permutation `dims` for Permute Layer: {dims}. The set of indices in `dims` must be consecutive and start from 1."
+            )
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape([sizes[0], *(sizes[d] for d in self.dims)])
+
+    def call(self, inputs):
+        return array.transpose(inputs, perm=(0, *self.dims))
+
+
+class Flatten(ConfiguredLayer):
+    """Inputs as [batch, everything else]."""
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(data_format=checked_format(K.image_data_format() if data_format is None else data_format))
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        rank = inputs.shape.rank
+        if self.data_format == "channels_first" and rank is not None and rank > 1:
+            inputs = array.transpose(inputs, perm=[0, *range(2, rank), 1])
+        outputs = array.reshape(inputs, (inputs.shape[0].value or array.shape(inputs)[0], -1))
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        shape = TensorShape(input_shape)
+        rest = shape[1:]
+        return TensorShape([shape[0], rest.num_elements() if rest.is_fully_defined() else None])
+
+
+class RepeatVector(ConfiguredLayer):
+    """[batch, features] as [batch, n, features]."""
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(n=n)
+        self.input_spec = InputSpec(ndim=2)
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape([sizes[0], self.n, sizes[1]])
+
+    def call(self, inputs):
+        return K.repeat(inputs, self.n)
+
+
+class Dense(ConfiguredLayer):
+    """activation(inputs * kernel + bias); inputs of higher rank are multiplied along their last dimension.
+
+    >>> y = tf.keras.layers.Dense(10, activation="softmax")(x)
+    """
+
+    def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+                 kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
+                 **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self._keep(
+            units=int(units) if not isinstance(units, int) else units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+        )
+        self.supports_masking = True
+        self.input_spec = InputSpec(min_ndim=2)
+
+    def build(self, input_shape):
+        dtype = dtypes.as_dtype(self.dtype or K.floatx())
+        if not (dtype.is_floating or dtype.is_complex):
+            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
+        depth = TensorShape(input_shape)[-1].value
+        if depth is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
+        self.kernel = self.add_weight(
+            "kernel",
+            shape=[depth, self.units],
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            dtype=self.dtype,
+            trainable=True,
+        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                shape=[self.units],
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                dtype=self.dtype,
+                trainable=True,
+            )
+        self.built = True
+
+    def call(self, inputs):
+        if K.is_sparse(inputs):
+            outputs = K.dot(inputs, self.kernel)
+        else:
+            inputs = convert_to_tensor(inputs)
+            rank = inputs.shape.rank
+            if rank > 2:
+                outputs = math.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+                outputs.set_shape(inputs.shape.as_list()[:-1] + [self.units])
+            else:
+                outputs = raw.MatMul(a=math.cast(inputs, dtypes.as_dtype(self.dtype)), b=self.kernel)
+        if self.use_bias:
+            outputs = nn.bias_add(outputs, self.bias)
+        return self.activation(outputs) if self.activation is not None else outputs
+
+    def compute_output_shape(self, input_shape):
+        shape = TensorShape(input_shape).with_rank_at_least(2)
+        if shape[-1].value is None:
+            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {input_shape}")
+        return shape[:-1].concatenate(self.units)
+
+
+class ActivityRegularization(ConfiguredLayer):
+    """The inputs as they are, with a penalty on their size."""
+
+    def __init__(self, l1=0.0, l2=0.0, **kwargs):
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.supports_masking = True
+        self._keep(l1=l1, l2=l2)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape

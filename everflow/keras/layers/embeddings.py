@@ -1,0 +1,65 @@
+"""`tf.keras.layers.Embedding`: vectors looked up by number."""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import math
+from everflow.ops.embedding import embedding_lookup
+
+
+class Embedding(ConfiguredLayer):
+    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero` id 0 is left out by layers that mask.
+
+    >>> y = tf.keras.layers.Embedding(1000, 64)(tf.constant([[3, 14, 15]]))
+    """
+
+    def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None, activity_regularizer=None,
+                 embeddings_constraint=None, mask_zero=False, input_length=None, **kwargs):  # fmt: skip
+        if "input_shape" not in kwargs:
+            kwargs["input_shape"] = (input_length,) if input_length else (None,)
+        super().__init__(dtype=kwargs.pop("dtype", None) or K.floatx(), **kwargs)
+        self._keep(
+            input_dim=input_dim,
+            output_dim=output_dim,
+            embeddings_initializer=embeddings_initializer,
+            embeddings_regularizer=embeddings_regularizer,
+            activity_regularizer=activity_regularizer,
+            embeddings_constraint=embeddings_constraint,
+            mask_zero=mask_zero,
+            input_length=input_length,
+        )
+        self.supports_masking = mask_zero
+
+    def build(self, input_shape):
+        self.embeddings = self.add_weight(
+            shape=(self.input_dim, self.output_dim),
+            initializer=self.embeddings_initializer,
+            name="embeddings",
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
+        )
+        self.built = True
+
+    def compute_mask(self, inputs, mask=None):
+        return math.not_equal(inputs, 0) if self.mask_zero else None
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        if self.input_length is None:
+            return TensorShape([*sizes, self.output_dim])
+        lengths = list(self.input_length) if isinstance(self.input_length, (list, tuple)) else [self.input_length]
+        message = f'"input_length" is {self.input_length}, but received input has shape {tuple(sizes)}'
+        if len(lengths) != len(sizes) - 1:
+            raise ValueError(message)
+        for i, (wanted, size) in enumerate(zip(lengths, sizes[1:])):
+            if wanted is not None and size is not None and wanted != size:
+                raise ValueError(message)
+            lengths[i] = size if wanted is None else wanted
+        return TensorShape([sizes[0], *lengths, self.output_dim])
+
+    def call(self, inputs):
+        if K.dtype(inputs) not in ("int32", "int64"):
+            inputs = math.cast(inputs, "int32")
+        return embedding_lookup(self.embeddings, inputs)

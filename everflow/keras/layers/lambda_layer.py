@@ -1,0 +1,94 @@
+"""`tf.keras.layers.Lambda`: any function as a layer."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import marshal
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.generic import deserialize_keras_object
+
+# Lambdas whose code was written into a config by this process: only these are found again. Code that comes in a file is never run.
+_known_lambdas: dict = {}
+
+
+class Lambda(Layer):
+    """A function of the inputs as a layer; `arguments` are further arguments of it.
+
+    >>> y = tf.keras.layers.Lambda(lambda x: x ** 2)(x)
+    """
+
+    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.arguments = arguments if arguments else {}
+        if mask is not None:
+            self.supports_masking = True
+        self.mask = mask
+        self._output_shape = output_shape
+        accepted = inspect.signature(function).parameters if callable(function) else ()
+        self._passed = [name for name in ("mask", "training") if name in accepted]
+
+    def compute_output_shape(self, input_shape):
+        if self._output_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self._output_shape):
+            return self._output_shape(input_shape)
+        batch = None if isinstance(input_shape, list) else TensorShape(input_shape)[0]
+        return TensorShape([batch, *self._output_shape])
+
+    def call(self, inputs, mask=None, training=None):
+        given = {"mask": mask, "training": training}
+        return self.function(inputs, **self.arguments, **{name: given[name] for name in self._passed if name not in self.arguments})
+
+    def compute_mask(self, inputs, mask=None):
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
+
+    def get_config(self):
+        config = super().get_config()
+        for key, value in (("function", self.function), ("output_shape", self._output_shape)):
+            written, kind, module = _written(value)
+            config.update({key: written, f"{key}_type": kind, "module" if key == "function" else f"{key}_module": module})
+        if self.mask is not None:
+            config["mask"], config["mask_type"], config["mask_module"] = _written(self.mask)
+        config["arguments"] = self.arguments
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        for key in ("function", "output_shape", "mask"):
+            kind = config.pop(f"{key}_type", "raw")
+            config.pop("module" if key == "function" else f"{key}_module", None)
+            if key in config:
+                config[key] = _read(config[key], kind, custom_objects)
+        return cls(**config)
+
+
+def _written(value):
+    """(data, kind, module) of a function: a lambda by its code, any other by its name."""
+    if not callable(value):
+        return value, "raw", None
+    if not inspect.isfunction(value) or value.__name__ != "<lambda>":
+        return value.__name__, "function", getattr(value, "__module__", None)
+    code = base64.encodebytes(marshal.dumps(value.__code__)).decode("ascii")
+    closure = tuple(cell.cell_contents for cell in value.__closure__) if value.__closure__ else None
+    _known_lambdas[code] = value
+    return (code, value.__defaults__, closure), "lambda", value.__module__
+
+
+def _read(value, kind, custom_objects):
+    if kind == "function":
+        return deserialize_keras_object(value, custom_objects=custom_objects, printable_module_name="function in Lambda layer")
+    if kind == "lambda":
+        code = value[0] if isinstance(value, (tuple, list)) else value
+        if code not in _known_lambdas:
+            raise ValueError(
+                "A Lambda layer in this file holds the bytecode of a Python lambda, which Everflow doesn't run: it belongs to another version "
+                "of Python, and could do anything. Build the model in code and load its weights with `load_weights`, or write the function "
+                "with `def` and give it in `custom_objects` under its name."
+            )
+        return _known_lambdas[code]
+    return tuple(value) if isinstance(value, list) else value

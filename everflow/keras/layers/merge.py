@@ -1,0 +1,342 @@
+"""Layers that make one tensor of several: sums, products, concatenation, dot products."""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, math
+from everflow.ops.nn_normalization import l2_normalize
+
+
+def _sizes(shape):
+    return TensorShape(shape).as_list()
+
+
+class _Merge(ConfiguredLayer):
+    """A function of several tensors element by element, which are broadcast to each other."""
+
+    _kept_arguments = ()
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def _merge_function(self, inputs):
+        raise NotImplementedError
+
+    def _broadcast(self, a, b):
+        """The shape of two of the tensors merged, without the batch."""
+        if None in (a, b):
+            return None
+        if len(a) < len(b):
+            a, b = b, a
+        if not b:
+            return a
+        result = list(a[: -len(b)])
+        for i, j in zip(a[-len(b) :], b):
+            if i is None or j is None:
+                result.append(None)
+            elif i == 1 or j == 1:
+                result.append(j if i == 1 else i)
+            elif i != j:
+                raise ValueError(f"Operands could not be broadcast together with shapes {tuple(a)} {tuple(b)}")
+            else:
+                result.append(i)
+        return result
+
+    def build(self, input_shape):
+        if (
+            not isinstance(input_shape, (list, tuple))
+            or isinstance(input_shape, TensorShape)
+            or isinstance(input_shape[0], (int, type(None)))
+        ):
+            raise ValueError("A merge layer should be called on a list of inputs.")
+        if len(input_shape) < 2:
+            raise ValueError(f"A merge layer should be called on a list of at least 2 inputs. Got {len(input_shape)} inputs.")
+        shapes = [None if TensorShape(s).rank is None else _sizes(s) for s in input_shape]
+        batches = {s[0] for s in shapes if s} - {None}
+        if len(batches) > 1:
+            raise ValueError(f"Can not merge tensors with different batch sizes. Got tensors with shapes : {input_shape}")
+        merged = None if shapes[0] is None else shapes[0][1:]
+        for shape in shapes[1:]:
+            merged = self._broadcast(merged, None if shape is None else shape[1:])
+        # Ranks that differ or are unknown have to be made equal when the graph is drawn.
+        self._reshape_required = None in shapes or len({len(s) for s in shapes}) > 1
+        self.built = True
+
+    def call(self, inputs):
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError("A merge layer should be called on a list of inputs.")
+        if not self._reshape_required:
+            return self._merge_function(inputs)
+        ranks = [x.shape.rank for x in inputs]
+        if None not in ranks:
+            # Ones after the batch for those of lower rank.
+            rank = max(ranks)
+            widened = []
+            for x in inputs:
+                for _ in range(rank - x.shape.rank):
+                    x = array.expand_dims(x, axis=1)
+                widened.append(x)
+            return self._merge_function(widened)
+        return self._merge_unknown(inputs)
+
+    def _merge_unknown(self, inputs):
+        """With unknown ranks, the batch goes to the end, where broadcasting lines it up, and comes back."""
+        moved, was_moved = [], False
+        for x in inputs:
+            rank = x.shape.rank
+            if rank is None:
+                shape = array.shape(x)
+                batch = shape[0]
+                turned = K.concatenate([shape[1:], array.expand_dims(batch, axis=-1)])
+                flat = array.reshape(x, array.stack([batch, math.reduce_prod(shape[1:])]))
+                flat = array.transpose(flat, perm=(1, 0))
+                moved.append(array.reshape(flat, turned))
+                was_moved = True
+            elif rank > 1:
+                moved.append(array.transpose(x, perm=[*range(1, rank), 0]))
+                was_moved = True
+            else:
+                moved.append(x)
+        y = self._merge_function(moved)
+        if not was_moved:
+            return y
+        if y.shape.rank is None:
+            shape = array.shape(y)
+            rank = array.shape(shape)[0]
+            batch = shape[rank - 1]
+            turned = K.concatenate([array.expand_dims(batch, axis=-1), shape[: rank - 1]])
+            flat = array.reshape(y, (-1, batch))
+            flat = array.transpose(flat, perm=(1, 0))
+            return array.reshape(flat, turned)
+        if y.shape.rank > 1:
+            return array.transpose(y, perm=[y.shape.rank - 1, *range(y.shape.rank - 1)])
+        return y
+
+    def compute_output_shape(self, input_shape):
+        shapes = [None if s is None else _sizes(s) for s in input_shape]
+        merged = None if shapes[0] is None else shapes[0][1:]
+        for shape in shapes[1:]:
+            merged = self._broadcast(merged, None if shape is None else shape[1:])
+        batches = {s[0] for s in shapes if s} - {None}
+        return TensorShape([batches.pop() if len(batches) == 1 else None, *merged])
+
+    def compute_mask(self, inputs, mask=None):
+        if mask is None:
+            return None
+        if not isinstance(mask, (tuple, list)):
+            raise ValueError("`mask` should be a list.")
+        if not isinstance(inputs, (tuple, list)):
+            raise ValueError("`inputs` should be a list.")
+        if len(mask) != len(inputs):
+            raise ValueError("The lists `inputs` and `mask` should have the same length.")
+        if all(m is None for m in mask):
+            return None
+        return K.all(K.concatenate([array.expand_dims(m, axis=0) for m in mask if m is not None], axis=0), axis=0, keepdims=False)
+
+
+def _folded(combine):
+    """The function that combines a list of tensors from the first to the last."""
+
+    def fold(self, inputs):
+        output = inputs[0]
+        for other in inputs[1:]:
+            output = combine(output, other)
+        return output
+
+    return fold
+
+
+class Add(_Merge):
+    """The sum of several tensors."""
+
+    _merge_function = _folded(lambda a, b: a + b)
+
+
+class Subtract(_Merge):
+    """The first tensor minus the second."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        if len(input_shape) != 2:
+            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+
+    def _merge_function(self, inputs):
+        if len(inputs) != 2:
+            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+        return inputs[0] - inputs[1]
+
+
+class Multiply(_Merge):
+    """The product of several tensors, element by element."""
+
+    _merge_function = _folded(lambda a, b: a * b)
+
+
+class Average(_Merge):
+    """The mean of several tensors."""
+
+    def _merge_function(self, inputs):
+        return Add._merge_function(self, inputs) / len(inputs)
+
+
+class Maximum(_Merge):
+    """The largest of several tensors, element by element."""
+
+    _merge_function = _folded(math.maximum)
+
+
+class Minimum(_Merge):
+    """The smallest of several tensors, element by element."""
+
+    _merge_function = _folded(math.minimum)
+
+
+class Concatenate(_Merge):
+    """Several tensors after each other along an axis."""
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(axis=axis)
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, (list, tuple)) or isinstance(input_shape, TensorShape) or len(input_shape) < 2:
+            raise ValueError("A `Concatenate` layer should be called on a list of at least 2 inputs")
+        shapes = [_sizes(s) if TensorShape(s).rank is not None else None for s in input_shape]
+        others = []
+        for shape in shapes:
+            if shape is None:
+                continue
+            shape = list(shape)
+            del shape[self.axis]
+            others.append(tuple(shape))
+        for i, other in enumerate(others):
+            for earlier in others[:i]:
+                if len(other) != len(earlier) or any(a is not None and b is not None and a != b for a, b in zip(other, earlier)):
+                    raise ValueError(
+                        "A `Concatenate` layer requires inputs with matching shapes except for the concat axis. "
+                        f"Got inputs shapes: {[tuple(s) if s is not None else None for s in shapes]}"
+                    )
+        self.built = True
+
+    def call(self, inputs):
+        return self._merge_function(inputs)
+
+    def _merge_function(self, inputs):
+        return K.concatenate(inputs, axis=self.axis)
+
+    def compute_output_shape(self, input_shape):
+        if not isinstance(input_shape, list):
+            raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
+        shapes = [_sizes(s) for s in input_shape]
+        result = list(shapes[0])
+        for shape in shapes[1:]:
+            if result[self.axis] is None or shape[self.axis] is None:
+                result[self.axis] = None
+                break
+            result[self.axis] += shape[self.axis]
+        return TensorShape(result)
+
+    def compute_mask(self, inputs, mask=None):
+        if mask is None:
+            return None
+        if not isinstance(mask, (tuple, list)) or not isinstance(inputs, (tuple, list)):
+            raise ValueError("`mask` and `inputs` should be lists.")
+        if len(mask) != len(inputs):
+            raise ValueError("The lists `inputs` and `mask` should have the same length.")
+        if all(m is None for m in mask):
+            return None
+        masks = []
+        for x, m in zip(inputs, mask):
+            if m is None:
+                masks.append(array.ones_like(x, dtype="bool"))
+            elif K.ndim(m) < K.ndim(x):
+                masks.append(array.expand_dims(m, axis=-1))
+            else:
+                masks.append(m)
+        return K.all(K.concatenate(masks, axis=self.axis), axis=-1, keepdims=False)
+
+
+class Dot(_Merge):
+    """The dot product of two tensors along axes; with `normalize` the cosine of the angle between them."""
+
+    def __init__(self, axes, normalize=False, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(axes, int):
+            if not isinstance(axes, (list, tuple)):
+                raise TypeError(f"Invalid type for `axes` - should be a list or an int: {axes}")
+            if len(axes) != 2:
+                raise ValueError(f"Invalid format for `axes` - should contain two elements: {axes}")
+            if not all(isinstance(axis, int) for axis in axes):
+                raise ValueError(f'Invalid format for `axes` - list elements should be "int": {axes}')
+        self._keep(axes=axes, normalize=normalize)
+
+    def _axes(self, ranks):
+        if isinstance(self.axes, int):
+            axes = [self.axes % rank if self.axes < 0 else self.axes for rank in ranks]
+        else:
+            axes = [axis % rank if axis < 0 else axis for axis, rank in zip(self.axes, ranks)]
+        return axes
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, list) or len(input_shape) != 2:
+            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
+        a, b = (_sizes(s) for s in input_shape)
+        axes = self._axes((len(a), len(b)))
+        if a[axes[0]] != b[axes[1]]:
+            raise ValueError(
+                f"Dimension incompatibility {a[axes[0]]} != {b[axes[1]]}. Layer shapes: {tuple(a)}, {tuple(b)}. Chosen axes: {axes[0]}, {axes[1]}"
+            )
+        self.built = True
+
+    def call(self, inputs):
+        return self._merge_function(inputs)
+
+    def _merge_function(self, inputs):
+        if len(inputs) != 2:
+            raise ValueError("A `Dot` layer should be called on exactly 2 inputs")
+        a, b = inputs
+        axes = self._axes((K.ndim(a), K.ndim(b)))
+        if self.normalize:
+            a = l2_normalize(a, axis=axes[0])
+            b = l2_normalize(b, axis=axes[1])
+        return K.batch_dot(a, b, axes)
+
+    def compute_output_shape(self, input_shape):
+        if not isinstance(input_shape, list) or len(input_shape) != 2:
+            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
+        a, b = (_sizes(s) for s in input_shape)
+        axes = self._axes((len(a), len(b)))
+        a.pop(axes[0])
+        b.pop(axes[1])
+        b.pop(0)
+        result = a + b
+        return TensorShape([*result, 1] if len(result) == 1 else result)
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+
+def _function(layer, what):
+    def merge(inputs, **kwargs):
+        return layer(**kwargs)(inputs)
+
+    merge.__name__ = merge.__qualname__ = layer.__name__.lower()
+    merge.__doc__ = f"{what} of a list of tensors, as a layer; keyword arguments are the layer's."
+    return merge
+
+
+add, subtract, multiply = _function(Add, "The sum"), _function(Subtract, "The difference"), _function(Multiply, "The product")
+average, maximum, minimum = _function(Average, "The mean"), _function(Maximum, "The largest"), _function(Minimum, "The smallest")
+
+
+def concatenate(inputs, axis=-1, **kwargs):
+    """Several tensors after each other along an axis, as a layer."""
+    return Concatenate(axis=axis, **kwargs)(inputs)
+
+
+def dot(inputs, axes, normalize=False, **kwargs):
+    """The dot product of two tensors along axes, as a layer."""
+    return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

@@ -1,0 +1,82 @@
+"""Layers that add noise while training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.keras import backend as K
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, math
+
+
+class _Noise(ConfiguredLayer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class GaussianNoise(_Noise):
+    """Normal noise added to the inputs."""
+
+    def __init__(self, stddev, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(stddev=stddev)
+
+    def call(self, inputs, training=None):
+        def noised():
+            return inputs + K.random_normal(shape=array.shape(inputs), mean=0.0, stddev=self.stddev, dtype=inputs.dtype)
+
+        return K.in_train_phase(noised, inputs, training=training)
+
+
+class GaussianDropout(_Noise):
+    """Inputs times normal noise around one, with the variance that dropout would have."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(rate=rate)
+
+    def call(self, inputs, training=None):
+        if not 0 < self.rate < 1:
+            return inputs
+
+        def noised():
+            stddev = np.sqrt(self.rate / (1.0 - self.rate))
+            return inputs * K.random_normal(shape=array.shape(inputs), mean=1.0, stddev=stddev, dtype=inputs.dtype)
+
+        return K.in_train_phase(noised, inputs, training=training)
+
+
+class AlphaDropout(_Noise):
+    """Dropout that keeps the mean and variance of SELU's outputs."""
+
+    # SELU's alpha times its scale: the value that dropped inputs get, negated.
+    _SATURATION = 1.6732632423543772848170429916717 * 1.0507009873554804934193349852946
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(rate=rate)
+        self.noise_shape, self.seed = noise_shape, seed
+
+    def _get_noise_shape(self, inputs):
+        return self.noise_shape if self.noise_shape else array.shape(inputs)
+
+    def call(self, inputs, training=None):
+        if not 0.0 < self.rate < 1.0:
+            return inputs
+        noise_shape = self._get_noise_shape(inputs)
+
+        def dropped():
+            floor = -self._SATURATION
+            kept = math.greater_equal(K.random_uniform(noise_shape, seed=self.seed), self.rate)
+            kept = math.cast(kept, inputs.dtype)
+            # The line that restores mean and variance.
+            slope = ((1 - self.rate) * (1 + self.rate * floor**2)) ** -0.5
+            shift = -slope * floor * self.rate
+            x = inputs * kept + floor * (1 - kept)
+            return slope * x + shift
+
+        return K.in_train_phase(dropped, inputs, training=training)

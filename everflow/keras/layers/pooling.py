@@ -1,0 +1,176 @@
+"""Pooling layers: the maximum or average of windows over one, two and three dimensions, or of everything."""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine import arguments
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, math, nn_pooling
+
+_POOLS = {
+    ("max", 2): nn_pooling.max_pool,
+    ("average", 2): nn_pooling.avg_pool,
+    ("max", 3): nn_pooling.max_pool3d,
+    ("average", 3): nn_pooling.avg_pool3d,
+}
+
+
+class Pooling(ConfiguredLayer):
+    """The maximum or average of each window; `kind` and `rank` are those of the class."""
+
+    kind, rank = "", 0
+
+    def __init__(self, pool_size, strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        strides = pool_size if strides is None else strides
+        self._keep(
+            strides=arguments.sizes(strides, self.rank, "strides"),
+            pool_size=arguments.sizes(pool_size, self.rank, "pool_size"),
+            padding=arguments.padding(padding),
+            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+        )
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def call(self, inputs):
+        if self.rank == 1:
+            # Pools are of two dimensions at least; the second has one element.
+            axis = 2 if self.data_format == "channels_last" else 3
+            return array.squeeze(self._pooled(array.expand_dims(inputs, axis), (*self.pool_size, 1), (*self.strides, 1)), axis)
+        return self._pooled(inputs, self.pool_size, self.strides)
+
+    def _pooled(self, inputs, size, strides):
+        if self.rank != 2 and self.data_format == "channels_first":
+            pool = K.pool2d if len(size) == 2 else K.pool3d
+            mode = "max" if self.kind == "max" else "avg"
+            return pool(inputs, size, strides, self.padding, self.data_format, pool_mode=mode)
+        first = self.data_format == "channels_first"
+        return _POOLS[self.kind, len(size)](
+            inputs,
+            (1, 1, *size) if first else (1, *size, 1),
+            (1, 1, *strides) if first else (1, *strides, 1),
+            padding=self.padding.upper(),
+            data_format=arguments.op_format(self.data_format, len(size)),
+        )
+
+    def compute_output_shape(self, input_shape):
+        sides = TensorShape(input_shape).as_list()
+        start = 2 if self.data_format == "channels_first" else 1
+        for i in range(self.rank):
+            sides[start + i] = arguments.output_length(sides[start + i], self.pool_size[i], self.strides[i], self.padding)
+        return TensorShape(sides)
+
+
+class _Pooling1D(Pooling):
+    rank = 1
+
+    def __init__(self, pool_size=2, strides=None, padding="valid", data_format="channels_last", **kwargs):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
+
+class _Pooling2D(Pooling):
+    rank = 2
+
+    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
+
+class _Pooling3D(Pooling):
+    rank = 3
+
+    def __init__(self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
+
+def _layer(kind, base):
+    word = "maximum" if kind == "max" else "average"
+    members = {"kind": kind, "__doc__": f"The {word} of each window over {base.rank} dimension(s).", "__module__": __name__}
+    return type(f"{kind.capitalize()}Pooling{base.rank}D", (base,), members)
+
+
+MaxPooling1D, MaxPooling2D, MaxPooling3D = (_layer("max", base) for base in (_Pooling1D, _Pooling2D, _Pooling3D))
+AveragePooling1D, AveragePooling2D, AveragePooling3D = (_layer("average", base) for base in (_Pooling1D, _Pooling2D, _Pooling3D))
+
+
+class _GlobalPooling(ConfiguredLayer):
+    """The maximum or average over all places."""
+
+    rank, reduce = 0, None
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self._keep(data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format))
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def _axes(self):
+        start = 2 if self.data_format == "channels_first" else 1
+        axes = list(range(start, start + self.rank))
+        return axes[0] if self.rank == 1 else axes
+
+    def call(self, inputs):
+        return type(self).reduce(inputs, axis=self._axes())
+
+    def compute_output_shape(self, input_shape):
+        sides = TensorShape(input_shape).as_list()
+        return TensorShape([sides[0], sides[1 if self.data_format == "channels_first" else -1]])
+
+
+class _Global1D(_GlobalPooling):
+    rank = 1
+
+    def __init__(self, data_format="channels_last", **kwargs):
+        super().__init__(data_format, **kwargs)
+
+
+class _Global2D(_GlobalPooling):
+    rank = 2
+
+
+class _Global3D(_GlobalPooling):
+    rank = 3
+
+
+def _global_layer(kind, base, reduce):
+    word = "maximum" if kind == "Max" else "average"
+    members = {
+        "reduce": staticmethod(reduce),
+        "__doc__": f"The {word} over all places of {base.rank} dimension(s).",
+        "__module__": __name__,
+    }
+    return type(f"Global{kind}Pooling{base.rank}D", (base,), members)
+
+
+GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D = (
+    _global_layer("Max", base, reduce) for base, reduce in ((_Global1D, math.reduce_max), (_Global2D, K.max), (_Global3D, K.max))
+)
+GlobalAveragePooling2D, GlobalAveragePooling3D = (_global_layer("Average", base, K.mean) for base in (_Global2D, _Global3D))
+
+
+class GlobalAveragePooling1D(_Global1D):
+    """The average over all time steps, without those that a mask leaves out."""
+
+    reduce = staticmethod(K.mean)
+
+    def __init__(self, data_format="channels_last", **kwargs):
+        super().__init__(data_format, **kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs, mask=None):
+        axis = self._axes()
+        if mask is None:
+            return K.mean(inputs, axis=axis)
+        mask = math.cast(mask, inputs.dtype)
+        steps = inputs.shape.as_list()[axis]
+        mask = array.reshape(mask, [-1, steps, 1] if self.data_format == "channels_last" else [-1, 1, steps])
+        inputs *= mask
+        return K.sum(inputs, axis=axis) / math.reduce_sum(mask, axis=axis)
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+
+MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
+AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
+GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D
+GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = GlobalAveragePooling1D, GlobalAveragePooling2D, GlobalAveragePooling3D

@@ -1,0 +1,75 @@
+"""tf.keras.models: models, copies of them, and models from files and configurations."""
+
+# ruff: noqa: F401  Model and Sequential are public here.
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.keras.engine.input_layer import Input, InputLayer
+from everflow.keras.engine.network import Network
+from everflow.keras.engine.sequential import Sequential
+from everflow.keras.engine.training import Model
+from everflow.keras.saving.model_config import model_from_config, model_from_json, model_from_yaml
+from everflow.keras.saving.models import load_model, save_model
+
+
+def _clone_layer(layer):
+    return type(layer).from_config(layer.get_config())
+
+
+def clone_model(model, input_tensors=None, clone_function=None):
+    """A model with the same layers and new weights; on `input_tensors` instead of placeholders where they are given.
+
+    >>> copy = tf.keras.models.clone_model(model)
+    """
+    clone = clone_function or _clone_layer
+    if not callable(clone):
+        raise ValueError("Expected `clone_function` argument to be a callable.")
+    if isinstance(model, Sequential):
+        return _clone_sequential(model, input_tensors, clone)
+    if not isinstance(model, Model):
+        raise ValueError(f"Expected `model` argument to be a `Model` instance, got {model}")
+    if not model._is_graph_network:
+        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclass model instead.")
+    return _clone_functional(model, input_tensors, clone)
+
+
+def _clone_sequential(model, input_tensors, clone):
+    layers = [clone(layer) if not isinstance(layer, InputLayer) else layer for layer in model.layers]
+    if input_tensors is None:
+        return Sequential(layers=layers, name=model.name)
+    tensors = nest.flatten(input_tensors)
+    if len(tensors) != 1:
+        raise ValueError("To clone a `Sequential` model, we expect at most one tensor as part of `input_tensors`.")
+    x = tensors[0]
+    if not hasattr(x, "_keras_history"):
+        x = Input(tensor=x, name="input_wrapper_for_" + x.name.replace(":", "_"))
+    return Sequential(layers=[x._keras_history.layer, *layers], name=model.name)
+
+
+def _clone_functional(model, input_tensors, clone):
+    copies = {}
+    if input_tensors is None:
+        given = [
+            Input(batch_shape=layer._batch_input_shape, dtype=layer.dtype, sparse=layer.sparse, name=layer.name)
+            for layer in model._input_layers
+        ]
+    else:
+        given = []
+        for tensor, layer in zip(nest.flatten(input_tensors), model._input_layers):
+            given.append(tensor if hasattr(tensor, "_keras_history") else Input(tensor=tensor, name="input_wrapper_for_" + layer.name))
+    made = {id(x): y for x, y in zip(model.inputs, given)}
+    topology = model._topology
+    for depth in sorted(topology.nodes_by_depth, reverse=True):
+        for node in topology.nodes_by_depth[depth]:
+            if not nest.flatten(node.inbound_layers):
+                continue
+            layer = node.outbound_layer
+            if layer not in copies:
+                copies[layer] = clone(layer)
+            inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
+            outputs = copies[layer](inputs, **(node.arguments or {}))
+            for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
+                made[id(x)] = y
+    outputs = [made[id(x)] for x in model.outputs]
+    return Model(given, outputs, name=model.name)

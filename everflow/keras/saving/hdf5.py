@@ -1,0 +1,332 @@
+"""Weights and models in HDF5 files, as Keras lays them out."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+
+from everflow.keras import backend as K
+from everflow.keras.saving.json_data import default
+from everflow.platform import logging
+
+# HDF5 takes attributes of up to 64 KB, less a header; longer lists go into several.
+_ATTRIBUTE_LIMIT = 64512
+
+
+def require_h5py():
+    """The h5py module; an ImportError that says what to install."""
+    try:
+        import h5py
+    except ImportError as e:
+        raise ImportError(
+            "Saving and loading HDF5 files needs the package h5py: pip install 'everflow[keras]', or pip install h5py."
+        ) from e
+    return h5py
+
+
+def may_write(path, overwrite):
+    """Whether a file may be written; asks on the terminal where it is there already."""
+    if overwrite or not os.path.isfile(path):
+        return True
+    answer = ""
+    while answer not in ("y", "n"):
+        answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip()
+    return answer == "y"
+
+
+# --- lists of names ---------------------------------------------------------------------------
+
+
+def _save_names(group, name, names):
+    too_long = [n for n in names if len(n) > _ATTRIBUTE_LIMIT]
+    if too_long:
+        raise RuntimeError(
+            f"The following attributes cannot be saved to HDF5 file because they are larger than {_ATTRIBUTE_LIMIT} bytes: {too_long}"
+        )
+    array = np.asarray(names)
+    count = 1
+    parts = np.array_split(array, count)
+    while any(part.nbytes > _ATTRIBUTE_LIMIT for part in parts):
+        count += 1
+        parts = np.array_split(array, count)
+    if count == 1:
+        group.attrs[name] = array if len(names) else np.asarray([], dtype="S1")
+        return
+    for i, part in enumerate(parts):
+        group.attrs[f"{name}{i}"] = part
+
+
+def _load_names(group, name):
+    if name in group.attrs:
+        found = list(group.attrs[name])
+    else:
+        found, i = [], 0
+        while f"{name}{i}" in group.attrs:
+            found += list(group.attrs[f"{name}{i}"])
+            i += 1
+    return [n.decode("utf8") if isinstance(n, bytes) else n for n in found]
+
+
+def _text(value):
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+
+def _weights_in_file_order(layer):
+    """Files have trained weights first, also those of nested models."""
+    return layer.trainable_weights + layer.non_trainable_weights
+
+
+def save_weights(group, layers):
+    """Write the weights of layers, a group for each."""
+    from everflow.keras import __version__
+
+    _save_names(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
+    group.attrs["backend"] = K.backend().encode("utf8")
+    group.attrs["keras_version"] = str(__version__).encode("utf8")
+    for layer in layers:
+        of_layer = group.create_group(layer.name)
+        weights = _weights_in_file_order(layer)
+        _save_arrays(of_layer, weights, [w.name.encode("utf8") for w in weights])
+
+
+def _save_arrays(group, weights, names):
+    values = K.batch_get_value(weights)
+    _save_names(group, "weight_names", names)
+    for name, value in zip(names, values):
+        dataset = group.create_dataset(name.decode(), value.shape, dtype=value.dtype)
+        if value.shape:
+            dataset[:] = value
+        else:
+            dataset[()] = value
+
+
+def _load_arrays(group, name):
+    names = _load_names(group[name], "weight_names")
+    return [np.asarray(group[name][weight]) for weight in names]
+
+
+def load_weights(group, layers):
+    """Give layers the weights of a file, in order."""
+    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
+    layers = [layer for layer in layers if _weights_in_file_order(layer)]
+    names = [name for name in _load_names(group, "layer_names") if _load_names(group[name], "weight_names")]
+    if len(names) != len(layers):
+        raise ValueError(f"You are trying to load a weight file containing {len(names)} layers into a model with {len(layers)} layers.")
+    pairs = []
+    for k, (name, layer) in enumerate(zip(names, layers)):
+        values = _converted(layer, _load_arrays(group, name), version)
+        weights = _weights_in_file_order(layer)
+        if len(values) != len(weights):
+            raise ValueError(
+                f'Layer #{k} (named "{layer.name}" in the current model) was found to correspond to layer {name} in the save file. '
+                f"However the new layer {layer.name} expects {len(weights)} weights, but the saved weights have {len(values)} elements."
+            )
+        pairs += zip(weights, values)
+    _set(pairs)
+
+
+def load_weights_by_name(group, layers):
+    """Give layers the weights of the layers of the same name in a file, where there are."""
+    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
+    index = {}
+    for layer in layers:
+        if layer.name:
+            index.setdefault(layer.name, []).append(layer)
+    pairs = []
+    for k, name in enumerate(_load_names(group, "layer_names")):
+        for layer in index.get(name, []):
+            values = _converted(layer, _load_arrays(group, name), version)
+            weights = _weights_in_file_order(layer)
+            if len(values) != len(weights):
+                raise ValueError(
+                    f'Layer #{k} (named "{layer.name}") expects {len(weights)} weight(s), but the saved weights have {len(values)} element(s).'
+                )
+            for weight, value in zip(weights, values):
+                if tuple(weight.shape.as_list()) != value.shape:
+                    raise ValueError(
+                        f'Layer #{k} (named "{layer.name}"), weight {weight} has shape {tuple(weight.shape.as_list())}, but the saved weight has shape {value.shape}.'
+                    )
+                pairs.append((weight, value))
+    _set(pairs)
+
+
+def _set(pairs):
+    for weight, value in pairs:
+        if tuple(weight.shape.as_list()) != np.shape(value):
+            raise ValueError(
+                f"Shapes {tuple(weight.shape.as_list())} and {np.shape(value)} are incompatible: the file has other weights for {weight.name}."
+            )
+    K.batch_set_value(pairs)
+
+
+def _converted(layer, values, version):
+    """Weights of other versions of Keras, and of the cuDNN forms of recurrent layers, as this layer has them."""
+    kind = type(layer).__name__
+    if version == "1":
+        values = _from_keras_1(layer, kind, values)
+    if kind in ("Bidirectional", "TimeDistributed") or hasattr(layer, "layers"):
+        return values
+    shapes = [tuple(w.shape.as_list()) for w in _weights_in_file_order(layer)]
+    if len(values) == 3 and len(shapes) == 3 and values[2].shape != shapes[2] and kind in ("LSTM", "CuDNNLSTM", "GRU", "CuDNNGRU"):
+        return _between_cudnn(kind, values, shapes[2])
+    return values
+
+
+def _from_keras_1(layer, kind, values):
+    if kind in ("Conv1D", "Conv2D", "Conv3D") and layer.data_format == "channels_first" and values[0].ndim > 2:
+        axes = (*range(2, values[0].ndim), 1, 0)
+        return [np.transpose(values[0], axes), *values[1:]]
+    if kind == "Conv1D" and values[0].ndim == 4:
+        return [values[0][:, 0, :, :], *values[1:]]
+    if kind == "LSTM" and len(values) == 12:
+        # One matrix for each gate in the order i, c, f, o; Keras 2 has i, f, c, o side by side.
+        order = (0, 6, 3, 9)
+        return [np.concatenate([values[i + part] for i in order], axis=-1) for part in range(3)]
+    if kind == "GRU" and len(values) == 9:
+        return [np.concatenate([values[i + part] for i in (0, 3, 6)], axis=-1) for part in range(3)]
+    return values
+
+
+def _between_cudnn(kind, values, shape):
+    """cuDNN keeps two biases, one for the inputs and one for the states, and its kernels transposed gate by gate."""
+    kernel, recurrent, bias = values
+    units = recurrent.shape[0]
+    gates = 4 if kind.endswith("LSTM") else 3
+    from_cudnn = bias.shape == (2 * gates * units,)
+
+    def turned(matrix, inputs):
+        parts = np.hsplit(matrix, gates)
+        if from_cudnn:
+            return np.hstack([part.reshape((units, -1)).T for part in parts])
+        return np.hstack([part.T.reshape((inputs, units)) for part in parts])
+
+    kernel, recurrent = turned(kernel, kernel.shape[0]), turned(recurrent, units)
+    if gates == 4:
+        return [kernel, recurrent, np.sum(np.split(bias, 2), axis=0) if from_cudnn else np.tile(0.5 * bias, 2)]
+    if from_cudnn and len(shape) == 2:
+        return [kernel, recurrent, bias.reshape((2, -1))]
+    if not from_cudnn and bias.ndim == 2:
+        return [kernel, recurrent, bias.flatten()]
+    raise ValueError(f"The bias in the file has shape {bias.shape}, that of the layer {shape}: `reset_after` must be the same.")
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+def save_model(model, path, overwrite=True, include_optimizer=True):
+    """Write a model: its configuration, weights, and what training needs to go on."""
+    from everflow.keras import __version__, optimizers
+
+    h5py = require_h5py()
+    if not isinstance(path, h5py.File):
+        path = os.fspath(path)
+        if not may_write(path, overwrite):
+            return
+    file = path if isinstance(path, h5py.File) else h5py.File(path, mode="w")
+    try:
+        config = model.get_config()
+        file.attrs["keras_version"] = str(__version__).encode("utf8")
+        file.attrs["backend"] = K.backend().encode("utf8")
+        written = {"class_name": type(model).__name__, "config": config}
+        file.attrs["model_config"] = json.dumps(written, default=default).encode("utf8")
+        save_weights(file.create_group("model_weights"), model.layers)
+        if include_optimizer and model.optimizer:
+            if isinstance(model.optimizer, optimizers.TFOptimizer):
+                logging.warning(
+                    "TensorFlow optimizers do not make it possible to access optimizer attributes or optimizer state after instantiation. "
+                    "As a result, we cannot save the optimizer as part of the model save file. You will have to compile your model again after loading it."
+                )
+            else:
+                file.attrs["training_config"] = json.dumps(_training_config(model), default=default).encode("utf8")
+                weights = model.optimizer.weights
+                if weights:
+                    _save_arrays(file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights])
+        file.flush()
+    finally:
+        if file is not path:
+            file.close()
+
+
+def _training_config(model):
+    metrics = _names_of(model._compile_metrics)
+    return {
+        "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
+        "loss": model.loss,
+        "metrics": metrics,
+        "weighted_metrics": _names_of(model._compile_weighted_metrics),
+        "sample_weight_mode": model.sample_weight_mode,
+        "loss_weights": model.loss_weights,
+    }
+
+
+def _names_of(metrics):
+    if metrics is None:
+        return None
+    if isinstance(metrics, dict):
+        return {key: _names_of(value) if isinstance(value, (list, tuple)) else value for key, value in metrics.items()}
+    return list(metrics)
+
+
+def load_model(path, custom_objects=None, compile=True):  # noqa: A002  Keras's name
+    """Read what `save_model` wrote."""
+    from everflow.keras import optimizers
+    from everflow.keras.saving.model_config import model_from_config
+
+    h5py = require_h5py()
+    file = path if isinstance(path, h5py.File) else h5py.File(os.fspath(path), mode="r")
+    try:
+        config = file.attrs.get("model_config")
+        if config is None:
+            raise ValueError("No model found in config file.")
+        model = model_from_config(json.loads(_text(config)), custom_objects=custom_objects)
+        load_weights(file["model_weights"], model.layers)
+        if not compile:
+            return model
+        training = file.attrs.get("training_config")
+        if training is None:
+            logging.warning("No training configuration found in save file: the model was *not* compiled. Compile it manually.")
+            return model
+        training = json.loads(_text(training))
+        optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
+        model.compile(optimizer=optimizer, **_compile_arguments(training, custom_objects or {}))
+        if "optimizer_weights" in file and model.inputs:
+            model._make_train_function()
+            names = _load_names(file["optimizer_weights"], "weight_names")
+            values = [np.asarray(file["optimizer_weights"][name]) for name in names]
+            try:
+                model.optimizer.set_weights(values)
+            except ValueError:
+                logging.warning(
+                    "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer."
+                )
+        return model
+    finally:
+        if file is not path:
+            file.close()
+
+
+def _compile_arguments(training, custom_objects):
+    from everflow.keras import losses, metrics
+    from everflow.keras.generic import get_custom_objects
+
+    custom = {**get_custom_objects(), **custom_objects}
+
+    def read(value):
+        """Names of the program's own functions as these, written objects as objects."""
+        if isinstance(value, list):
+            return [read(v) for v in value]
+        if isinstance(value, dict):
+            if "class_name" in value and "config" in value:
+                module = losses if hasattr(losses, value["class_name"]) else metrics
+                return module.deserialize(value, custom_objects=custom)
+            return {k: read(v) for k, v in value.items()}
+        return custom.get(value, value) if isinstance(value, str) else value
+
+    wanted = ("loss", "metrics", "weighted_metrics", "sample_weight_mode", "loss_weights")
+    arguments = {key: training.get(key) for key in wanted}
+    return {**arguments, **{key: read(arguments[key]) for key in ("loss", "metrics", "weighted_metrics")}}

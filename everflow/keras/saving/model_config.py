@@ -1,0 +1,33 @@
+"""Models from their configurations: Python data, JSON, YAML."""
+
+from __future__ import annotations
+
+import json
+
+
+def require_yaml():
+    """The yaml module; an ImportError that says what to install."""
+    try:
+        import yaml
+    except ImportError as e:
+        raise ImportError("YAML needs the package PyYAML: pip install pyyaml. JSON (`to_json`) needs nothing.") from e
+    return yaml
+
+
+def model_from_config(config, custom_objects=None):
+    """A model from {"class_name", "config"}."""
+    from everflow.keras.layers import deserialize
+
+    if isinstance(config, list):
+        raise TypeError(f"`model_from_config` expects a dictionary, not a list. Maybe you meant to use `Sequential.from_config({config})`?")
+    return deserialize(config, custom_objects=custom_objects)
+
+
+def model_from_json(json_string, custom_objects=None):
+    """A model from what `to_json` gave, with new weights."""
+    return model_from_config(json.loads(json_string), custom_objects=custom_objects)
+
+
+def model_from_yaml(yaml_string, custom_objects=None):
+    """A model from what `to_yaml` gave, with new weights."""
+    return model_from_config(require_yaml().safe_load(yaml_string), custom_objects=custom_objects)

@@ -1,0 +1,101 @@
+"""The weights of a model in files: HDF5, or TensorFlow's checkpoints by objects."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.framework.errors import DataLossError, NotFoundError
+from everflow.keras import backend as K
+from everflow.keras.saving import hdf5
+
+
+def _is_hdf5_path(path):
+    return path.endswith((".h5", ".keras", ".hdf5"))
+
+
+def save(model, filepath, overwrite=True, save_format=None):
+    """Write the weights of a model."""
+    filepath = os.fspath(filepath)
+    if save_format is None:
+        save_format = "h5" if _is_hdf5_path(filepath) else "tf"
+    else:
+        wanted = save_format.lower().strip()
+        if wanted in ("tensorflow", "tf"):
+            save_format = "tf"
+        elif wanted in ("hdf5", "h5", "keras"):
+            save_format = "h5"
+        else:
+            raise ValueError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
+    if save_format == "tf" and _is_hdf5_path(filepath):
+        raise ValueError(
+            f'save_weights got save_format="tf"/"tensorflow", but the filepath ("{filepath}") looks like an HDF5 file. Omit the ".h5"/".keras" when saving in TensorFlow format.'
+        )
+    if save_format == "h5":
+        h5py = hdf5.require_h5py()
+        model._assert_weights_created()
+        if not model.built and not model.layers:
+            raise ValueError("Unable to save weights of a model that has not been built.")
+        if hdf5.may_write(filepath, overwrite):
+            with h5py.File(filepath, "w") as file:
+                hdf5.save_weights(file, model.layers)
+        return
+    if hdf5.may_write(filepath + ".index", overwrite):
+        _save_checkpoint(model, filepath)
+
+
+def _save_checkpoint(model, filepath):
+    from everflow.train.checkpoint_state import write_state
+
+    _object_saver(model).write(filepath, session=K.get_session())
+    write_state(os.path.dirname(filepath) or ".", filepath, [filepath], save_relative_paths=True)
+
+
+def _object_saver(model):
+    from everflow.train.object_checkpoint import ObjectSaver
+
+    if "_object_saver" not in model.__dict__:
+        model.__dict__["_object_saver"] = ObjectSaver(model)
+    return model.__dict__["_object_saver"]
+
+
+def load(model, filepath, by_name=False):
+    """Read the weights of a model."""
+    filepath = os.fspath(filepath)
+    if _is_hdf5_path(filepath) or not _is_checkpoint(filepath):
+        _load_hdf5(model, filepath, by_name)
+        return None
+    if by_name:
+        raise NotImplementedError(
+            "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights (got by_name=True to load_weights)."
+        )
+    status = _object_saver(model).read(filepath)
+    if model.built or model._is_graph_network:
+        status.run_restore_ops(session=K.get_session())
+    else:
+        # Variables come when the model is built; then they are restored.
+        model.__dict__["_waiting_restore"] = status
+    return status
+
+
+def _is_checkpoint(filepath):
+    from everflow.formats.checkpoint import open_checkpoint
+
+    try:
+        open_checkpoint(filepath)
+    except (DataLossError, NotFoundError):
+        return False
+    return True
+
+
+def _load_hdf5(model, filepath, by_name):
+    h5py = hdf5.require_h5py()
+    if not model._is_graph_network and not model.built:
+        raise ValueError(
+            "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables yet. Call the Model first, then load the weights."
+        )
+    model._assert_weights_created()
+    if not os.path.exists(filepath):
+        raise OSError(f"Unable to open file: there is no {filepath}")
+    with h5py.File(filepath, "r") as file:
+        group = file["model_weights"] if "layer_names" not in file.attrs and "model_weights" in file else file
+        (hdf5.load_weights_by_name if by_name else hdf5.load_weights)(group, model.layers)
