@@ -34,7 +34,7 @@ class AUC(_Counts):
         self.summation_method = summation_method
         self._add_counts("true_positives", "true_negatives", "false_positives", "false_negatives")
 
-    def _interpolated_pr(self):
+    def interpolate_pr_auc(self):
         """Between two thresholds, precision is interpolated by the counts, not along a straight line."""
         last = self.num_thresholds - 1
         new_true = self.true_positives[:last] - self.true_positives[1:]
@@ -56,7 +56,7 @@ class AUC(_Counts):
 
     def result(self):
         if self.curve == "PR" and self.summation_method == "interpolation":
-            return self._interpolated_pr()
+            return self.interpolate_pr_auc()
         recall = math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
         if self.curve == "ROC":
             x, y = math.div_no_nan(self.false_positives, self.false_positives + self.true_negatives), recall

@@ -1,0 +1,93 @@
+"""Activations, initializers, regularizers, constraints, and finding a program's own by name."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+K, keras = tf.keras.backend, tf.keras
+X = np.array([[-2.0, 0.5, 3.0]], dtype="f")
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("relu", np.maximum(X, 0)),
+        ("elu", np.where(X > 0, X, np.exp(X) - 1)),
+        ("selu", 1.05070098 * np.where(X > 0, X, 1.67326324 * (np.exp(X) - 1))),
+        ("softmax", np.exp(X) / np.exp(X).sum()),
+        ("hard_sigmoid", np.clip(0.2 * X + 0.5, 0, 1)),
+        ("exponential", np.exp(X)),
+        ("softsign", X / (1 + abs(X))),
+        ("linear", X),
+        (None, X),
+    ],
+)
+def test_activations(name, expected):
+    np.testing.assert_allclose(K.eval(keras.activations.get(name)(K.constant(X))), expected, rtol=1e-5)
+
+
+def test_activations_by_name():
+    assert keras.activations.serialize(keras.activations.tanh) == "tanh"
+    with pytest.raises(ValueError, match="Unknown activation function:wavy"):
+        keras.activations.get("wavy")
+    with keras.utils.CustomObjectScope({"wavy": tf.sin}):
+        assert keras.activations.get("wavy") is tf.sin
+
+
+def test_initializers_start_small():
+    normal = keras.initializers.get("normal")
+    assert normal.get_config() == {"mean": 0.0, "stddev": 0.05, "seed": None, "dtype": "float32"}
+    again = keras.initializers.deserialize(keras.initializers.serialize(keras.initializers.he_normal(seed=3)))
+    assert again.get_config()["scale"] == 2.0
+    assert abs(K.eval(keras.initializers.RandomUniform(seed=1)((100,)))).max() <= 0.05
+    with pytest.raises(ValueError, match="Unknown initializer"):
+        keras.initializers.get("nothing")
+
+
+def test_regularizers():
+    assert K.eval(keras.regularizers.l1_l2(0.1, 0.01)(K.constant(X))) == pytest.approx(0.1 * 5.5 + 0.01 * 13.25)
+    again = keras.regularizers.get(keras.regularizers.serialize(keras.regularizers.l2(0.5)))
+    assert again.get_config() == {"l1": 0.0, "l2": 0.5}
+
+
+def test_constraints():
+    w = np.array([[3.0, 0.1], [4.0, -0.2]], dtype="f")
+    long = K.eval(keras.constraints.max_norm(1.0)(K.constant(w)))
+    np.testing.assert_allclose(np.linalg.norm(long, axis=0), [1.0, np.linalg.norm(w[:, 1])], rtol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(K.eval(keras.constraints.unit_norm(1)(K.constant(w))), axis=1), 1, rtol=1e-5)
+    assert K.eval(keras.constraints.non_neg()(K.constant(w))).min() == 0
+    between = K.eval(keras.constraints.min_max_norm(1.0, 2.0)(K.constant(w)))
+    np.testing.assert_allclose(np.linalg.norm(between, axis=0), [2.0, 1.0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("size, diagonal", [(3, [1, 0]), (4, [3, 1]), (5, [3, 2, 1])])
+def test_radial_constraint(size, diagonal):
+    w = np.arange(size * size, dtype="f").reshape(size, size, 1, 1)
+    got = K.eval(keras.constraints.RadialConstraint()(K.constant(w)))[:, :, 0, 0]
+    assert [got[i, i] for i in range(len(diagonal))] == [w[place, place, 0, 0] for place in diagonal]
+    np.testing.assert_array_equal(got, got[::-1, ::-1])
+
+
+def test_objects_as_data():
+    class Mine:
+        def __init__(self, size=1):
+            self.size = size
+
+        def get_config(self):
+            return {"size": self.size}
+
+        @classmethod
+        def from_config(cls, config):
+            return cls(**config)
+
+    written = keras.utils.serialize_keras_object(Mine(3))
+    assert written == {"class_name": "Mine", "config": {"size": 3}}
+    assert keras.utils.deserialize_keras_object(written, custom_objects={"Mine": Mine}).size == 3
+    with pytest.raises(ValueError, match="Unknown object: Mine"):
+        keras.utils.deserialize_keras_object(written)
+    keras.utils.get_custom_objects()["Mine"] = Mine
+    try:
+        assert keras.utils.deserialize_keras_object("Mine").size == 1
+    finally:
+        keras.utils.get_custom_objects().clear()
