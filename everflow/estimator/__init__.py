@@ -25,7 +25,7 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, S
 from everflow.train.warm_starting import VocabInfo
 
 # --- the estimator, what it is made of and what it is run with
-from everflow.estimator import export, inputs
+from everflow.estimator import experimental, export, inputs
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig
@@ -33,6 +33,7 @@ from everflow.estimator.spec import EstimatorSpec
 from everflow.estimator.warm_start_settings import WarmStartSettings
 
 # --- training and evaluating together
+from everflow.estimator.extenders import add_metrics
 from everflow.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
 from everflow.estimator.training import EvalSpec, TrainSpec, train_and_evaluate
 

@@ -142,7 +142,7 @@ class Estimator:
             if value is not None and value <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {value}")
         if max_steps is not None:
-            start_step = _step_of_checkpoint(self._model_dir)
+            start_step = step_of_checkpoint(self._model_dir)
             if max_steps <= start_step:
                 logging.info("Skipping training since max_steps has already saved: step %d.", start_step)
                 return self
@@ -231,27 +231,35 @@ class Estimator:
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
         """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
-        hooks = _check_hooks(hooks)
-        if steps is not None:
-            if steps <= 0:
-                raise ValueError(f"Must specify steps > 0, given: {steps}")
-            hooks.append(StopAfterNEvalsHook(num_evals=steps))
+        hooks = self._eval_hooks(steps, hooks)
         if not checkpoint_path:
             checkpoint_path = latest_checkpoint(self._model_dir)
             if not checkpoint_path:
                 logging.info("Could not find trained model in model_dir: %s, running initialization to evaluate.", self._model_dir)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             scaffold, update_op, values, all_hooks = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
-            results = evaluate_once(
-                checkpoint_path=checkpoint_path,
-                master=self._config.evaluation_master,
-                scaffold=scaffold,
-                eval_ops=update_op,
-                final_ops=values,
-                hooks=all_hooks,
-                config=self._session_config,
-            )
-        output_dir = self.eval_dir(name)
+            return self._evaluate_run(checkpoint_path, scaffold, update_op, values, all_hooks, self.eval_dir(name))
+
+    @staticmethod
+    def _eval_hooks(steps, hooks):
+        hooks = _check_hooks(hooks)
+        if steps is not None:
+            if steps <= 0:
+                raise ValueError(f"Must specify steps > 0, given: {steps}")
+            hooks.append(StopAfterNEvalsHook(num_evals=steps))
+        return hooks
+
+    def _evaluate_run(self, checkpoint_path, scaffold, update_op, values, hooks, output_dir):
+        """Run an evaluation that is drawn, write its results and give them."""
+        results = evaluate_once(
+            checkpoint_path=checkpoint_path,
+            master=self._config.evaluation_master,
+            scaffold=scaffold,
+            eval_ops=update_op,
+            final_ops=values,
+            hooks=hooks,
+            config=self._session_config,
+        )
         write_results(output_dir, results, results[GLOBAL_STEP])
         if checkpoint_path:
             write_checkpoint_path(output_dir, results[GLOBAL_STEP], checkpoint_path)
@@ -430,7 +438,7 @@ def _replica_device_fn(config):
     )
 
 
-def _step_of_checkpoint(folder):
+def step_of_checkpoint(folder):
     """The global step that the newest checkpoint of a folder holds; 0 where there is none."""
     path = latest_checkpoint(folder)
     if not path:

@@ -1,0 +1,203 @@
+"""Hooks that end training when the evaluations say so, or when the last checkpoint is written."""
+
+from __future__ import annotations
+
+import operator
+import os
+import time
+
+from everflow.estimator.estimator import Estimator, step_of_checkpoint
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.ops.initializers import constant_initializer
+from everflow.ops.state import assign
+from everflow.ops.variable_scope import AUTO_REUSE, get_variable, variable_scope
+from everflow.platform import file_io, logging
+from everflow.summary.reading import summary_iterator
+from everflow.train.global_step import get_global_step
+from everflow.train.hooks import SecondOrStepTimer, StopAtStepHook
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_every_steps=None):
+    """A hook that asks a function now and then whether to stop; in a cluster the chief asks, and all stop.
+
+    >>> hook = tf.estimator.experimental.make_early_stopping_hook(estimator, lambda: loss_is_good_enough())
+    """
+    if not isinstance(estimator, Estimator):
+        raise TypeError(f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}")
+    if run_every_secs is not None and run_every_steps is not None:
+        raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set.")
+    if estimator.config.is_chief:
+        return _StopWhen(should_stop_fn, run_every_secs, run_every_steps)
+    return _StopWhenTold()
+
+
+def _threshold_hook(estimator, metric_name, threshold, is_reached, eval_dir, min_steps, run_every_secs, run_every_steps):
+    eval_dir = eval_dir or estimator.eval_dir()
+
+    def stop():
+        for step, metrics in read_eval_metrics(eval_dir).items():
+            if step >= min_steps and is_reached(metrics[metric_name], threshold):
+                logging.info(
+                    "At step %s, metric %r has value %s, past the threshold %s.", step, metric_name, metrics[metric_name], threshold
+                )
+                return True
+        return False
+
+    return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
+
+
+def _no_improvement_hook(estimator, metric_name, max_steps, is_better, eval_dir, min_steps, run_every_secs, run_every_steps):
+    eval_dir = eval_dir or estimator.eval_dir()
+
+    def stop():
+        best, best_step = None, None
+        for step, metrics in read_eval_metrics(eval_dir).items():
+            if step < min_steps:
+                continue
+            value = metrics[metric_name]
+            if best is None or is_better(value, best):
+                best, best_step = value, step
+            if step - best_step >= max_steps:
+                logging.info(
+                    "No improvement of metric %r for %s steps; its best value %s was at step %s.",
+                    metric_name,
+                    step - best_step,
+                    best,
+                    best_step,
+                )
+                return True
+        return False
+
+    return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
+
+
+def stop_if_higher_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
+    """Stop when an evaluation has a metric above a threshold."""
+    return _threshold_hook(estimator, metric_name, threshold, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps)
+
+
+def stop_if_lower_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
+    """Stop when an evaluation has a metric below a threshold."""
+    return _threshold_hook(estimator, metric_name, threshold, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps)
+
+
+def stop_if_no_increase_hook(
+    estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+):
+    """Stop when a metric has not been higher than before for so many steps."""
+    return _no_improvement_hook(
+        estimator, metric_name, max_steps_without_increase, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps
+    )
+
+
+def stop_if_no_decrease_hook(
+    estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+):
+    """Stop when a metric has not been lower than before for so many steps."""
+    return _no_improvement_hook(
+        estimator, metric_name, max_steps_without_decrease, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps
+    )
+
+
+def read_eval_metrics(eval_dir):
+    """{step: {metric: value}} of all evaluations written to a folder, in the order of steps."""
+    results: dict[int, dict] = {}
+    pattern = os.path.join(eval_dir, "*.tfevents.*")
+    for path in file_io.get_matching_files(pattern):
+        for event in summary_iterator(path):
+            metrics = {value.tag: value.simple_value for value in event.summary.value if value.HasField("simple_value")}
+            if metrics:
+                results[event.step] = metrics
+    return dict(sorted(results.items()))
+
+
+# --- the hooks -----------------------------------------------------------------------------------
+
+
+def _stop_variable():
+    """The variable through which the chief tells workers to stop."""
+    with variable_scope("signal_early_stopping", reuse=AUTO_REUSE):
+        return get_variable(
+            "STOP",
+            shape=[],
+            dtype=dtypes.bool,
+            initializer=constant_initializer(False),
+            collections=[GraphKeys.GLOBAL_VARIABLES],
+            trainable=False,
+        )
+
+
+class _StopWhen(SessionRunHook):
+    """The chief's: asks the function and tells all others."""
+
+    def __init__(self, should_stop_fn, run_every_secs, run_every_steps):
+        if not callable(should_stop_fn):
+            raise TypeError("`should_stop_fn` must be callable.")
+        self._should_stop_fn = should_stop_fn
+        self._timer = SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
+
+    def begin(self):
+        self._global_step_tensor = get_global_step()
+        self._stop_op = assign(_stop_variable(), True)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step_tensor)
+
+    def after_run(self, run_context, run_values):
+        step = run_values.results
+        if not self._timer.should_trigger_for_step(step):
+            return
+        self._timer.update_last_triggered_step(step)
+        if self._should_stop_fn():
+            logging.info("Requesting early stopping at global step %d", step)
+            run_context.session.run(self._stop_op)
+            run_context.request_stop()
+
+
+class _StopWhenTold(SessionRunHook):
+    """The workers'."""
+
+    def begin(self):
+        self._stop_var = _stop_variable()
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._stop_var)
+
+    def after_run(self, run_context, run_values):
+        if run_values.results:
+            logging.info("Early stopping requested, suspending run.")
+            run_context.request_stop()
+
+
+def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs=30):
+    """A hook that stops at a step; workers wait until the chief has written its checkpoint."""
+    if estimator.config.is_chief:
+        return StopAtStepHook(last_step=last_step)
+    return _StopAtCheckpointStep(estimator.model_dir, last_step, wait_after_file_check_secs)
+
+
+class _StopAtCheckpointStep(SessionRunHook):
+    def __init__(self, model_dir, last_step, wait_after_file_check_secs):
+        if last_step is None:
+            raise ValueError("last_step must be specified.")
+        if model_dir is None:
+            raise ValueError("model_dir must be specified.")
+        self._model_dir = model_dir
+        self._last_step = last_step
+        self._wait_secs = wait_after_file_check_secs
+
+    def begin(self):
+        self._global_step_tensor = get_global_step()
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step_tensor)
+
+    def after_run(self, run_context, run_values):
+        if run_values.results + 1 < self._last_step or run_context.session.run(self._global_step_tensor) < self._last_step:
+            return
+        while step_of_checkpoint(self._model_dir) < self._last_step:
+            logging.info("Waiting for the checkpoint of step %d.", self._last_step)
+            time.sleep(self._wait_secs)
+        run_context.request_stop()
