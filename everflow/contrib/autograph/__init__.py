@@ -1,0 +1,27 @@
+"""tf.contrib.autograph: where `tf.autograph` lived first."""
+
+from __future__ import annotations
+
+import functools as _functools
+
+from everflow.ops.autograph.conversion import converted as _converted
+from everflow.ops.autograph.public import Feature, do_not_convert, to_code, to_graph
+
+__all__ = ["Feature", "convert", "do_not_convert", "to_code", "to_graph"]
+
+
+def convert(recursive=False, optional_features=None, user_requested=True):
+    """Decorator: the function's `if`, `while` and `for` work on tensors when it is called.
+
+    `recursive` converts the functions it calls, too. The two others are hints that change no result.
+    """
+    del optional_features, user_requested
+
+    def decorator(function):
+        @_functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return _converted(function, recursive)(*args, **kwargs)
+
+        return wrapper
+
+    return decorator

@@ -1,0 +1,62 @@
+"""tf.contrib.deprecated: the summaries of 2016, whose tag and name are two things."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes as _dtypes
+from everflow.framework import raw_ops as _raw
+from everflow.framework.conversion import convert_to_tensor as _convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys as _GraphKeys
+from everflow.framework.scopes import get_collection as _get_collection
+from everflow.framework.scopes import name_scope as _name_scope
+from everflow.ops.summaries import collect as _collect
+
+__all__ = ["audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary"]
+
+_SUMMARIES = [_GraphKeys.SUMMARIES]
+
+
+def scalar_summary(tags, values, collections=None, name=None):
+    """A summary of numbers, a tag for each."""
+    with _name_scope(name, "ScalarSummary", [tags, values]) as scope:
+        made = _raw.ScalarSummary(tags=tags, values=values, name=scope)
+        _collect(made, collections, _SUMMARIES)
+    return made
+
+
+def histogram_summary(tag, values, collections=None, name=None):
+    """A summary of how values are distributed."""
+    with _name_scope(name, "HistogramSummary", [tag, values]) as scope:
+        made = _raw.HistogramSummary(tag=tag, values=values, name=scope)
+        _collect(made, collections, _SUMMARIES)
+    return made
+
+
+def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+    """A summary of the first images of a batch."""
+    with _name_scope(name, "ImageSummary", [tag, tensor]) as scope:
+        made = _raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_images, name=scope)
+        _collect(made, collections, _SUMMARIES)
+    return made
+
+
+def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
+    """A summary of the first sounds of a batch."""
+    with _name_scope(name, "AudioSummary", [tag, tensor]) as scope:
+        rate = _convert_to_tensor(sample_rate, dtype=_dtypes.float32, name="sample_rate")
+        made = _raw.AudioSummaryV2(tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope)
+        _collect(made, collections, _SUMMARIES)
+    return made
+
+
+def merge_summary(inputs, collections=None, name=None):
+    """One summary of several."""
+    with _name_scope(name, "MergeSummary", inputs):
+        made = _raw.MergeSummary(inputs=inputs, name=name)
+        _collect(made, collections, [])
+    return made
+
+
+def merge_all_summaries(key=_GraphKeys.SUMMARIES):
+    """One summary of all in a collection; None where there are none."""
+    summaries = _get_collection(key)
+    return merge_summary(summaries) if summaries else None

@@ -1,0 +1,6 @@
+"""tf.contrib.kernel_methods: explicit feature maps that make a linear model approximate a kernel machine."""
+
+from everflow.contrib.kernel_methods.hinge import sparse_multiclass_hinge_loss
+from everflow.contrib.kernel_methods.random_fourier import RandomFourierFeatureMapper
+
+__all__ = ["RandomFourierFeatureMapper", "sparse_multiclass_hinge_loss"]
