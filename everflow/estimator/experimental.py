@@ -2,6 +2,8 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.estimator.canned.dnn import dnn_logit_fn_builder
+from everflow.estimator.canned.linear import linear_logit_fn_builder
 from everflow.estimator.early_stopping import (
     make_early_stopping_hook,
     make_stop_at_checkpoint_step_hook,

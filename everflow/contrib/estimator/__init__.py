@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.classification_heads import BinaryHead, MultiClassHead
+from everflow.estimator.canned.dnn import dnn_logit_fn_builder  # noqa: F401
+from everflow.estimator.canned.linear import linear_logit_fn_builder  # noqa: F401
 from everflow.estimator.canned.multi_head import MultiHead
 from everflow.estimator.canned.multi_label_head import MultiLabelHead
 from everflow.estimator.canned.regression_heads import RegressionHead, logistic_head, poisson_head

@@ -132,3 +132,14 @@ class DNNRegressor(DNNEstimator):
         head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
         super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
                          warm_start_from, batch_norm)  # fmt: skip
+
+
+def dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm):
+    """A function of features and mode that gives the logits of a network over the columns."""
+    if not isinstance(units, int):
+        raise ValueError(f"units must be an int.  Given type: {type(units)}")
+
+    def dnn_logit_fn(features, mode):
+        return dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm)
+
+    return dnn_logit_fn

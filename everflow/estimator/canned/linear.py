@@ -118,3 +118,12 @@ class LinearRegressor(LinearEstimator):
                  partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
         head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
         self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)
+
+
+def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):
+    """A function of features that gives the logits of a linear model over the columns."""
+
+    def linear_logit_fn(features):
+        return linear_logits(features, units, feature_columns, sparse_combiner)
+
+    return linear_logit_fn
