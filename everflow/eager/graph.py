@@ -124,7 +124,7 @@ class EagerGraph(Graph):
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
             tapes.record(op)
-        for callback in tuple(execution_callbacks):
+        for callback in tuple(execution_callbacks) if definition.name != "Const" else ():
             callback(op.type, tuple(inputs), tuple(itertools.chain(*attrs.items())), op.outputs, None if name == op.type else name)
         return op
 

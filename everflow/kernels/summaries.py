@@ -10,7 +10,9 @@ import wave
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.kernels import image_png
 from everflow.kernels.registry import kernel
@@ -175,7 +177,14 @@ def audio_summary(tag, tensor, *, sample_rate, max_outputs):
 def tensor_value(summary, tag, tensor, dtype):
     """Add a value that holds a tensor."""
     made = summary.value.add(tag=tag)
-    made.tensor.CopyFrom(make_tensor_proto(to_numpy(tensor, dtype), dtype))
+    array = to_numpy(tensor, dtype)
+    if dtype is dtypes.string:
+        made.tensor.CopyFrom(make_tensor_proto(array, dtype))
+    else:
+        # Also of one element, other than in graphs.
+        made.tensor.dtype = dtype.as_datatype_enum
+        made.tensor.tensor_shape.CopyFrom(TensorShape(array.shape).as_proto())
+        made.tensor.tensor_content = array.tobytes()
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collections
+from everflow.framework.scopes import add_to_collections, executing_eagerly
 from everflow.ops import array, math
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.control_flow import cond
@@ -13,6 +13,8 @@ from everflow.ops.variables import Variable, VariableAggregation, VariableSynchr
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros that joins METRIC_VARIABLES."""
+    if executing_eagerly():
+        raise RuntimeError("tf.metrics functions are not supported when eager execution is enabled. Use tf.keras.metrics instead.")
     return Variable(
         lambda: array.zeros(shape, dtype),
         trainable=False,

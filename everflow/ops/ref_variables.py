@@ -8,7 +8,15 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collections, colocate_with, device, get_default_graph, init_scope, name_scope
+from everflow.framework.scopes import (
+    add_to_collections,
+    colocate_with,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import safe_initial_value, state
 from everflow.ops.variable_options import (
@@ -58,6 +66,8 @@ class RefVariable(Variable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
+        if executing_eagerly():
+            raise RuntimeError("RefVariable not supported when eager execution is enabled.")
         self._save_slice_info = None
         self._graph_key = get_default_graph()._graph_key
         options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)

@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices, convert_to_tensor_or_sparse_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
+from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
@@ -22,6 +22,11 @@ from everflow.ops.variables import VariableV1
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 # --- producers --------------------------------------------------------------------------------
+
+_NOT_EAGERLY = (
+    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data to ingest data into your model "
+    "instead."
+)
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
@@ -51,6 +56,8 @@ def input_producer(
     cancel_op=None,
 ):
     """A queue that a queue runner fills with the rows of a tensor, epoch after epoch."""
+    if executing_eagerly():
+        raise RuntimeError(_NOT_EAGERLY)
     with name_scope(name, "input_producer", [input_tensor]):
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
@@ -303,6 +310,8 @@ def _batched(
     tensors_list, batch_size, keep_input, default_name, make_queue, threads, enqueue_many, shapes, allow_smaller_final_batch, name, single
 ):
     """What all batching functions do; `make_queue(dtypes, shapes)` gives (queue, summary of how full it is)."""
+    if executing_eagerly():
+        raise ValueError(_NOT_EAGERLY)
     lists = [_as_list(tensors_list)] if single else _as_list_list(tensors_list)
     example = tensors_list if single else tensors_list[0]
     with name_scope(name, default_name, [t for tensors in lists for t in tensors] + [keep_input]) as name:

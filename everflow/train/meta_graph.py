@@ -11,7 +11,13 @@ from google.protobuf.any_pb2 import Any
 from everflow.framework import op_def_protos, op_defs
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.importer import import_graph_def, split_input
-from everflow.framework.scopes import get_collection_proto_type, get_default_graph, get_from_proto_function, get_to_proto_function
+from everflow.framework.scopes import (
+    executing_eagerly,
+    get_collection_proto_type,
+    get_default_graph,
+    get_from_proto_function,
+    get_to_proto_function,
+)
 from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.graph_pb2 import GraphDef
@@ -121,6 +127,13 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     return meta
 
 
+def _refuse_when_eager():
+    if executing_eagerly():
+        raise RuntimeError(
+            "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager execution is enabled."
+        )
+
+
 def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, as_text=False, graph=None,
                       export_scope=None, clear_devices=False, clear_extraneous_savers=False, strip_default_attrs=False,
                       save_debug_info=False, **kwargs):  # fmt: skip
@@ -128,6 +141,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 
     >>> meta_graph = tf.train.export_meta_graph("model.meta")
     """
+    _refuse_when_eager()
     return export_scoped_meta_graph(
         filename=filename,
         meta_info_def=meta_info_def,
@@ -320,6 +334,7 @@ def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, imp
     """As `import_meta_graph`; returns (Saver, the return elements)."""
     from everflow.train.saver import Saver
 
+    _refuse_when_eager()
     meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
     graph = get_default_graph()
     scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""

@@ -8,7 +8,14 @@ import weakref
 
 from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, get_collection, get_default_graph, get_default_session, register_proto_function
+from everflow.framework.scopes import (
+    add_to_collection,
+    executing_eagerly,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+    register_proto_function,
+)
 from everflow.platform import logging
 from everflow.protos import queue_runner_pb2
 
@@ -26,6 +33,10 @@ class QueueRunner:
         queue_runner_def=None,
         import_scope=None,
     ):
+        if executing_eagerly():
+            raise RuntimeError(
+                "QueueRunners are not supported when eager execution is enabled. Instead, please use tf.data to get data into your model."
+            )
         if queue_runner_def:
             if queue or enqueue_ops:
                 raise ValueError("queue_runner_def and queue are mutually exclusive.")
@@ -200,6 +211,8 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     >>> coord = tf.train.Coordinator()
     >>> threads = tf.train.start_queue_runners(sess, coord)
     """
+    if executing_eagerly():
+        raise RuntimeError("Queues are not compatible with eager execution.")
     if sess is None:
         sess = get_default_session()
         if not sess:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import numbers
 import os
 
 from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_default_graph, register_proto_function
+from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
 from everflow.train.global_step import global_step as step_in
-from everflow.train.saver_graph import SaverGraph, named
+from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
 
 
@@ -67,6 +68,8 @@ class Saver:
             return
         self._is_built = True
         if self.saver_def is None:
+            if executing_eagerly() and self._var_list is None:
+                raise RuntimeError("When eager execution is enabled, `var_list` must specify a list or dict of variables to save")
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
                 if not self._allow_empty:
@@ -74,6 +77,10 @@ class Saver:
                 self._is_empty = True
                 return
             self._var_list = variables
+            if executing_eagerly():
+                # There are no nodes to make: saving and restoring run at once.
+                saveables_of(variables)
+                return
             builder = self._builder or SaverGraph(self._write_version, self._reshape)
             self.saver_def = builder.build(variables, self._sharded, self._name, self._filename)
             self.saver_def.max_to_keep = self._max_to_keep or 0
@@ -154,14 +161,15 @@ class Saver:
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
-        if not hasattr(sess, "graph") or not hasattr(sess, "run"):
+        if self._saves_at_once:
+            write_meta_graph = False
+        elif not hasattr(sess, "graph") or not hasattr(sess, "run"):
             raise TypeError(f"'sess' must be a Session; {sess}")
         written = None
         folder = os.path.dirname(save_path)
         if not self._is_empty:
             try:
-                written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: path})
-                written = written.decode() if isinstance(written, bytes) else str(written)
+                written = self._write(sess, path)
                 if write_state:
                     self._history.record(written)
                     _write_state(folder, written, self.last_checkpoints, latest_filename, self._save_relative_paths)
@@ -178,13 +186,29 @@ class Saver:
                 )
         return written
 
+    @property
+    def _saves_at_once(self):
+        return self.saver_def is None and not self._is_empty
+
+    def _write(self, sess, path):
+        if self._saves_at_once:
+            return SaverGraph(self._write_version).save_at_once(path, self._var_list)
+        written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: path})
+        return written.decode() if isinstance(written, bytes) else str(written)
+
+    def _read(self, sess, path):
+        if self._saves_at_once:
+            SaverGraph(self._write_version, self._reshape).restore_at_once(path, self._var_list)
+        else:
+            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: path})
+
     def _checkpoint_path(self, sess, save_path, global_step, latest_filename):
         if global_step is None:
             if os.path.basename(save_path) == latest_filename and not self._sharded:
                 raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
             return save_path
         if not isinstance(global_step, numbers.Integral):
-            global_step = int(step_in(sess, global_step))
+            global_step = int(global_step.numpy() if self._saves_at_once else step_in(sess, global_step))
         return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
 
     @staticmethod
@@ -222,7 +246,7 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         try:
-            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: save_path})
+            self._read(sess, save_path)
         except errors.NotFoundError as e:
             if self._restore_by_object(sess, save_path, e):
                 return
@@ -239,7 +263,7 @@ class Saver:
             "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build the Saver. "
             "Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
         )
-        with sess.graph.as_default():
+        with contextlib.nullcontext() if self._saves_at_once else sess.graph.as_default():
             if self._object_saver is None:
                 variables = named(_all_saveable_objects() if self._var_list is None else self._var_list)
                 if set(variables) - set(keys):

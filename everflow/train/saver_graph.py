@@ -42,8 +42,10 @@ class ResourceVariableSaveable(SaveableObject):
     def __init__(self, var, slice_spec, name):
         self.var = var
         self.handle_op = var.handle
-        read = var._graph_element
-        super().__init__(read, [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)], name)
+        # What was made eagerly has no read to run again: its value is taken when it is saved.
+        read = var.read_value if var.handle.is_eager else var._graph_element
+        op = var.handle if var.handle.is_eager else read
+        super().__init__(op, [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)], name)
 
     def restore(self, restored_tensors, restored_shapes):
         tensor = restored_tensors[0]
@@ -82,7 +84,11 @@ def named(var_list):
             tensor = item if _is_resource(item) else internal_convert_to_tensor(item, as_ref=True)
             if not _is_resource(item) and not _comes_from_variable(tensor):
                 raise TypeError(f"Variable to save is not a Variable: {item}")
-            name = item.handle.op.name if _is_resource(item) else tensor.op.name
+            name = (
+                item._shared_name
+                if _is_resource(item) and item.handle.is_eager
+                else (item.handle if _is_resource(item) else tensor).op.name
+            )
             if name in found:
                 raise ValueError(f"At least two variables have the same name: {name}")
             found[name] = item
@@ -210,6 +216,14 @@ class SaverGraph:
                 merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
                 with control_dependencies([merged]):
                     return array.identity(prefix)
+
+    def save_at_once(self, path, var_list) -> str:
+        """Save when executing eagerly; returns the path."""
+        return self._save(constant(path), saveables_of(var_list)).numpy().decode()
+
+    def restore_at_once(self, path, var_list):
+        """Restore when executing eagerly."""
+        self._restore(constant(path), saveables_of(var_list), None)
 
     def save_objects(self, prefix, saveables):
         """The ops of an object-based checkpoint: a shard for each device, all of it done on CPUs."""

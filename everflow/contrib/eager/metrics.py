@@ -104,11 +104,12 @@ class Mean(Metric):
         self.denom = self.add_variable("denom", shape=(), dtype=self.dtype, initializer=zeros_initializer)
 
     def call(self, values, weights=None):
-        """Count values, each by its weight; returns them, and the weights where they are given."""
+        """Count values, each by its weight; returns their sum, or where weights are given the weighted values and the weights."""
         values = convert_to_tensor(values)
         if weights is None:
             self.denom.assign_add(math.cast(array.size(values), self.dtype))
-            self.numer.assign_add(math.cast(math.reduce_sum(values), self.dtype))
+            values = math.reduce_sum(values)
+            self.numer.assign_add(math.cast(values, self.dtype))
             return values
         weights = math.cast(weights, self.dtype)
         self.denom.assign_add(math.reduce_sum(weights))
