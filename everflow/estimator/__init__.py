@@ -25,7 +25,7 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, S
 from everflow.train.warm_starting import VocabInfo
 
 # --- the estimator, what it is made of and what it is run with
-from everflow.estimator import experimental, export, inputs
+from everflow.estimator import experimental, export, inputs, tpu
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig

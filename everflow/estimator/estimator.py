@@ -362,7 +362,11 @@ class Estimator:
     def _call_input_fn(self, input_fn, mode):
         """What an input function gives; it may have arguments mode, params and config."""
         with device("/cpu:0"):
-            return input_fn(**named(input_fn, mode=mode, params=self.params, config=self.config))
+            return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config))
+
+    def _input_params(self, mode):
+        """What an input function gets as params; subclasses may add to it."""
+        return self.params
 
     def _call_model_fn(self, features, labels, mode, config):
         names = fn_args(self._model_fn)
@@ -390,7 +394,7 @@ class Estimator:
 
     def _check_overrides(self):
         """Canned estimators and programs add methods; what is here must keep its meaning."""
-        allowed = {"_create_global_step", "_create_and_assert_global_step"}
+        allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
         overridden = sorted(
             name for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator for name in vars(cls) if name in mine

@@ -1,0 +1,5 @@
+"""tf.contrib.tpu: the estimators of programs written for TPUs, run on a CPU or GPU."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from everflow.estimator.tpu import InputPipelineConfig, RunConfig, TPUConfig, TPUEstimator, TPUEstimatorSpec

@@ -1,0 +1,112 @@
+"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, since TPUs compute one and hosts the other."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.estimator.arguments import fn_args
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.spec import EstimatorSpec, check_hooks
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+class TPUEstimatorSpec(
+    collections.namedtuple(
+        "TPUEstimatorSpec",
+        [
+            "mode",
+            "predictions",
+            "loss",
+            "train_op",
+            "eval_metrics",
+            "export_outputs",
+            "scaffold_fn",
+            "host_call",
+            "training_hooks",
+            "evaluation_hooks",
+            "prediction_hooks",
+        ],
+    )
+):
+    """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict)."""
+
+    def __new__(
+        cls,
+        mode,
+        predictions=None,
+        loss=None,
+        train_op=None,
+        eval_metrics=None,
+        export_outputs=None,
+        scaffold_fn=None,
+        host_call=None,
+        training_hooks=None,
+        evaluation_hooks=None,
+        prediction_hooks=None,
+    ):
+        for name, call in (("eval_metrics", eval_metrics), ("host_call", host_call)):
+            if call is not None:
+                _check_host_call(name, call)
+        return super().__new__(
+            cls,
+            mode=mode,
+            predictions=predictions,
+            loss=loss,
+            train_op=train_op,
+            eval_metrics=eval_metrics,
+            export_outputs=export_outputs,
+            scaffold_fn=scaffold_fn,
+            host_call=host_call,
+            training_hooks=check_hooks(training_hooks),
+            evaluation_hooks=check_hooks(evaluation_hooks),
+            prediction_hooks=check_hooks(prediction_hooks),
+        )
+
+    def as_estimator_spec(self):
+        """The plain `EstimatorSpec`, for a CPU or GPU."""
+        metrics = _called(self.eval_metrics) if self.eval_metrics is not None and self.mode == ModeKeys.EVAL else None
+        host_hooks = () if self.host_call is None else (_HostCallHook(_called(self.host_call)),)
+        return EstimatorSpec(
+            mode=self.mode,
+            predictions=self.predictions,
+            loss=self.loss,
+            train_op=self.train_op,
+            eval_metric_ops=metrics,
+            export_outputs=self.export_outputs,
+            scaffold=self.scaffold_fn() if self.scaffold_fn else None,
+            training_hooks=self.training_hooks + host_hooks,
+            evaluation_hooks=self.evaluation_hooks + host_hooks,
+            prediction_hooks=self.prediction_hooks + host_hooks,
+        )
+
+
+def _check_host_call(name, call):
+    if not isinstance(call, (tuple, list)):
+        raise ValueError(f"{name} should be tuple or list")
+    if len(call) != 2:
+        raise ValueError(f"{name} should have two elements: a function and its tensors.")
+    function, tensors = call
+    if not callable(function):
+        raise TypeError(f"{name}[0] should be callable.")
+    if not isinstance(tensors, (tuple, list, dict)):
+        raise ValueError(f"{name}[1] should be tuple or list, or dict.")
+    if isinstance(tensors, (tuple, list)) and len(fn_args(function)) != len(tensors):
+        raise RuntimeError(
+            f"In TPUEstimatorSpec.{name}, length of tensors {len(tensors)} does not match method args of the function, which takes "
+            f"{len(fn_args(function))}."
+        )
+
+
+def _called(call):
+    function, tensors = call
+    return function(**tensors) if isinstance(tensors, dict) else function(*tensors)
+
+
+class _HostCallHook(SessionRunHook):
+    """Runs what a host call returned with each step."""
+
+    def __init__(self, results):
+        self._results = results
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._results)
