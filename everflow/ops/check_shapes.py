@@ -18,13 +18,18 @@ from everflow.ops.control_flow import Assert, cond
 from everflow.ops.grouping import group, no_op, with_dependencies
 
 
+def _name(x):
+    """What messages call a tensor; those with values have no names."""
+    return "" if getattr(x, "is_eager", False) else x.name
+
+
 def assert_type(tensor, tf_type, message=None, name=None):
     """Raise TypeError unless a tensor has a type."""
     message = message or ""
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor") if not isinstance(tensor, SparseTensor) else tensor
         if tensor.dtype != tf_type:
-            shown = tensor.name if hasattr(tensor, "name") else type(tensor)
+            shown = type(tensor) if isinstance(tensor, SparseTensor) else _name(tensor)
             raise TypeError(f"{message}  {shown} must be of type {tf_type}")
         return no_op("statically_determined_correct_type")
 
@@ -35,7 +40,7 @@ def assert_integer(x, message=None, name=None):
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f'{message}  Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}')
+            raise TypeError(f'{message}  Expected "x" to be integer type.  Found: {_name(x)} of dtype {x.dtype}')
         return no_op("statically_determined_was_integer")
 
 
@@ -44,7 +49,7 @@ def assert_scalar(tensor, name=None, message=None):
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.rank != 0:
-            raise ValueError(f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: {tensor.shape}.")
+            raise ValueError(f"{message or ''}Expected scalar shape for {_name(tensor)}, saw shape: {tensor.shape}.")
         return tensor
 
 
@@ -76,8 +81,8 @@ def _one_dtype(items, expected):
         if expected is None:
             expected, first = found, item
         elif expected != found:
-            source = f" as {first.name}" if first is not None else ""
-            raise ValueError(f"{item.name}, type={found}, must be of the same type ({expected}){source}.")
+            source = f" as {_name(first)}" if first is not None else ""
+            raise ValueError(f"{_name(item)}, type={found}, must be of the same type ({expected}){source}.")
     return expected
 
 
@@ -111,7 +116,7 @@ class _StaticRankError(Exception):
 def _rank_data(x, message, text, ranks, data):
     if data is not None:
         return data
-    return [message, f"Tensor {x.name} must have rank{text}", *ranks, "Received shape: ", array.shape(x)]
+    return [message, f"Tensor {_name(x)} must have rank{text}", *ranks, "Received shape: ", array.shape(x)]
 
 
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
@@ -131,7 +136,7 @@ def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
             )
         except _StaticRankError as e:
             raise ValueError(
-                f"{message}.  Tensor {x.name} must have rank {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
+                f"{message}.  Tensor {_name(x)} must have rank {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
             ) from None
 
 
@@ -153,7 +158,7 @@ def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=
             )
         except _StaticRankError as e:
             raise ValueError(
-                f"{message}.  Tensor {x.name} must have rank at least {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
+                f"{message}.  Tensor {_name(x)} must have rank at least {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
             ) from None
 
 
@@ -177,7 +182,7 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
             return _assert_ranks(x, ranks, lambda found, wanted: found in wanted, _is_one_of, data, summarize)
         except _StaticRankError as e:
             raise ValueError(
-                f"{message}.  Tensor {x.name} must have rank in {tuple(int(r) for r in e.wanted)}.  "
+                f"{message}.  Tensor {_name(x)} must have rank in {tuple(int(r) for r in e.wanted)}.  "
                 f"Received rank {x.shape.rank}, shape {x.shape}"
             ) from None
 
@@ -211,7 +216,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                 elif symbol in seen:
                     source, wanted = seen[symbol]
                 else:
-                    seen[symbol] = (f"by tensor {x.name} dimension {axis}", size)
+                    seen[symbol] = (f"by tensor {_name(x)} dimension {axis}", size)
                     continue
                 check = _assert_size(x, axis, size, wanted, source, data, summarize, message)
                 if check is not None:
@@ -243,7 +248,7 @@ def _assert_size(x, axis, size, wanted, source, data, summarize, message):
     if not isinstance(size, Tensor) and not isinstance(wanted, Tensor):
         if size != wanted:
             raise ValueError(
-                f"{message}.  Specified {source}.  Tensor {x.name} dimension {axis} must have size {wanted}.  "
+                f"{message}.  Specified {source}.  Tensor {_name(x)} dimension {axis} must have size {wanted}.  "
                 f"Received size {size}, shape {x.shape}"
             )
         return None
@@ -253,7 +258,7 @@ def _assert_size(x, axis, size, wanted, source, data, summarize, message):
         data = [
             message,
             f"Specified {source}.",
-            f"Tensor {x.name} dimension",
+            f"Tensor {_name(x)} dimension",
             axis if isinstance(axis, str) else str(axis),
             "must have size",
             wanted if isinstance(wanted, Tensor) else str(wanted),

@@ -197,7 +197,7 @@ def initialize(graph=None, session=None):
         raise ValueError("Argument `session must be passed if no default session exists")
     session.run(summary_writer_initializer_op())
     if graph is not None:
-        data = placeholder(dtypes.string, [])
+        data = placeholder(dtypes.string)
         session.run(write_graph(data, 0), feed_dict={data: _serialized(graph)})
 
 
