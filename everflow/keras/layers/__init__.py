@@ -86,6 +86,8 @@ from everflow.keras.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from everflow.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
+from everflow.keras.layers.recurrent_cells import AbstractRNNCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from everflow.keras.layers.serialization import deserialize, serialize
 from everflow.keras.layers.spatial import (
     Cropping1D,
@@ -98,3 +100,4 @@ from everflow.keras.layers.spatial import (
     ZeroPadding2D,
     ZeroPadding3D,
 )
+from everflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper

@@ -1,0 +1,434 @@
+"""Recurrent layers: a cell over the time axis."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import _module_for
+from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, zero_state_for
+from everflow.ops import array
+
+
+def call_takes(cell, name):
+    """Whether a cell's `call` takes an argument."""
+    parameters = inspect.signature(cell.call).parameters.values()
+    return any(p.name == name or p.kind is p.VAR_KEYWORD and isinstance(cell, StackedRNNCells) for p in parameters)
+
+
+def standardize_arguments(inputs, initial_state, constants, num_constants):
+    """(inputs, states, constants) from a call where the states may come in a list with the inputs."""
+    if isinstance(inputs, list):
+        if num_constants:
+            constants = inputs[-num_constants:]
+            inputs = inputs[:-num_constants]
+        if len(inputs) > 1:
+            initial_state = inputs[1:]
+            inputs = inputs[:1]
+        inputs = inputs[0] if len(inputs) == 1 else inputs
+
+    def listed(x):
+        return x if x is None or isinstance(x, list) else list(x) if isinstance(x, tuple) else [x]
+
+    return inputs, listed(initial_state), listed(constants)
+
+
+class RNN(Layer):
+    """A cell (or a list of cells, stacked) called for each time step of [batch, time, features].
+
+    >>> y = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(32), return_sequences=True)(x)
+    """
+
+    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, time_major=False,
+                 **kwargs):  # fmt: skip
+        if isinstance(cell, (list, tuple)):
+            cell = StackedRNNCells(cell)
+        if not hasattr(cell, "call"):
+            raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
+        if not hasattr(cell, "state_size"):
+            raise ValueError("The RNN cell should have an attribute `state_size` (tuple of integers, one integer per RNN state).", cell)
+        self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
+        if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
+            kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
+        self.stateful, self.unroll, self.time_major = stateful, unroll, time_major
+        self.supports_masking = True
+        self.__dict__.update(state_spec=None, _states=None, constants_spec=None, _num_constants=0, input_spec_single=None)
+
+    # --- states ----------------------------------------------------------------------------------
+
+    @property
+    def states(self):
+        """The states: variables where the layer keeps them from batch to batch, else None."""
+        if self._states is None:
+            state = nest.map_structure(lambda _: None, self.cell.state_size)
+            return state if nest.is_sequence(self.cell.state_size) else [state]
+        return self._states
+
+    @states.setter
+    def states(self, states):
+        self.__dict__["_states"] = states
+
+    def get_initial_state(self, inputs):
+        """What the cell begins with, for these inputs."""
+        make = getattr(self.cell, "get_initial_state", None)
+        if nest.is_sequence(inputs):
+            inputs = nest.flatten(inputs)[0]
+        batch = array.shape(inputs)[1 if self.time_major else 0]
+        dtype = inputs.dtype
+        if make is not None:
+            state = make(inputs=None, batch_size=batch, dtype=dtype)
+        else:
+            state = zero_state_for(self.cell, None, batch, dtype)
+        return list(state) if nest.is_sequence(state) else [state]
+
+    def reset_states(self, states=None):
+        """Begin anew, with zeros or with the states given."""
+        if not self.stateful:
+            raise AttributeError("Layer must be stateful.")
+        spec = self.input_spec[0] if isinstance(self.input_spec, list) else self.input_spec
+        batch = None
+        if spec is not None and spec.shape is not None:
+            batch = spec.shape[1] if self.time_major else spec.shape[0]
+        if not batch:
+            raise ValueError(
+                "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
+                "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
+                "specify the batch size by passing a `batch_shape` argument to your Input layer."
+            )
+        if nest.flatten(self.states)[0] is None:
+
+            def zeros(size):
+                return K.zeros([batch, *TensorShape(size).as_list()])
+
+            made = nest.map_structure(zeros, self.cell.state_size)
+            self.__dict__["_states"] = made if nest.is_sequence(self.cell.state_size) else [made]
+            if states is None:
+                return
+        flat = nest.flatten(self.states)
+        if states is None:
+            K.batch_set_value([(state, np.zeros(state.shape.as_list())) for state in flat])
+            return
+        given = nest.flatten(states) if isinstance(states, (list, tuple)) else [states]
+        if len(given) != len(flat):
+            raise ValueError(
+                f"Layer {self.name} expects {len(flat)} states, but it received {len(given)} state values. Input received: {states}"
+            )
+        for state, value in zip(flat, given):
+            if tuple(state.shape.as_list()) != np.shape(value):
+                raise ValueError(
+                    f"State is incompatible with layer {self.name}: expected shape={tuple(state.shape.as_list())}, found shape={np.shape(value)}"
+                )
+        K.batch_set_value(list(zip(flat, given)))
+
+    # --- building and calling ----------------------------------------------------------------------
+
+    def _spec_of(self, shape):
+        sizes = list(TensorShape(shape).as_list())
+        batch, time = (1, 0) if self.time_major else (0, 1)
+        if not self.stateful:
+            sizes[batch] = None
+        sizes[time] = None
+        return InputSpec(shape=tuple(sizes))
+
+    def build(self, input_shape):
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        shape = TensorShape(input_shape)
+        spec = self._spec_of(shape)
+        self.input_spec = [spec, *self.input_spec[1:]] if isinstance(self.input_spec, list) else [spec]
+        sizes = shape.as_list()
+        step_shape = TensorShape([sizes[1 if self.time_major else 0], *sizes[2:]])
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            if self.cell._dtype is None:
+                self.cell._dtype = self._dtype
+            self.cell.build(step_shape)
+            self.cell.built = True
+        self._set_state_spec()
+        if self.stateful:
+            self.reset_states()
+        self.built = True
+
+    def _set_state_spec(self):
+        sizes = nest.flatten(self.cell.state_size)
+        self.__dict__["state_spec"] = [InputSpec(shape=(None, *TensorShape(size).as_list())) for size in sizes]
+
+    def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
+        """Compute the outputs; `initial_state` is the state to begin with."""
+        inputs, initial_state, constants = standardize_arguments(inputs, initial_state, constants, self._num_constants)
+        if initial_state is None and constants is None:
+            return super().__call__(inputs, **kwargs)
+        extra = list(nest.flatten(initial_state or ())) + list(constants or ())
+        if constants is not None:
+            self.__dict__["_num_constants"] = len(constants)
+        if not all(hasattr(t, "_keras_history") for t in extra):
+            if initial_state is not None:
+                kwargs["initial_state"] = initial_state
+            if constants is not None:
+                kwargs["constants"] = constants
+            return super().__call__(inputs, **kwargs)
+        # States that come from layers are inputs like the others.
+        specs = [InputSpec(shape=(None, *t.shape.as_list()[1:])) for t in extra]
+        before = self._input_spec
+        if before is not None:
+            self.input_spec = [*nest.flatten(before)[:1], *specs]
+        output = super().__call__([inputs, *extra], **kwargs)
+        self.input_spec = self._input_spec[:1] if isinstance(self._input_spec, list) else before
+        return output
+
+    def _states_and_constants(self, inputs, initial_state, constants):
+        if isinstance(inputs, list):
+            extra = inputs[1:]
+            if self._num_constants:
+                constants, extra = extra[-self._num_constants :], extra[: -self._num_constants]
+            initial_state = extra if extra else initial_state
+            inputs = inputs[0]
+        if self.stateful:
+            # A state that is given for this call takes the place of the one kept.
+            initial_state = self.states if initial_state is None else initial_state
+        elif initial_state is None:
+            initial_state = self.get_initial_state(inputs)
+        if len(initial_state) != len(self.states):
+            raise ValueError(f"Layer has {len(self.states)} states but was passed {len(initial_state)} initial states.")
+        return inputs, initial_state, constants
+
+    def _reset_masks(self):
+        for cell in getattr(self.cell, "cells", [self.cell]):
+            if hasattr(cell, "reset_dropout_mask"):
+                cell.reset_dropout_mask()
+                cell.reset_recurrent_dropout_mask()
+
+    def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
+        inputs, initial_state, constants = self._states_and_constants(inputs, initial_state, constants)
+        self._reset_masks()
+        if isinstance(mask, list):
+            mask = mask[0]
+        time_steps = inputs.shape.as_list()[0 if self.time_major else 1]
+        if self.unroll and time_steps is None:
+            raise ValueError(
+                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, specify the time dimension by passing an "
+                "`input_shape` or `batch_input_shape` argument to your first layer. \n- If using the functional API, specify the time dimension by passing a `shape` or `batch_shape` argument to your Input layer."
+            )
+        last, outputs, states = K.rnn(
+            self._step_function(training, constants),
+            inputs,
+            initial_state,
+            constants=constants,
+            go_backwards=self.go_backwards,
+            mask=mask,
+            unroll=self.unroll,
+            time_major=self.time_major,
+            zero_output_for_mask=self.zero_output_for_mask,
+        )
+        return self._finished(last, outputs, states)
+
+    def _step_function(self, training, constants):
+        kwargs = {"training": training} if call_takes(self.cell, "training") else {}
+        of_tf = getattr(self.cell, "_is_tf_rnn_cell", False)
+        cell = self.cell if of_tf else self.cell.call
+        if constants is not None:
+            if not call_takes(self.cell, "constants"):
+                raise ValueError("RNN cell does not support constants")
+
+            def step(inputs, states):
+                given = states[-self._num_constants :]
+                return cell(inputs, list(states[: -self._num_constants]), constants=list(given), **kwargs)
+
+            return step
+
+        def step(inputs, states):
+            states = states[0] if len(states) == 1 and of_tf else states
+            output, new_states = cell(inputs, states, **kwargs)
+            return output, new_states if nest.is_sequence(new_states) else [new_states]
+
+        return step
+
+    def _finished(self, last, outputs, states):
+        """What the layer returns; states that are kept are updated."""
+        if self.stateful:
+            flat = zip(nest.flatten(self._states), nest.flatten(states))
+            self.add_update([state.assign(new) for state, new in flat])
+        output = outputs if self.return_sequences else last
+        return [output, *list(states)] if self.return_state else output
+
+    def compute_mask(self, inputs, mask=None):
+        mask = nest.flatten(mask)[0] if mask is not None else None
+        of_output = mask if self.return_sequences else None
+        return [of_output, *[None for _ in self.states]] if self.return_state else of_output
+
+    def compute_output_shape(self, input_shape):
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        sizes = TensorShape(input_shape).as_list()
+        batch, time = (sizes[1], sizes[0]) if self.time_major else (sizes[0], sizes[1])
+
+        def with_batch(size):
+            return TensorShape([batch, *TensorShape(size).as_list()])
+
+        size = getattr(self.cell, "output_size", None)
+        size = nest.flatten(self.cell.state_size)[0] if size is None else size
+        if self.return_sequences:
+            both = (time, batch) if self.time_major else (batch, time)
+            output = TensorShape([*both, *TensorShape(size).as_list()])
+        else:
+            output = with_batch(size)
+        return [output, *[with_batch(s) for s in nest.flatten(self.cell.state_size)]] if self.return_state else output
+
+    # --- as data -------------------------------------------------------------------------------------
+
+    def _rnn_config(self):
+        names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+        config = {**Layer.get_config(self), **{name: getattr(self, name) for name in names}}
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        if self.zero_output_for_mask:
+            config["zero_output_for_mask"] = True
+        return config
+
+    def get_config(self):
+        return {**self._rnn_config(), "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        from everflow.keras.layers.serialization import deserialize
+
+        config = dict(config)
+        count = config.pop("num_constants", 0)
+        layer = cls(deserialize(config.pop("cell"), custom_objects=custom_objects), **config)
+        layer.__dict__["_num_constants"] = count
+        return layer
+
+
+class _OfCell(RNN):
+    """A recurrent layer with a cell of its own kind: its arguments are the cell's."""
+
+    cell_class = None
+
+    def _init_with_cell(self, cell_arguments, rnn_arguments, kwargs, activity_regularizer):
+        regularizers = _module_for("activity_regularizer")
+        made = {key: kwargs[key] for key in ("dtype", "trainable") if key in kwargs}
+        RNN.__init__(self, self.cell_class(**cell_arguments, **made), **rnn_arguments, **kwargs)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self.input_spec = [InputSpec(ndim=3)]
+
+    def call(self, inputs, mask=None, training=None, initial_state=None):
+        return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
+
+    def get_config(self):
+        config = self._rnn_config()
+        for name in self.cell._kept_arguments:
+            module = _module_for(name)
+            value = getattr(self.cell, name)
+            config[name] = module.serialize(value) if module else value
+        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        if config.get("implementation") == 0:
+            config["implementation"] = 1
+        return cls(**config)
+
+
+def _of_cell(name):
+    return property(lambda self: getattr(self.cell, name), doc=f"The cell's `{name}`.")
+
+
+_CELL_ARGUMENTS = """
+    units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias
+    kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint dropout
+    recurrent_dropout implementation reset_after
+""".split()
+for _name in _CELL_ARGUMENTS:
+    setattr(_OfCell, _name, _of_cell(_name))
+
+
+class SimpleRNN(_OfCell):
+    """The output of each step is fed to the next."""
+
+    cell_class = SimpleRNNCell
+
+    def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal",
+                 bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
+                 recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+                 **kwargs):  # fmt: skip
+        kwargs.pop("implementation", None)
+        self._init_with_cell(
+            {
+                "units": units, "activation": activation, "use_bias": use_bias, "kernel_initializer": kernel_initializer,
+                "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
+                "kernel_regularizer": kernel_regularizer, "recurrent_regularizer": recurrent_regularizer,
+                "bias_regularizer": bias_regularizer, "kernel_constraint": kernel_constraint,
+                "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint, "dropout": dropout,
+                "recurrent_dropout": recurrent_dropout,
+            },
+            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
+             "unroll": unroll},
+            kwargs, activity_regularizer,
+        )  # fmt: skip
+
+
+class GRU(_OfCell):
+    """Gated recurrent units.
+
+    >>> y = tf.keras.layers.GRU(32, return_sequences=True)(x)
+    """
+
+    cell_class = GRUCell
+
+    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None,
+                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 dropout=0.0, recurrent_dropout=0.0, implementation=1, return_sequences=False, return_state=False, go_backwards=False,
+                 stateful=False, unroll=False, reset_after=False, **kwargs):  # fmt: skip
+        self._init_with_cell(
+            {
+                "units": units, "activation": activation, "recurrent_activation": recurrent_activation, "use_bias": use_bias,
+                "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer,
+                "bias_initializer": bias_initializer, "kernel_regularizer": kernel_regularizer,
+                "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
+                "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
+                "dropout": dropout, "recurrent_dropout": recurrent_dropout, "implementation": implementation, "reset_after": reset_after,
+            },
+            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
+             "unroll": unroll},
+            kwargs, activity_regularizer,
+        )  # fmt: skip
+
+
+class LSTM(_OfCell):
+    """Long short-term memory.
+
+    >>> y = tf.keras.layers.LSTM(32)(x)
+    """
+
+    cell_class = LSTMCell
+
+    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
+                 recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+                 recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1,
+                 return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):  # fmt: skip
+        self._init_with_cell(
+            {
+                "units": units, "activation": activation, "recurrent_activation": recurrent_activation, "use_bias": use_bias,
+                "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer,
+                "bias_initializer": bias_initializer, "unit_forget_bias": unit_forget_bias, "kernel_regularizer": kernel_regularizer,
+                "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
+                "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
+                "dropout": dropout, "recurrent_dropout": recurrent_dropout, "implementation": implementation,
+            },
+            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
+             "unroll": unroll},
+            kwargs, activity_regularizer,
+        )  # fmt: skip

@@ -1,0 +1,414 @@
+"""One step of recurrent layers: SimpleRNN, GRU and LSTM cells, and stacks of cells."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine.base_layer import Layer
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, initializers
+
+
+def zero_state(state_size, batch_size, dtype):
+    """Zeros in the structure of a cell's state size."""
+
+    def zeros(size):
+        return array.zeros([batch_size, *TensorShape(size).as_list()], dtype=dtype)
+
+    return nest.map_structure(zeros, state_size) if nest.is_sequence(state_size) else zeros(state_size)
+
+
+def zero_state_for(cell, inputs, batch_size, dtype):
+    """The state that a cell begins with, for inputs or for a batch size and dtype."""
+    if inputs is not None:
+        batch_size, dtype = array.shape(inputs)[0], inputs.dtype
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            f"batch_size and dtype cannot be None while constructing initial state. Received: batch_size={batch_size}, dtype={dtype}"
+        )
+    return zero_state(cell.state_size, batch_size, dtype)
+
+
+class AbstractRNNCell(Layer):
+    """Base of cells of one's own: subclasses have `state_size`, `output_size` and `call(inputs, states)`."""
+
+    def call(self, inputs, states):
+        """(output, new states) of one step."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def state_size(self):
+        """The size of the state, or a structure of sizes."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self):
+        """The size of the output."""
+        raise NotImplementedError("Abstract method")
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """Zeros to begin with."""
+        return zero_state_for(self, inputs, batch_size, dtype)
+
+
+class _DropoutMasks:
+    """Masks of dropout that are the same for all steps of a sequence."""
+
+    def reset_dropout_mask(self):
+        """Forget the mask of the inputs; a new sequence gets a new one."""
+        self.__dict__["_dropout_mask"] = None
+
+    def reset_recurrent_dropout_mask(self):
+        """Forget the mask of the states."""
+        self.__dict__["_recurrent_dropout_mask"] = None
+
+    def _masks(self, kind, like, rate, training, count):
+        if rate == 0:
+            return None
+        if self.__dict__.get(kind) is None:
+            ones = array.ones_like(like)
+            self.__dict__[kind] = [K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)]
+        return self.__dict__[kind]
+
+    def get_dropout_mask_for_cell(self, inputs, training, count=1):
+        """A mask for each of `count` uses of the inputs; None without dropout."""
+        return self._masks("_dropout_mask", inputs, self.dropout, training, count)
+
+    def get_recurrent_dropout_mask_for_cell(self, inputs, training, count=1):
+        """A mask for each of `count` uses of the state; None without dropout."""
+        return self._masks("_recurrent_dropout_mask", inputs, self.recurrent_dropout, training, count)
+
+
+class _Cell(_DropoutMasks, ConfiguredLayer):
+    """What the cells have in common: a kernel, a recurrent kernel and a bias, each for all gates side by side."""
+
+    gates = 1
+
+    def _keep_cell(self, dropout, recurrent_dropout, **arguments):
+        self._keep(**arguments, dropout=min(1.0, max(0.0, dropout)), recurrent_dropout=min(1.0, max(0.0, recurrent_dropout)))
+        units = self.units
+        self.state_size, self.output_size = units, units
+
+    def _bias_shape(self):
+        return (self.gates * self.units,)
+
+    def _bias_initializer(self):
+        return self.bias_initializer
+
+    def build(self, input_shape):
+        depth = TensorShape(input_shape)[-1].value
+        width = self.gates * self.units
+        self.kernel = self._add("kernel", (depth, width), self.kernel_initializer)
+        self.recurrent_kernel = self._add("recurrent_kernel", (self.units, width), self.recurrent_initializer, "recurrent")
+        self.bias = self._add("bias", self._bias_shape(), self._bias_initializer()) if self.use_bias else None
+        self.built = True
+
+    def _add(self, name, shape, initializer, kind=None):
+        kind = kind or name
+        return self.add_weight(
+            shape=shape,
+            name=name,
+            initializer=initializer,
+            regularizer=getattr(self, kind + "_regularizer"),
+            constraint=getattr(self, kind + "_constraint"),
+        )
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """Zeros to begin with."""
+        return zero_state_for(self, inputs, batch_size, dtype)
+
+
+class SimpleRNNCell(_Cell):
+    """output = activation(inputs * kernel + state * recurrent_kernel + bias), which is the new state too."""
+
+    def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal",
+                 bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0,
+                 **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self._keep_cell(
+            dropout, recurrent_dropout, units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
+        )  # fmt: skip
+
+    def call(self, inputs, states, training=None):
+        previous = states[0]
+        masks = self.get_dropout_mask_for_cell(inputs, training)
+        recurrent_masks = self.get_recurrent_dropout_mask_for_cell(previous, training)
+        hidden = K.dot(inputs if masks is None else inputs * masks[0], self.kernel)
+        if self.bias is not None:
+            hidden = K.bias_add(hidden, self.bias)
+        if recurrent_masks is not None:
+            previous = previous * recurrent_masks[0]
+        output = hidden + K.dot(previous, self.recurrent_kernel)
+        if self.activation is not None:
+            output = self.activation(output)
+        return output, [output]
+
+
+class GRUCell(_Cell):
+    """A gated recurrent unit: an update gate z, a reset gate r, and the candidate of the new state."""
+
+    gates = 3
+
+    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None,
+                 bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
+                 recurrent_dropout=0.0, implementation=1, reset_after=False, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self._keep_cell(
+            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
+            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
+        )  # fmt: skip
+        self._keep(implementation=implementation, reset_after=reset_after)
+
+    def _bias_shape(self):
+        return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
+
+    def call(self, inputs, states, training=None):
+        state = states[0]
+        masks = self.get_dropout_mask_for_cell(inputs, training, count=3)
+        recurrent_masks = self.get_recurrent_dropout_mask_for_cell(state, training, count=3)
+        input_bias = recurrent_bias = None
+        if self.use_bias:
+            input_bias, recurrent_bias = array.unstack(self.bias) if self.reset_after else (self.bias, None)
+        step = self._gate_by_gate if self.implementation == 1 else self._all_gates
+        z, candidate = step(inputs, state, masks, recurrent_masks, input_bias, recurrent_bias)
+        new = z * state + (1 - z) * candidate
+        return new, [new]
+
+    def _gate_by_gate(self, inputs, state, masks, recurrent_masks, input_bias, recurrent_bias):
+        u = self.units
+        parts = (slice(None, u), slice(u, 2 * u), slice(2 * u, None))
+        masked = [inputs * m for m in masks] if masks is not None else [inputs] * 3
+        xs = [K.dot(x, self.kernel[:, part]) for x, part in zip(masked, parts)]
+        if input_bias is not None:
+            xs = [K.bias_add(x, input_bias[part]) for x, part in zip(xs, parts)]
+        h_z, h_r, h_h = [state * m for m in recurrent_masks] if recurrent_masks is not None else [state] * 3
+        recurrent = [K.dot(h, self.recurrent_kernel[:, part]) for h, part in zip((h_z, h_r), parts)]
+        if self.reset_after and recurrent_bias is not None:
+            recurrent = [K.bias_add(one, recurrent_bias[part]) for one, part in zip(recurrent, parts)]
+        z = self.recurrent_activation(xs[0] + recurrent[0])
+        r = self.recurrent_activation(xs[1] + recurrent[1])
+        if self.reset_after:
+            of_candidate = K.dot(h_h, self.recurrent_kernel[:, parts[2]])
+            if recurrent_bias is not None:
+                of_candidate = K.bias_add(of_candidate, recurrent_bias[parts[2]])
+            of_candidate = r * of_candidate
+        else:
+            of_candidate = K.dot(r * h_h, self.recurrent_kernel[:, parts[2]])
+        return z, self.activation(xs[2] + of_candidate)
+
+    def _all_gates(self, inputs, state, masks, recurrent_masks, input_bias, recurrent_bias):
+        u = self.units
+        if masks is not None:
+            inputs = inputs * masks[0]
+        x = K.dot(inputs, self.kernel)
+        if input_bias is not None:
+            x = K.bias_add(x, input_bias)
+        x_z, x_r, x_h = x[:, :u], x[:, u : 2 * u], x[:, 2 * u :]
+        if recurrent_masks is not None:
+            state = state * recurrent_masks[0]
+        if self.reset_after:
+            inner = K.dot(state, self.recurrent_kernel)
+            if recurrent_bias is not None:
+                inner = K.bias_add(inner, recurrent_bias)
+        else:
+            inner = K.dot(state, self.recurrent_kernel[:, : 2 * u])
+        recurrent_z, recurrent_r = inner[:, :u], inner[:, u : 2 * u]
+        z = self.recurrent_activation(x_z + recurrent_z)
+        r = self.recurrent_activation(x_r + recurrent_r)
+        if self.reset_after:
+            of_candidate = r * inner[:, 2 * u :]
+        else:
+            of_candidate = K.dot(r * state, self.recurrent_kernel[:, 2 * u :])
+        return z, self.activation(x_h + of_candidate)
+
+
+class LSTMCell(_Cell):
+    """Long short-term memory: gates i, f and o, and a carry c beside the state h."""
+
+    gates = 4
+
+    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
+                 recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+                 bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self._keep_cell(
+            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
+            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
+            unit_forget_bias=unit_forget_bias, kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+        )  # fmt: skip
+        self._keep(implementation=implementation)
+        self.__dict__["state_size"] = [units, units]
+
+    def _bias_initializer(self):
+        if not self.unit_forget_bias:
+            return self.bias_initializer
+        return forget_bias_initializer(self.bias_initializer, self.units)
+
+    def call(self, inputs, states, training=None):
+        h, c = states[0], states[1]
+        masks = self.get_dropout_mask_for_cell(inputs, training, count=4)
+        recurrent_masks = self.get_recurrent_dropout_mask_for_cell(h, training, count=4)
+        if self.implementation == 1:
+            masked = [inputs * m for m in masks] if masks is not None else [inputs] * 4
+            kernels = array.split(self.kernel, num_or_size_splits=4, axis=1)
+            xs = [K.dot(x, kernel) for x, kernel in zip(masked, kernels)]
+            if self.use_bias:
+                biases = array.split(self.bias, num_or_size_splits=4, axis=0)
+                xs = [K.bias_add(x, bias) for x, bias in zip(xs, biases)]
+            hs = [h * m for m in recurrent_masks] if recurrent_masks is not None else [h] * 4
+            c, o = self._carry_and_output(xs, hs, c)
+        else:
+            if masks is not None:
+                inputs = inputs * masks[0]
+            z = K.dot(inputs, self.kernel)
+            if recurrent_masks is not None:
+                h = h * recurrent_masks[0]
+            z += K.dot(h, self.recurrent_kernel)
+            if self.use_bias:
+                z = K.bias_add(z, self.bias)
+            c, o = self._carry_and_output_fused(array.split(z, num_or_size_splits=4, axis=1), c)
+        h = o * self.activation(c)
+        return h, [h, c]
+
+    def _carry_and_output(self, xs, hs, c):
+        u = self.units
+        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]))
+        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]))
+        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
+        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]))
+        return c, o
+
+    def _carry_and_output_fused(self, z, c):
+        i, f = self.recurrent_activation(z[0]), self.recurrent_activation(z[1])
+        c = f * c + i * self.activation(z[2])
+        return c, self.recurrent_activation(z[3])
+
+
+def forget_bias_initializer(bias_initializer, units):
+    """An initializer for the biases of an LSTM: one for the forget gate, so that it starts by remembering."""
+
+    def initialize(_, *args, **kwargs):
+        return K.concatenate(
+            [
+                bias_initializer((units,), *args, **kwargs),
+                initializers.Ones()((units,), *args, **kwargs),
+                bias_initializer((units * 2,), *args, **kwargs),
+            ]
+        )
+
+    return initialize
+
+
+class PeepholeLSTMCell(LSTMCell):
+    """An LSTM cell whose gates also see the carry."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        names = ("input_gate_peephole_weights", "forget_gate_peephole_weights", "output_gate_peephole_weights")
+        for name in names:
+            setattr(self, name, self.add_weight(shape=(self.units,), name=name, initializer=self.kernel_initializer))
+
+    def _carry_and_output(self, xs, hs, c):
+        u = self.units
+        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]) + self.input_gate_peephole_weights * c)
+        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]) + self.forget_gate_peephole_weights * c)
+        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
+        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]) + self.output_gate_peephole_weights * c)
+        return c, o
+
+    def _carry_and_output_fused(self, z, c):
+        i = self.recurrent_activation(z[0] + self.input_gate_peephole_weights * c)
+        f = self.recurrent_activation(z[1] + self.forget_gate_peephole_weights * c)
+        c = f * c + i * self.activation(z[2])
+        return c, self.recurrent_activation(z[3] + self.output_gate_peephole_weights * c)
+
+
+class StackedRNNCells(Layer):
+    """Cells one on top of the other, as one cell."""
+
+    def __init__(self, cells, **kwargs):
+        for cell in cells:
+            if not hasattr(cell, "call"):
+                raise ValueError("All cells must have a `call` method. received cells:", cells)
+            if not hasattr(cell, "state_size"):
+                raise ValueError("All cells must have a `state_size` attribute. received cells:", cells)
+        self.cells = cells
+        self.reverse_state_order = kwargs.pop("reverse_state_order", False)
+        super().__init__(**kwargs)
+
+    @property
+    def state_size(self):
+        """The sizes of the states of all cells."""
+        return tuple(cell.state_size for cell in (self.cells[::-1] if self.reverse_state_order else self.cells))
+
+    @property
+    def output_size(self):
+        """The size of the last cell's output."""
+        last = self.cells[-1]
+        if getattr(last, "output_size", None) is not None:
+            return last.output_size
+        return nest.flatten(last.state_size)[0]
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """The states that the cells begin with."""
+        states = []
+        for cell in self.cells[::-1] if self.reverse_state_order else self.cells:
+            make = getattr(cell, "get_initial_state", None)
+            states.append(
+                make(inputs=inputs, batch_size=batch_size, dtype=dtype) if make else zero_state_for(cell, inputs, batch_size, dtype)
+            )
+        return tuple(states)
+
+    def call(self, inputs, states, constants=None, **kwargs):
+        from everflow.keras.layers.recurrent import call_takes
+
+        sizes = self.state_size[::-1] if self.reverse_state_order else self.state_size
+        nested = nest.pack_sequence_as(sizes, nest.flatten(states))
+        new_states = []
+        for cell, state in zip(self.cells, nested):
+            state = state if nest.is_sequence(state) else [state]
+            arguments = dict(kwargs) if call_takes(cell, "training") else {}
+            if call_takes(cell, "constants"):
+                arguments["constants"] = constants
+            # A cell of tf.nn takes a state of one tensor as that tensor.
+            single = getattr(cell, "_is_tf_rnn_cell", False) and len(state) == 1
+            function = cell if hasattr(cell, "_is_tf_rnn_cell") else cell.call
+            inputs, state = function(inputs, state[0] if single else state, **arguments)
+            new_states.append(state)
+        return inputs, nest.pack_sequence_as(self.state_size, nest.flatten(new_states[::-1] if self.reverse_state_order else new_states))
+
+    def build(self, input_shape):
+        if isinstance(input_shape, list):
+            input_shape = input_shape[0]
+        for cell in self.cells:
+            if isinstance(cell, Layer) and not cell.built:
+                cell.build(input_shape)
+                cell.built = True
+            size = getattr(cell, "output_size", None)
+            if size is None:
+                size = nest.flatten(cell.state_size)[0]
+            input_shape = TensorShape([TensorShape(input_shape)[0], *TensorShape(size).as_list()])
+        self.built = True
+
+    def get_config(self):
+        cells = [{"class_name": type(cell).__name__, "config": cell.get_config()} for cell in self.cells]
+        return {**super().get_config(), "cells": cells}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        from everflow.keras.layers.serialization import deserialize
+
+        config = dict(config)
+        cells = [deserialize(cell, custom_objects=custom_objects) for cell in config.pop("cells")]
+        return cls(cells, **config)
