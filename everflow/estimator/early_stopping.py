@@ -7,13 +7,13 @@ import os
 import time
 
 from everflow.estimator.estimator import Estimator, step_of_checkpoint
+from everflow.estimator.evaluation_results import evaluations_in
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.ops.initializers import constant_initializer
 from everflow.ops.state import assign
 from everflow.ops.variable_scope import AUTO_REUSE, get_variable, variable_scope
-from everflow.platform import file_io, logging
-from everflow.summary.reading import summary_iterator
+from everflow.platform import logging
 from everflow.train.global_step import get_global_step
 from everflow.train.hooks import SecondOrStepTimer, StopAtStepHook
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
@@ -103,14 +103,7 @@ def stop_if_no_decrease_hook(
 
 def read_eval_metrics(eval_dir):
     """{step: {metric: value}} of all evaluations written to a folder, in the order of steps."""
-    results: dict[int, dict] = {}
-    pattern = os.path.join(eval_dir, "*.tfevents.*")
-    for path in file_io.get_matching_files(pattern):
-        for event in summary_iterator(path):
-            metrics = {value.tag: value.simple_value for value in event.summary.value if value.HasField("simple_value")}
-            if metrics:
-                results[event.step] = metrics
-    return dict(sorted(results.items()))
+    return dict(sorted((step, metrics) for step, metrics in evaluations_in(os.path.join(eval_dir, "*.tfevents.*"))))
 
 
 # --- the hooks -----------------------------------------------------------------------------------

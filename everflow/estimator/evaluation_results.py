@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.metrics import mean
 from everflow.ops.grouping import group
-from everflow.platform import logging
+from everflow.platform import file_io, logging
 from everflow.protos.summary_pb2 import Summary
+from everflow.summary.reading import summary_iterator
 from everflow.summary.writer import FileWriterCache
 
 GLOBAL_STEP = "global_step"
@@ -33,7 +36,7 @@ def values_and_update(metrics):
 
 
 def _described(results):
-    return ", ".join(f"{key} = {value}" for key, value in sorted(results.items()) if not isinstance(value, bytes))
+    return ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()) if not isinstance(value, bytes))
 
 
 def write_results(output_dir, results, step):
@@ -71,3 +74,14 @@ def write_checkpoint_path(output_dir, step, checkpoint_path):
     writer = FileWriterCache.get(output_dir)
     writer.add_summary(summary, step)
     writer.flush()
+
+
+def evaluations_in(pattern):
+    """(step, {name: value}) of each evaluation that the event files of a pattern hold, in their order."""
+    if not file_io.is_directory(os.path.dirname(pattern)):
+        return
+    for path in file_io.get_matching_files(pattern):
+        for event in summary_iterator(path):
+            results = {value.tag: value.simple_value for value in event.summary.value if value.HasField("simple_value")}
+            if results:
+                yield event.step, results

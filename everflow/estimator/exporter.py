@@ -6,8 +6,8 @@ import abc
 import os
 
 from everflow.estimator.arguments import fn_args
+from everflow.estimator.evaluation_results import evaluations_in
 from everflow.platform import file_io, logging
-from everflow.summary.reading import summary_iterator
 
 
 class Exporter(abc.ABC):
@@ -126,11 +126,9 @@ class BestExporter(_SavedModelExporter):
 
     def _best_of_events(self, pattern):
         best = None
-        for path in file_io.get_matching_files(pattern):
-            for event in summary_iterator(path):
-                result = {value.tag: value.simple_value for value in event.summary.value if value.HasField("simple_value")}
-                if result and (best is None or self._compare_fn(best, result)):
-                    best = result
+        for _, result in evaluations_in(pattern):
+            if best is None or self._compare_fn(best, result):
+                best = result
         return best
 
 

@@ -17,6 +17,7 @@ ROOT = pathlib.Path(everflow.__file__).parent.parent
 PROGRAMS = [
     ("mnist_softmax", "--steps=200", r"test accuracy ([\d.]+)", 0.9722, 0.003),
     ("lenet", "--steps=60 --model_dir={tmp}/model", r"averaged weights ([\d.]+)", 0.9083, 0.06),
+    ("mnist_estimator", "--steps=100 --model_dir={tmp}/model", r"test accuracy ([\d.]+)", 0.9444, 0.03),
     ("autoencoder", "--training_epochs=6", r"error after training ([\d.]+)", 0.0180, 0.0002),
     ("vae", "--steps=150", r"test cost after training ([\d.]+)", 176.7, 0.5),
     ("gan", "--steps=400", r"after training ([\d.]+)", 0.134, 0.02),
