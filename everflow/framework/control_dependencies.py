@@ -21,6 +21,12 @@ class ControlDependencies:
     def __init__(self):
         self._scopes: list[_Scope] = []
 
+    def copied(self) -> ControlDependencies:
+        """The same open scopes, to which others may be added."""
+        made = ControlDependencies()
+        made._scopes = list(self._scopes)
+        return made
+
     def current(self):
         """All ops that the open scopes name."""
         return {op for scope in self._scopes for op in scope.control_inputs}

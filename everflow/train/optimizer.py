@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.distribute import context as distribution
 from everflow.framework import dtypes, nest, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
@@ -58,6 +59,8 @@ class _Target:
 
 
 def _variable_key(variable):
+    holder = getattr(variable, "_distributed_container", None) or variable
+    variable = getattr(holder, "primary", holder)  # all copies share their slots' name
     graph = variable.op.graph
     return id(variable.op) if graph.executes else (graph, variable.op.name)
 
@@ -178,6 +181,8 @@ class Optimizer:
         grads_and_vars = tuple(grads_and_vars)
         if not grads_and_vars:
             raise ValueError("No variables provided.")
+        if distribution.has_strategy():
+            return self._apply_in_all_replicas(grads_and_vars, global_step, name)
         converted = [(self._converted(g), v, _Target(v)) for g, v in grads_and_vars]
         var_list = [v for g, v, _ in converted if g is not None]
         if not var_list:
@@ -204,6 +209,46 @@ class Optimizer:
             if apply_updates not in train_ops:
                 train_ops.append(apply_updates)
             return apply_updates
+
+    # --- under a tf.distribute.Strategy ------------------------------------------------------
+
+    def _apply_in_all_replicas(self, grads_and_vars, global_step, name):
+        """Meet the other replicas, and apply the sum of all gradients to every copy of the variables."""
+        if distribution.in_cross_replica_context():
+            raise RuntimeError("Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.")
+        present = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not present:
+            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
+        return distribution.get_replica_context().merge_call(self._distributed_apply, args=(present, global_step, name))
+
+    def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
+        """As `apply_gradients`, for gradients and variables that have a part for each replica."""
+        extended = strategy.extended
+        grads = extended.batch_reduce_to("SUM", grads_and_vars)
+        var_list = [v for _, v in grads_and_vars]
+        with init_scope():
+            self._create_slots(var_list)
+        with name_scope(name, self._name) as name:
+            self._prepare()
+
+            def update(variable, grad):
+                with name_scope("update_" + variable.op.name), colocate_with(variable.op):
+                    return _Target(variable).update(self, self._converted(grad))
+
+            updates = [op for g, v in zip(grads, var_list, strict=True) for op in extended.update(v, update, args=(g,), group=False)]
+
+            def finish():
+                return self._finish(updates, "update")
+
+            finished = grouping.group(*extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False))
+            if global_step is not None:
+                with control_dependencies([finished]):
+                    counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
+                finished = grouping.group(finished, counted, name=name)
+            train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
+            if finished not in train_ops:
+                train_ops.append(finished)
+            return finished
 
     def _finish_and_count(self, update_ops, global_step, name):
         with control_dependencies([self._finish(update_ops, "update")]), colocate_with(global_step.op):

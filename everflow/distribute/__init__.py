@@ -1,0 +1,17 @@
+"""tf.distribute: a computation spread over devices, with variables that have a copy on each of them."""
+
+from everflow.distribute import cluster_resolver
+from everflow.distribute.context import (
+    experimental_set_strategy,
+    get_loss_reduction,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from everflow.distribute.input import InputContext
+from everflow.distribute.mirrored import MirroredStrategy
+from everflow.distribute.one_device import OneDeviceStrategy
+from everflow.distribute.reduction import CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce, ReduceOp, ReductionToOneDevice
+from everflow.distribute.strategy import InputReplicationMode, ReplicaContext, Strategy, StrategyExtended
+from everflow.distributed.server import Server

@@ -1,0 +1,199 @@
+"""tf.distribute.cluster_resolver: where a program learns which tasks its cluster has, and which of them it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from everflow.distributed.cluster import ClusterSpec
+from everflow.protos import config_pb2
+
+
+def format_master_url(master, rpc_layer=None):
+    """An address as a session target: "grpc://host:port"."""
+    if rpc_layer and master and "://" not in master:
+        return f"{rpc_layer}://{master}"
+    return master or ""
+
+
+class ClusterResolver:
+    """What a resolver offers; subclasses say where they get it from."""
+
+    task_type = None
+    task_id = None
+    rpc_layer = None
+
+    def cluster_spec(self):
+        """The cluster, as a ClusterSpec."""
+        raise NotImplementedError("cluster_spec is not implemented")
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        """The target for a session on a task, by default on this one."""
+        raise NotImplementedError("master is not implemented")
+
+    @property
+    def environment(self):
+        """Where the program runs: "" or "google"."""
+        return ""
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        """How many accelerators a task has, by kind; those of the target, asked over a session."""
+        from everflow.framework.graph import Graph
+        from everflow.runtime.session import Session
+
+        target = self.master(task_type, task_id)
+        with Session(target, graph=Graph(), config=config_proto) as session:
+            found = [re.search(r"/job:([^/]+)/.*/task:(\d+)/device:([A-Z]+):", d.name) for d in session.list_devices()]
+        counts: dict[str, int] = {}
+        for match in found:
+            job, task, kind = match.groups()
+            if kind not in ("CPU", "XLA_CPU") and task_type in (None, job) and task_id in (None, int(task)):
+                counts[kind] = counts.get(kind, 0) + 1
+        return counts
+
+
+class SimpleClusterResolver(ClusterResolver):
+    """A cluster that the program knows."""
+
+    def __init__(self, cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None, rpc_layer=None):
+        if not isinstance(cluster_spec, ClusterSpec):
+            raise TypeError("cluster_spec must be a `tf.train.ClusterSpec`.")
+        if not isinstance(master, str):
+            raise TypeError("master must be a string.")
+        self._cluster_spec = cluster_spec
+        self._master = master
+        self._environment = environment
+        self._num_accelerators = num_accelerators
+        self.task_type, self.task_id, self.rpc_layer = task_type, task_id, rpc_layer
+
+    def cluster_spec(self):
+        return self._cluster_spec
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        if task_type is not None and task_id is not None:
+            address = self._cluster_spec.task_address(task_type, task_id)
+        else:
+            address = self._master
+        return format_master_url(address, rpc_layer or self.rpc_layer)
+
+    @property
+    def environment(self):
+        return self._environment
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        return {} if self._num_accelerators is None else self._num_accelerators
+
+
+class TFConfigClusterResolver(ClusterResolver):
+    """The cluster that the environment variable TF_CONFIG describes.
+
+    >>> os.environ["TF_CONFIG"] = json.dumps({
+    ...     "cluster": {"ps": ["host0:2222"], "worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 1}})
+    >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().master()
+    'grpc://host2:2222'
+    """
+
+    def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):
+        self._task_type = task_type
+        self._task_id = task_id
+        self._rpc_layer = rpc_layer
+        self._environment = environment
+
+    @staticmethod
+    def _config() -> dict:
+        return json.loads(os.environ.get("TF_CONFIG", "{}"))
+
+    @property
+    def task_type(self):
+        if self._task_type is not None:
+            return self._task_type
+        found = self._config().get("task", {}).get("type")
+        return None if found is None else str(found)
+
+    @task_type.setter
+    def task_type(self, task_type):
+        self._task_type = task_type
+
+    @property
+    def task_id(self):
+        if self._task_id is not None:
+            return self._task_id
+        found = self._config().get("task", {}).get("index")
+        return None if found is None else int(found)
+
+    @task_id.setter
+    def task_id(self, task_id):
+        self._task_id = task_id
+
+    @property
+    def rpc_layer(self):
+        return self._rpc_layer if self._rpc_layer is not None else self._config().get("rpc_layer")
+
+    @rpc_layer.setter
+    def rpc_layer(self, rpc_layer):
+        self._rpc_layer = rpc_layer
+
+    @property
+    def environment(self):
+        return self._environment if self._environment is not None else self._config().get("environment", "")
+
+    def cluster_spec(self):
+        return ClusterSpec(self._config().get("cluster", {}))
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        cluster = self.cluster_spec()
+        if not cluster.as_dict() or (len(cluster.jobs) == 1 and cluster.num_tasks(cluster.jobs[0]) == 1):
+            return ""  # a cluster of one is this process
+        task_type = task_type if task_type is not None else self.task_type
+        task_id = task_id if task_id is not None else self.task_id
+        return format_master_url(cluster.task_address(task_type, task_id), rpc_layer or self.rpc_layer)
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        return super().num_accelerators(task_type, task_id, config_proto or config_pb2.ConfigProto())
+
+
+class UnionResolver(ClusterResolver):
+    """Several clusters as one: jobs of the same name are put one after the other."""
+
+    def __init__(self, *args, **kwargs):
+        unknown = set(kwargs) - {"rpc_layer", "task_type", "task_id"}
+        if unknown:
+            raise ValueError(f"Unexpected kwargs provided {sorted(unknown)}")
+        if not args:
+            raise ValueError("At least one ClusterResolver is required.")
+        for resolver in args:
+            if not isinstance(resolver, ClusterResolver):
+                raise TypeError("All arguments must be a sub-class of `ClusterResolver.`")
+        self._resolvers = args
+        self.rpc_layer = kwargs.get("rpc_layer")
+        self.task_type = kwargs.get("task_type")
+        self.task_id = kwargs.get("task_id")
+
+    def cluster_spec(self):
+        joined: dict = {}
+        specs = [r.cluster_spec() for r in self._resolvers]
+        for spec in specs:
+            for job, tasks in spec.as_dict().items():
+                held = joined.setdefault(job, [] if isinstance(tasks, list) else {})
+                if isinstance(tasks, list) and isinstance(held, list):
+                    held += [t for t in tasks if t not in held]
+                    continue
+                held = joined[job] = dict(enumerate(held)) if isinstance(held, list) else held
+                named = dict(enumerate(tasks)) if isinstance(tasks, list) else tasks
+                if set(held) & set(named):
+                    raise KeyError(f"Duplicate keys detected when merging two ClusterSpecs: {sorted(set(held) & set(named))}")
+                held.update(named)
+        return ClusterSpec(joined)
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        if task_type is not None and task_id is not None:
+            return format_master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer)
+        return self._resolvers[0].master(rpc_layer=rpc_layer)
+
+    @property
+    def environment(self):
+        return self._resolvers[0].environment
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)

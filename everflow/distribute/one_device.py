@@ -1,0 +1,49 @@
+"""`tf.distribute.OneDeviceStrategy`: everything on one device, through the interface that several have."""
+
+from __future__ import annotations
+
+from everflow.distribute.reduction import mirrored_on
+from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
+from everflow.distribute.values import devices_of, full_device
+from everflow.framework.scopes import device
+
+
+class OneDeviceStrategy(Strategy):
+    """Variables and computations on one device: to try a program before it is spread over more.
+
+    >>> with tf.distribute.OneDeviceStrategy("/gpu:0").scope():
+    ...     v = tf.Variable(1.0)
+    """
+
+    def __init__(self, device):
+        super().__init__(OneDeviceExtended(self, device))
+
+
+class OneDeviceExtended(StrategyExtended):
+    def __init__(self, container_strategy, device):
+        super().__init__(container_strategy)
+        self._devices = (full_device(device),)
+
+    def _default_device(self):
+        return self._devices[0]
+
+    def _create_variable(self, next_creator, **kwargs):
+        with device(self._devices[0]):
+            made = next_creator(**kwargs)
+        made.distribute_strategy = self._container_strategy()
+        return made
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        with device(self._devices[0]), ReplicaContext(self._container_strategy(), 0):
+            return fn(*args, **kwargs)
+
+    def _reduce_to(self, reduce_op, value, destinations):
+        return value
+
+    def broadcast_to(self, tensor, destinations):
+        return mirrored_on(devices_of(destinations)[:1], lambda _: tensor)
+
+    def _update(self, var, fn, args, kwargs, group):
+        with device(self._devices[0]), self._updating(self._devices[0]):
+            result = fn(var, *args, **kwargs)
+        return result if group else [result]

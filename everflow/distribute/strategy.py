@@ -1,0 +1,406 @@
+"""`tf.distribute.Strategy`: how a computation is spread over devices. What users call is here; `extended` does the work."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+
+from everflow.distribute import context
+from everflow.distribute.input import DistributedDataset, DistributedIterator, InputContext, numpy_dataset
+from everflow.distribute.reduction import ReduceOp, as_reduce_op, read_all
+from everflow.distribute.values import DistributedValues, DistributedVariable, SyncOnReadVariable, devices_of, full_device
+from everflow.framework import nest
+from everflow.framework.scopes import device, get_default_graph
+from everflow.ops import array, grouping, math
+from everflow.ops.constants import constant
+from everflow.ops.variable_scope import variable_creator_scope
+
+
+class InputReplicationMode(enum.Enum):
+    """For whom an input function is called."""
+
+    PER_WORKER = "PER_WORKER"
+
+
+class Strategy:
+    """How variables and computations are spread over devices.
+
+    >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    >>> with strategy.scope():
+    ...     v = tf.Variable(1.0)
+    ...     per_replica = strategy.experimental_run_v2(lambda: v * 2.0)
+    ...     total = strategy.reduce(tf.distribute.ReduceOp.SUM, per_replica, axis=None)
+    """
+
+    _scale_loss_for_estimator = False
+
+    def __init__(self, extended):
+        self._extended = extended
+
+    @property
+    def extended(self):
+        """The methods that libraries rather than users call."""
+        return self._extended
+
+    @property
+    def num_replicas_in_sync(self):
+        """How many replicas share their gradients."""
+        return self._extended._num_replicas_in_sync
+
+    def scope(self):
+        """A context in which variables are made for this strategy."""
+        return self._extended._scope(self)
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """Deprecated: see `extended.colocate_vars_with`."""
+        return self._extended.colocate_vars_with(colocate_with_variable)
+
+    # --- running -----------------------------------------------------------------------------
+
+    def experimental_run_v2(self, fn, args=(), kwargs=None):
+        """Call `fn` once for each replica, with that replica's part of the arguments; gives what they return, grouped by replica."""
+        with self.scope():
+            return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
+
+    def experimental_run(self, fn, input_iterator=None):
+        """`experimental_run_v2` with the next element of an iterator as the argument."""
+        with self.scope():
+            args = (input_iterator.get_next(),) if input_iterator is not None else ()
+            return self.experimental_run_v2(fn, args=args)
+
+    def reduce(self, reduce_op, value, axis=None):
+        """The sum or mean of a value over the replicas, and along `axis` of each part where it is given."""
+        reduce_op = as_reduce_op(reduce_op)
+        if axis is not None:
+            return self._reduce_along(reduce_op, value, axis)
+        return self._extended._reduce(reduce_op, value)
+
+    def _reduce_along(self, reduce_op, value, axis):
+        parts = self.experimental_local_results(value)
+        sums = [math.reduce_sum(part, axis=axis) for part in parts]
+        total = self._extended._reduce(ReduceOp.SUM, _like(value, sums))
+        if reduce_op is ReduceOp.SUM:
+            return total
+        counts = [math.cast(array.shape(part)[axis], total.dtype) for part in parts]
+        return total / self._extended._reduce(ReduceOp.SUM, _like(value, counts))
+
+    def experimental_local_results(self, value):
+        """The parts of a value, as a tuple."""
+        return self._extended._local_results(value)
+
+    def unwrap(self, value):
+        """Deprecated name of `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
+    def group(self, value, name=None):
+        """An operation that runs all parts of a value."""
+        return grouping.group(*self.experimental_local_results(value), name=name)
+
+    # --- input -------------------------------------------------------------------------------
+
+    def experimental_distribute_dataset(self, dataset):
+        """A dataset whose batches are split over the replicas."""
+        return DistributedDataset(self, dataset, split=True)
+
+    def experimental_distribute_datasets_from_function(self, dataset_fn):
+        """A dataset made by `dataset_fn(input_context)`, whose elements are handed to the replicas one by one."""
+        return DistributedDataset(self, dataset_fn(self._input_context()), split=False)
+
+    def make_dataset_iterator(self, dataset):
+        """An iterator over a dataset's batches, each split over the replicas; run its `initialize()` first."""
+        return DistributedIterator(self, dataset, split=True)
+
+    def make_input_fn_iterator(self, input_fn, replication_mode=InputReplicationMode.PER_WORKER):
+        """An iterator over the dataset that `input_fn(input_context)` gives."""
+        if replication_mode is not InputReplicationMode.PER_WORKER:
+            raise ValueError(f"Input replication mode not supported: {replication_mode}")
+        return DistributedIterator(self, input_fn(self._input_context()), split=False)
+
+    def experimental_make_numpy_dataset(self, numpy_input, session=None):
+        """A dataset of the rows of numpy arrays."""
+        return self._extended.experimental_make_numpy_dataset(numpy_input, session)
+
+    def _input_context(self) -> InputContext:
+        return InputContext(num_replicas_in_sync=self.num_replicas_in_sync)
+
+    # --- configuration -----------------------------------------------------------------------
+
+    def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
+        """Adapt to a session's configuration; strategies of one process have nothing to adapt."""
+
+    def update_config_proto(self, config_proto):
+        """A copy of a ConfigProto as this strategy wants it."""
+        made = type(config_proto)()
+        made.CopyFrom(config_proto)
+        return made
+
+
+def _like(value, parts: list):
+    return type(value)(parts) if isinstance(value, DistributedValues) else parts[0]
+
+
+class StrategyExtended:
+    """What a strategy does; a subclass for each kind."""
+
+    def __init__(self, container_strategy):
+        self._container_strategy_ref = container_strategy
+
+    def _container_strategy(self):
+        return self._container_strategy_ref
+
+    # --- a kind defines these ----------------------------------------------------------------
+
+    _devices: tuple[str, ...] = ()
+
+    def _create_variable(self, next_creator, **kwargs):
+        return next_creator(**kwargs)
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        raise NotImplementedError("must be implemented in descendants")
+
+    def _reduce_to(self, reduce_op, value, destinations):
+        raise NotImplementedError("must be implemented in descendants")
+
+    def _update(self, var, fn, args, kwargs, group):
+        raise NotImplementedError("must be implemented in descendants")
+
+    # --- facts -------------------------------------------------------------------------------
+
+    @property
+    def worker_devices(self):
+        """The devices that replicas run on."""
+        return self._devices
+
+    @property
+    def parameter_devices(self):
+        """The devices that hold variables."""
+        return self._devices
+
+    @property
+    def _num_replicas_in_sync(self):
+        return len(self._devices)
+
+    @property
+    def experimental_between_graph(self):
+        """Whether each worker draws a graph of its own."""
+        return False
+
+    @property
+    def experimental_should_init(self):
+        return True
+
+    @property
+    def should_checkpoint(self):
+        return True
+
+    @property
+    def should_save_summary(self):
+        return True
+
+    @property
+    def experimental_require_static_shapes(self):
+        return False
+
+    def non_slot_devices(self, var_list):
+        """Where an optimizer's own variables go."""
+        return self._devices
+
+    # --- scope and variables -----------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _scope(self, strategy):
+        frame = context.current()
+        if context.has_strategy() and (frame.strategy is not strategy or frame.replica_context is not None):
+            text = "the same strategy's replica function" if frame.strategy is strategy else "the scope of another strategy"
+            raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}.")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(context.entered(context.Frame(strategy)))
+            if frame.strategy is not strategy:
+                stack.enter_context(variable_creator_scope(self._creator))
+                if self._default_device() is not None:
+                    stack.enter_context(device(self._default_device()))
+            yield strategy
+
+    def _default_device(self):
+        return None
+
+    def _creator(self, next_creator, **kwargs):
+        kwargs["use_resource"] = True
+        return self._create_variable(next_creator, **kwargs)
+
+    def variable_created_in_scope(self, v):
+        """Whether a variable belongs to this strategy."""
+        return getattr(v, "distribute_strategy", None) is self._container_strategy()
+
+    @contextlib.contextmanager
+    def colocate_vars_with(self, colocate_with_variable):
+        """A context in which variables are made on the devices of another one."""
+        with get_default_graph().colocate_with(self.value_container(colocate_with_variable).op):
+            yield
+
+    def value_container(self, value):
+        """The variable that a copy belongs to; any other value itself."""
+        return getattr(value, "_distributed_container", None) or value
+
+    def read_var(self, v):
+        """A variable's value across replicas."""
+        if isinstance(v, SyncOnReadVariable):
+            return read_all(v)
+        return array.identity(v.value() if hasattr(v, "value") and callable(v.value) else v)
+
+    # --- replicas ----------------------------------------------------------------------------
+
+    def call_for_each_replica(self, fn, args=(), kwargs=None):
+        """Call `fn` once for each replica."""
+        context.require_cross_replica()
+        return self._call_for_each_replica(fn, args, kwargs or {})
+
+    def reduce_to(self, reduce_op, value, destinations):
+        """The sum or mean of a value's parts, on the devices of `destinations`."""
+        context.require_cross_replica()
+        return self._reduce_to(as_reduce_op(reduce_op), value, destinations)
+
+    def batch_reduce_to(self, reduce_op, value_destination_pairs):
+        """`reduce_to` for a list of (value, destinations)."""
+        return [self.reduce_to(reduce_op, value, destinations) for value, destinations in value_destination_pairs]
+
+    def _reduce(self, reduce_op, value):
+        def one(part):
+            return self._reduce_to(reduce_op, part, full_device("/cpu:0"))
+
+        return nest.map_structure(one, value)
+
+    def broadcast_to(self, tensor, destinations):
+        """A tensor on every device of `destinations`."""
+        raise NotImplementedError("must be implemented in descendants")
+
+    def update(self, var, fn, args=(), kwargs=None, group=True):
+        """Call `fn(copy, *args)` for every copy of a variable, each with its part of the arguments."""
+        context.require_cross_replica()
+        return self._update(var, fn, args, kwargs or {}, group)
+
+    def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True):
+        """Call `fn(*args)` on every device of `colocate_with`."""
+        context.require_cross_replica()
+        made = []
+        for name in devices_of(colocate_with):
+            with device(name), self._updating(name):
+                made.append(fn(*args, **(kwargs or {})))
+        return grouping.group(*made) if group else made
+
+    def _updating(self, name: str):
+        return context.entered(context.Frame(self._container_strategy(), None, name))
+
+    def _local_results(self, value):
+        return tuple(value.values) if isinstance(value, (DistributedValues, DistributedVariable)) else (value,)
+
+    # --- input -------------------------------------------------------------------------------
+
+    def experimental_make_numpy_dataset(self, numpy_input, session=None):
+        """A dataset of the rows of numpy arrays."""
+        return numpy_dataset(numpy_input)
+
+
+class ReplicaContext:
+    """The replica that is being drawn."""
+
+    def __init__(self, strategy, replica_id_in_sync_group):
+        self._strategy = strategy
+        self._id = replica_id_in_sync_group if isinstance(replica_id_in_sync_group, int) else 0
+        self._replica_id = replica_id_in_sync_group
+
+    @property
+    def strategy(self):
+        """The strategy that runs it."""
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self):
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def replica_id_in_sync_group(self):
+        """Which replica it is, as a tensor."""
+        if isinstance(self._replica_id, int):
+            return constant(self._replica_id, name="replica_id_in_sync_group")
+        return self._replica_id
+
+    @property
+    def devices(self):
+        """The device of this replica, as a tuple."""
+        return (self._strategy.extended.worker_devices[self._id],)
+
+    def merge_call(self, merge_fn, args=(), kwargs=None):
+        """Meet the other replicas: `merge_fn(strategy, *args)` is called once, with arguments that have a part for each of them."""
+        return self._merge_call(merge_fn, args, kwargs or {})
+
+    def _merge_call(self, merge_fn, args, kwargs):
+        """A replica that is alone."""
+        with context.entered(context.Frame(self._strategy)):
+            return merge_fn(self._strategy, *args, **kwargs)
+
+    def all_reduce(self, reduce_op, value):
+        """The sum or mean of a value over all replicas, for each of them."""
+        reduce_op = as_reduce_op(reduce_op)
+
+        def reduce_all(strategy, *flat):
+            return [strategy.extended.reduce_to(reduce_op, v, v) for v in flat]
+
+        flat = self.merge_call(reduce_all, args=nest.flatten(value))
+        return nest.pack_sequence_as(value, flat)
+
+    def __enter__(self):
+        self._entered = context.entered(context.Frame(self._strategy, self))
+        self._entered.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        return self._entered.__exit__(*exception)
+
+
+class _DefaultExtended(StrategyExtended):
+    """What is in force where no strategy is: one replica, wherever it was put."""
+
+    _num_replicas_in_sync = 1
+    _devices = ("",)
+
+    @contextlib.contextmanager
+    def _scope(self, strategy):
+        yield strategy
+
+    def colocate_vars_with(self, colocate_with_variable):
+        return get_default_graph().colocate_with(colocate_with_variable.op)
+
+    def variable_created_in_scope(self, v):
+        return not isinstance(v, DistributedVariable)
+
+    def _call_for_each_replica(self, fn, args, kwargs):
+        with ReplicaContext(self._container_strategy(), 0):
+            return fn(*args, **kwargs)
+
+    def call_for_each_replica(self, fn, args=(), kwargs=None):
+        return self._call_for_each_replica(fn, args, kwargs or {})
+
+    def _reduce_to(self, reduce_op, value, destinations):
+        return value
+
+    def broadcast_to(self, tensor, destinations):
+        return tensor
+
+    def _update(self, var, fn, args, kwargs, group):
+        with get_default_graph().colocate_with(var.op), self._updating(var.device or "/cpu:0"):
+            result = fn(var, *args, **kwargs)
+        return result if group else [result]
+
+
+class _DefaultDistributionStrategy(Strategy):
+    """The strategy where there is none."""
+
+    def __init__(self):
+        super().__init__(_DefaultExtended(self))
+
+
+@functools.cache
+def default_strategy() -> _DefaultDistributionStrategy:
+    return _DefaultDistributionStrategy()

@@ -1,0 +1,268 @@
+"""Values that have a part for each replica, and variables that have a copy on each device."""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.distribute import context
+from everflow.framework import nest
+from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
+from everflow.framework.devices import DeviceSpec, canonical_name
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_default_graph
+from everflow.ops.grouping import group
+from everflow.ops.variable_options import VariableAggregation
+from everflow.ops.variables import Variable
+
+
+def full_device(name) -> str:
+    """A device with replica, task and number filled in: "/replica:0/task:0/device:CPU:0" for "/cpu:0"."""
+    spec = DeviceSpec.from_string(canonical_name(name))
+    return DeviceSpec(
+        spec.job, spec.replica or 0, spec.task or 0, spec.device_type or "CPU", 0 if spec.device_index is None else spec.device_index
+    ).to_string()
+
+
+class DistributedValues:
+    """A value with a part for each replica."""
+
+    def __init__(self, values):
+        self._values = tuple(values)
+
+    @property
+    def values(self):
+        """The parts, in the replicas' order."""
+        return self._values
+
+    @property
+    def devices(self):
+        return tuple(getattr(v, "device", "") for v in self._values)
+
+    def get(self, device=None):
+        """The part of the replica that is being drawn, or the one on a device; the first one across replicas."""
+        if device is not None:
+            return self._values[[full_device(d) for d in self.devices].index(full_device(device))]
+        return self._values[_position(len(self._values))]
+
+    @property
+    def primary(self):
+        return self._values[0]
+
+    def __repr__(self):
+        parts = ",\n".join(f"  {i} {getattr(v, 'device', '')}: {v!r}" for i, v in enumerate(self._values))
+        return f"{type(self).__name__}:{{\n{parts}\n}}"
+
+
+class PerReplica(DistributedValues):
+    """Parts that differ."""
+
+
+class Mirrored(DistributedValues):
+    """Parts that are equal, on several devices."""
+
+
+def _position(count: int) -> int:
+    """Which part is meant here."""
+    replica = context.get_replica_context()
+    return min(replica._id, count - 1) if replica is not None else 0
+
+
+def regroup(structures, always_wrap: bool = False):
+    """Structures of the replicas as one structure, whose leaves have a part for each replica."""
+
+    def join(*parts):
+        if len(parts) == 1 and not always_wrap:
+            return parts[0]
+        holder = getattr(parts[0], "_distributed_container", None)
+        if holder is not None and all(getattr(p, "_distributed_container", None) is holder for p in parts):
+            return holder
+        if all(p is parts[0] for p in parts) and not always_wrap:
+            return parts[0]
+        return PerReplica(parts)
+
+    return _map_together(join, structures)
+
+
+def _map_together(join, structures):
+    """As nest.map_structure, with tuples of plain values (gradient, variable) as structures too."""
+    first = structures[0]
+    if isinstance(first, dict):
+        return type(first)((k, _map_together(join, [s[k] for s in structures])) for k in first)
+    if isinstance(first, (list, tuple)) and not hasattr(first, "_fields"):
+        return type(first)(_map_together(join, list(parts)) for parts in zip(*structures, strict=True))
+    if isinstance(first, tuple):
+        return type(first)(*(_map_together(join, list(parts)) for parts in zip(*structures, strict=True)))
+    return join(*structures)
+
+
+def select_replica(index: int, structured):
+    """The part of a structure that belongs to one replica."""
+
+    return nest.map_structure(lambda value: value.values[index] if isinstance(value, DistributedValues) else value, structured)
+
+
+def devices_of(destinations) -> list[str]:
+    """The devices that a name, a list of names, a value or a variable stands for."""
+    if isinstance(destinations, str):
+        return [full_device(destinations)]
+    if isinstance(destinations, (list, tuple)):
+        return [full_device(d) for d in destinations]
+    if isinstance(destinations, (DistributedValues, DistributedVariable)):
+        return [full_device(v.device) for v in destinations.values]
+    return [full_device(destinations.device)]
+
+
+# --- variables --------------------------------------------------------------------------------
+
+
+class DistributedVariable(Variable):
+    """A variable with a copy on each device; what is asked of it is asked of the copy of the replica that asks."""
+
+    def __init__(self, strategy, values, aggregation):
+        self._strategy = strategy
+        self._values = tuple(values)
+        self._aggregation = aggregation
+        for value in values:
+            value._distributed_container = self
+
+    @property
+    def values(self):
+        """The copies, in the devices' order."""
+        return self._values
+
+    @property
+    def devices(self):
+        return tuple(v.device for v in self._values)
+
+    @property
+    def primary(self):
+        """The first copy."""
+        return self._values[0]
+
+    @property
+    def distribute_strategy(self):
+        """The strategy in whose scope it was made."""
+        return self._strategy
+
+    def get(self, device=None):
+        """The copy of the replica that is being drawn or of the device that is being updated; the first one across replicas."""
+        device = device or context.current().update_device
+        if device is not None:
+            wanted = full_device(device)
+            for value in self._values:
+                if full_device(value.device) == wanted:
+                    return value
+        return self._values[_position(len(self._values))]
+
+    @property
+    def initializer(self):
+        return group(*[v.initializer for v in self._values])
+
+    def _each(self, method: str, *args, **kwargs):
+        """Call a method of every copy, each with its own part of the arguments."""
+        return self._strategy.extended.update(self, lambda v, *a, **k: getattr(v, method)(*a, **k), args=args, kwargs=kwargs)
+
+    def __repr__(self):
+        return f"{type(self).__name__}:{{\n" + ",\n".join(f"  {i} {v!r}" for i, v in enumerate(self._values)) + "\n}"
+
+
+# What is asked of the copy at hand.
+_FACTS = """
+    name dtype shape op handle graph device initial_value constraint trainable synchronization _shared_name _unique_id _in_graph_mode
+    _handle_name _graph_element _initializer_op _save_slice_info create
+"""
+_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initialized_value load is_initialized _as_graph_element _dense_var_to_tensor _ref"
+for _name in _FACTS.split():
+    setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
+for _name in _METHODS.split():
+    setattr(DistributedVariable, _name, functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name))
+_WRITES = "assign assign_add assign_sub scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update"
+
+
+class MirroredVariable(DistributedVariable):
+    """A variable whose copies are kept equal: whatever changes one changes all."""
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    def _write(self, method, value, *args, **kwargs):
+        frame = context.current()
+        if frame.update_device is not None:
+            return getattr(self.get(), method)(value, *args, **kwargs)
+        if frame.replica_context is None or frame.strategy is not self._strategy:
+            return self._each(method, value, *args, **kwargs)
+        if self._aggregation is VariableAggregation.NONE:
+            raise ValueError("You must specify an aggregation method to update a MirroredVariable in Replica Context.")
+
+        def merge(strategy, value, *others, **named):
+            if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+                value = strategy.extended.broadcast_to(value.values[0] if isinstance(value, DistributedValues) else value, self)
+            elif isinstance(value, DistributedValues):
+                value = strategy.extended.reduce_to(self._aggregation, value, self)
+            return self._each(method, value, *others, **named)
+
+        return frame.replica_context.merge_call(merge, args=(value, *args), kwargs=kwargs)
+
+
+class SyncOnReadVariable(DistributedVariable):
+    """A variable whose copies go their own way, and are put together when read across replicas."""
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    def _write(self, method, value, *args, **kwargs):
+        frame = context.current()
+        if frame.replica_context is not None or frame.update_device is not None:
+            return getattr(self.get(), method)(value, *args, **kwargs)
+        if method != "assign":
+            raise ValueError("SyncOnReadVariable does not support `assign_add` and the like in cross-replica context; use `assign`.")
+        if self._aggregation is VariableAggregation.SUM:
+            value = internal_convert_to_tensor(value, self.dtype) / len(self._values)
+        return self._each("assign", value, *args, **kwargs)
+
+    def _across(self):
+        from everflow.distribute.reduction import read_all
+
+        frame = context.current()
+        return read_all(self) if frame.replica_context is None and frame.update_device is None else None
+
+    def value(self):
+        """The replica's own value, or across replicas all of them put together."""
+        found = self._across()
+        return self.get().value() if found is None else found
+
+    read_value = value
+
+    def _as_graph_element(self):
+        found = self._across()
+        return self.get()._as_graph_element() if found is None else found
+
+
+for _name in _WRITES.split():
+    for _kind in (MirroredVariable, SyncOnReadVariable):
+        setattr(_kind, _name, functools.partialmethod(_kind._write, _name))
+
+
+def _to_tensor(variable, dtype=None, name=None, as_ref=False):
+    return internal_convert_to_tensor(variable.value(), dtype, name, as_ref=as_ref)
+
+
+def _part_to_tensor(value, dtype=None, name=None, as_ref=False):
+    return internal_convert_to_tensor(value.get(), dtype, name, as_ref=as_ref)
+
+
+register_tensor_conversion_function(DistributedVariable, _to_tensor)
+register_tensor_conversion_function(DistributedValues, _part_to_tensor)
+
+
+def replace_in_collections(holder: DistributedVariable, collections, trainable) -> None:
+    """Let the collections hold a variable in place of its copies. Where `trainable` was not said, the copies stay the trainable ones."""
+    graph = get_default_graph()
+    collections = list([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections)
+    if trainable:
+        collections.append(GraphKeys.TRAINABLE_VARIABLES)
+        held = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        held[:] = [v for v in held if not any(v is copy for copy in holder.values)]
+    graph.add_to_collections(collections, holder)
