@@ -131,7 +131,7 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
     with name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, indices = top_k(predictions, k)
         labels = _in_range(labels, math.cast(array.shape(predictions)[-1], dtypes.int64))
-        return _streaming_average_precision(labels, indices, weights, metrics_collections, updates_collections, scope)
+        return average_precision_at_top_k(labels, indices, weights, metrics_collections, updates_collections, scope)
 
 
 def sparse_average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -154,7 +154,8 @@ def _in_range(labels, num_classes):
     return cond(math.greater_equal(highest, num_classes), lambda: replaced(labels), lambda: labels)
 
 
-def _streaming_average_precision(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
+def average_precision_at_top_k(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
+    """The mean average precision of predicted classes, best first."""
     with name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
         precision = _average_precision(labels, predictions_idx)
         if weights is not None:

@@ -15,20 +15,18 @@ _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives
 TINY = 1e-7
 
 
-def counts_at_thresholds(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp")):
-    """({kind: variable}, {kind: update op}): how many of each kind there are at each threshold."""
+def counts_at_thresholds(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp"), checked=True):
+    """({kind: variable}, {kind: update op}): how many of each kind there are at each threshold.
+
+    `checked`: predictions outside [0, 1] are refused when run.
+    """
     for kind in includes:
         if kind not in _NAMES:
             raise ValueError(f"Invalid key: {kind}.")
-    with control_dependencies(
-        [
-            check.assert_greater_equal(predictions, math.cast(0.0, dtype=predictions.dtype), message="predictions must be in [0, 1]"),
-            check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message="predictions must be in [0, 1]"),
-        ]
-    ):
-        predictions, labels, weights = aligned(
-            predictions=math.cast(predictions, dtypes.float32), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
-        )
+    if checked:
+        predictions, labels, weights = _in_unit_interval(predictions, labels, weights)
+    else:
+        predictions, labels, weights = aligned(predictions=predictions, labels=labels, weights=weights)
     predictions.shape.assert_is_compatible_with(labels.shape)
     number = len(thresholds)
     column = array.reshape(predictions, [-1, 1])
@@ -63,6 +61,18 @@ def counts_at_thresholds(labels, predictions, thresholds, weights=None, includes
         updates[kind] = state.assign_add(variable, math.reduce_sum(hits, 1))
         values[kind] = variable
     return values, updates
+
+
+def _in_unit_interval(predictions, labels, weights):
+    """The three, aligned, once it is known that predictions are probabilities."""
+    message = "predictions must be in [0, 1]"
+    with control_dependencies(
+        [
+            check.assert_greater_equal(predictions, math.cast(0.0, dtype=predictions.dtype), message=message),
+            check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message=message),
+        ]
+    ):
+        return aligned(predictions=math.cast(predictions, dtypes.float32), labels=math.cast(labels, dtype=dtypes.bool), weights=weights)
 
 
 def spread_thresholds(number):

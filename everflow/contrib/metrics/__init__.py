@@ -5,12 +5,20 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
+from everflow.contrib.metrics.operating_points import (
+    precision_at_recall,
+    precision_recall_at_equal_thresholds,
+    recall_at_precision,
+    streaming_curve_points,
+    streaming_false_negative_rate_at_thresholds,
+    streaming_false_positive_rate_at_thresholds,
+)
 from everflow.contrib.metrics.statistics import cohen_kappa, f1_score, streaming_concat, streaming_covariance, streaming_pearson_correlation
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
-from everflow.metrics import counts
+from everflow.metrics import at_k, counts
 from everflow.metrics.variables import collected, metric_variable
-from everflow.ops import array, math, state
+from everflow.ops import array, math, nn_top_k, state
 from everflow.ops.confusion_matrix import confusion_matrix
 from everflow.ops.sets import set_difference, set_intersection, set_size, set_union
 from everflow.ops.variable_scope import variable_scope
@@ -78,6 +86,18 @@ def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None
                                         updates_collections=None, name=None):  # fmt: skip
     """The share of predicted classes that are right."""
     return metrics.precision_at_top_k(labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+                                                name=None):  # fmt: skip
+    """The mean, over rows, of the precision at each predicted class that is right."""
+    return at_k.average_precision_at_top_k(labels, top_k_predictions, weights, metrics_collections, updates_collections, name)
+
+
+def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    """The share of rows whose label is among the k highest predictions."""
+    in_top_k = math.cast(nn_top_k.in_top_k(predictions, labels, k), dtypes.float32)
+    return metrics.mean(in_top_k, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
 
 
 def accuracy(predictions, labels, weights=None, name=None):
