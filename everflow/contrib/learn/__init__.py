@@ -1,6 +1,6 @@
 """tf.contrib.learn: its data sets and the names of modes. Its estimators became tf.estimator."""
 
-from everflow.contrib.learn import datasets
+from everflow.contrib.learn import datasets, preprocessing
 
 
 class ModeKeys:
