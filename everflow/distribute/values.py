@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from everflow.distribute import context
+from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.devices import DeviceSpec, canonical_name
@@ -182,6 +183,8 @@ _WRITES = "assign assign_add assign_sub scatter_add scatter_sub scatter_mul scat
 class MirroredVariable(DistributedVariable):
     """A variable whose copies are kept equal: whatever changes one changes all."""
 
+    _saveable = mirrored_saveable
+
     @property
     def aggregation(self):
         return self._aggregation
@@ -207,6 +210,8 @@ class MirroredVariable(DistributedVariable):
 
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own way, and are put together when read across replicas."""
+
+    _saveable = sync_on_read_saveable
 
     @property
     def aggregation(self):

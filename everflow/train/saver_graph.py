@@ -117,7 +117,9 @@ def saveables_of(var_list) -> list[SaveableObject]:
 
 
 def _saveables(name, thing):
-    if isinstance(thing, SaveableObject):
+    if hasattr(thing, "_saveable"):  # a variable that has copies on several devices
+        yield thing._saveable(name)
+    elif isinstance(thing, SaveableObject):
         yield thing
     elif isinstance(thing, (list, tuple, PartitionedVariable)):
         parts = list(thing)

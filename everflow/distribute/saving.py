@@ -1,0 +1,44 @@
+"""How variables with several copies are saved: as one value, which comes back to all of them."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.scopes import device
+from everflow.ops import array
+from everflow.ops.grouping import group
+from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops.variable_options import VariableAggregation
+
+
+class CopiesSaveable(SaveableObject):
+    """`share` says what part of the restored value each copy gets; `value` what is saved."""
+
+    def __init__(self, variable, value, name, share: int = 1):
+        self._copies = variable.values
+        self._share = share
+        first = self._copies[0]
+        super().__init__(variable, [SaveSpec(value, "", name, dtype=first.dtype, device=first.handle.device)], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        tensor = restored_tensors[0]
+        if restored_shapes is not None:
+            tensor = array.reshape(tensor, restored_shapes[0])
+        assigned = []
+        for held in self._copies:
+            with device(held.handle.device):
+                value = array.identity(tensor) if self._share == 1 else tensor / self._share
+                assigned.append(raw.AssignVariableOp(resource=held.handle, value=value))
+        return group(*assigned)
+
+
+def mirrored_saveable(variable, name: str) -> CopiesSaveable:
+    """Copies are equal, so the first is saved."""
+    return CopiesSaveable(variable, variable.values[0]._graph_element, name)
+
+
+def sync_on_read_saveable(variable, name: str) -> CopiesSaveable:
+    """What a read gives is saved; of a sum, each copy takes its share back."""
+    from everflow.distribute.reduction import read_all
+
+    share = len(variable.values) if variable.aggregation is VariableAggregation.SUM else 1
+    return CopiesSaveable(variable, read_all(variable), name, share)
