@@ -7,6 +7,8 @@ from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.advanced_activations import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
+from everflow.keras.layers.attention import AdditiveAttention, Attention
+from everflow.keras.layers.conv_recurrent import ConvLSTM2D
 from everflow.keras.layers.convolutional import (
     Conv1D,
     Conv2D,
@@ -38,8 +40,10 @@ from everflow.keras.layers.core import (
     SpatialDropout2D,
     SpatialDropout3D,
 )
+from everflow.keras.layers.cudnn_recurrent import CuDNNGRU, CuDNNLSTM
 from everflow.keras.layers.embeddings import Embedding
 from everflow.keras.layers.lambda_layer import Lambda
+from everflow.keras.layers.local import LocallyConnected1D, LocallyConnected2D
 from everflow.keras.layers.merge import (
     Add,
     Average,

@@ -225,10 +225,15 @@ class RNN(Layer):
             go_backwards=self.go_backwards,
             mask=mask,
             unroll=self.unroll,
+            input_length=self._input_length(time_steps),
             time_major=self.time_major,
             zero_output_for_mask=self.zero_output_for_mask,
         )
         return self._finished(last, outputs, states)
+
+    def _input_length(self, time_steps):
+        """How many steps the loop is told to expect: the inputs themselves say it."""
+        return None
 
     def _step_function(self, training, constants):
         kwargs = {"training": training} if call_takes(self.cell, "training") else {}

@@ -1,0 +1,109 @@
+"""Attention: values weighted by how well keys fit queries."""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.base_layer import Layer
+from everflow.ops import array, math, nn
+
+
+class BaseDenseAttention(Layer):
+    """Base of attention layers: subclasses say in `_calculate_scores(query, key)` how well they fit.
+
+    Inputs are [query, value] or [query, value, key]; masks are those of the query and the value.
+    """
+
+    def __init__(self, causal=False, **kwargs):
+        super().__init__(**kwargs)
+        self.causal = causal
+        self.supports_masking = True
+
+    def _calculate_scores(self, query, key):
+        raise NotImplementedError
+
+    def call(self, inputs, mask=None):
+        self._check(inputs, mask)
+        query, value = inputs[0], inputs[1]
+        key = inputs[2] if len(inputs) > 2 else value
+        query_mask, value_mask = (mask[0], mask[1]) if mask else (None, None)
+        scores = self._calculate_scores(query=query, key=key)
+        visible = array.expand_dims(value_mask, axis=-2) if value_mask is not None else None
+        if self.causal:
+            # No place sees what comes after it.
+            length_q, length_k = array.shape(scores)[-2], array.shape(scores)[-1]
+            lower = math.greater_equal(array.expand_dims(math.range(length_q), 1), array.expand_dims(math.range(length_k), 0))
+            lower = array.expand_dims(lower, 0)
+            visible = lower if visible is None else math.logical_and(visible, lower)
+        if visible is not None:
+            scores -= 1.0e9 * math.cast(math.logical_not(visible), scores.dtype)
+        result = math.matmul(nn.softmax(scores), value)
+        if query_mask is not None:
+            result *= math.cast(array.expand_dims(query_mask, axis=-1), result.dtype)
+        return result
+
+    def compute_mask(self, inputs, mask=None):
+        self._check(inputs, mask)
+        return mask[0] if mask else None
+
+    def _check(self, inputs, mask):
+        name = type(self).__name__
+        if not isinstance(inputs, list):
+            raise ValueError(f"{name} layer must be called on a list of inputs, namely [query, value] or [query, value, key].")
+        if not 2 <= len(inputs) <= 3:
+            raise ValueError(
+                f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, value, key]. Given length: {len(inputs)}"
+            )
+        if mask:
+            if not isinstance(mask, list):
+                raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask].")
+            if not 2 <= len(mask) <= 3:
+                raise ValueError(
+                    f"{name} layer mask must be a list of length 2, namely [query_mask, value_mask]. Given length: {len(mask)}"
+                )
+
+    def get_config(self):
+        return {**super().get_config(), "causal": self.causal}
+
+
+class Attention(BaseDenseAttention):
+    """Scores are dot products of queries and keys."""
+
+    def __init__(self, use_scale=False, **kwargs):
+        super().__init__(**kwargs)
+        self.use_scale = use_scale
+
+    def build(self, input_shape):
+        self.scale = None
+        if self.use_scale:
+            self.scale = self.add_weight(name="scale", shape=(), initializer="ones", dtype=self.dtype, trainable=True)
+        super().build(input_shape)
+
+    def _calculate_scores(self, query, key):
+        scores = math.matmul(query, key, transpose_b=True)
+        return scores if self.scale is None else scores * self.scale
+
+    def get_config(self):
+        return {**super().get_config(), "use_scale": self.use_scale}
+
+
+class AdditiveAttention(BaseDenseAttention):
+    """Scores are sums over tanh(query + key), with a learned weight for each feature."""
+
+    def __init__(self, use_scale=True, **kwargs):
+        super().__init__(**kwargs)
+        self.use_scale = use_scale
+
+    def build(self, input_shape):
+        self.scale = None
+        if self.use_scale:
+            depth = TensorShape(input_shape[1])[-1].value
+            self.scale = self.add_weight(name="scale", shape=[depth], initializer="glorot_uniform", dtype=self.dtype, trainable=True)
+        super().build(input_shape)
+
+    def _calculate_scores(self, query, key):
+        query, key = array.expand_dims(query, axis=-2), array.expand_dims(key, axis=-3)
+        scale = self.scale if self.use_scale else 1.0
+        return math.reduce_sum(scale * math.tanh(query + key), axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "use_scale": self.use_scale}

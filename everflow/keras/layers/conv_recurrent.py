@@ -1,0 +1,198 @@
+"""`ConvLSTM2D`: an LSTM over images, whose gates are convolutions."""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine import arguments
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import ConfiguredLayer, _module_for
+from everflow.keras.layers.recurrent import RNN
+from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer
+from everflow.ops import array
+
+
+class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
+    """One step of `ConvLSTM2D`."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation="tanh",
+                 recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
+                 recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+                 bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self._keep(
+            filters=filters,
+            kernel_size=arguments.sizes(kernel_size, 2, "kernel_size"),
+            strides=arguments.sizes(strides, 2, "strides"),
+            padding=arguments.padding(padding),
+            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            dilation_rate=arguments.sizes(dilation_rate, 2, "dilation_rate"),
+            activation=activation,
+            recurrent_activation=recurrent_activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            unit_forget_bias=unit_forget_bias,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            kernel_constraint=kernel_constraint,
+            recurrent_constraint=recurrent_constraint,
+            bias_constraint=bias_constraint,
+            dropout=min(1.0, max(0.0, dropout)),
+            recurrent_dropout=min(1.0, max(0.0, recurrent_dropout)),
+        )
+        self.state_size = (filters, filters)
+
+    def build(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        depth = sizes[1 if self.data_format == "channels_first" else -1]
+        if depth is None:
+            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        self.kernel_shape = (*self.kernel_size, depth, self.filters * 4)
+        self.recurrent_kernel_shape = (*self.kernel_size, self.filters, self.filters * 4)
+        self.kernel = self._add("kernel", self.kernel_shape, self.kernel_initializer, "kernel")
+        self.recurrent_kernel = self._add("recurrent_kernel", self.recurrent_kernel_shape, self.recurrent_initializer, "recurrent")
+        self.bias = None
+        if self.use_bias:
+            initializer = forget_bias_initializer(self.bias_initializer, self.filters) if self.unit_forget_bias else self.bias_initializer
+            self.bias = self._add("bias", (self.filters * 4,), initializer, "bias")
+        self.built = True
+
+    def _add(self, name, shape, initializer, kind):
+        return self.add_weight(
+            shape=shape,
+            initializer=initializer,
+            name=name,
+            regularizer=getattr(self, kind + "_regularizer"),
+            constraint=getattr(self, kind + "_constraint"),
+        )
+
+    def call(self, inputs, states, training=None):
+        h, c = states[0], states[1]
+        masks = self.get_dropout_mask_for_cell(inputs, training, count=4)
+        recurrent_masks = self.get_recurrent_dropout_mask_for_cell(h, training, count=4)
+        masked = [inputs * m for m in masks] if masks is not None else [inputs] * 4
+        hs = [h * m for m in recurrent_masks] if recurrent_masks is not None else [h] * 4
+        kernels = array.split(self.kernel, num_or_size_splits=4, axis=3)
+        recurrent_kernels = array.split(self.recurrent_kernel, num_or_size_splits=4, axis=3)
+        biases = array.split(self.bias, num_or_size_splits=4) if self.use_bias else [None] * 4
+        xs = [self.input_conv(x, kernel, bias, padding=self.padding) for x, kernel, bias in zip(masked, kernels, biases)]
+        rs = [self.recurrent_conv(one, kernel) for one, kernel in zip(hs, recurrent_kernels)]
+        i = self.recurrent_activation(xs[0] + rs[0])
+        f = self.recurrent_activation(xs[1] + rs[1])
+        c = f * c + i * self.activation(xs[2] + rs[2])
+        o = self.recurrent_activation(xs[3] + rs[3])
+        h = o * self.activation(c)
+        return h, [h, c]
+
+    def input_conv(self, x, w, b=None, padding="valid"):
+        """The convolution of the inputs."""
+        out = K.conv2d(x, w, strides=self.strides, padding=padding, data_format=self.data_format, dilation_rate=self.dilation_rate)
+        return out if b is None else K.bias_add(out, b, data_format=self.data_format)
+
+    def recurrent_conv(self, x, w):
+        """The convolution of the state, which keeps its size."""
+        return K.conv2d(x, w, strides=(1, 1), padding="same", data_format=self.data_format)
+
+
+class ConvRNN2D(RNN):
+    """A cell over sequences of images."""
+
+    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):
+        if unroll:
+            raise TypeError("Unrolling isn't possible with convolutional RNNs.")
+        if isinstance(cell, (list, tuple)):
+            raise TypeError("It is not possible at the moment to stack convolutional cells.")
+        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, unroll, **kwargs)
+        self.input_spec = [InputSpec(ndim=5)]
+
+    def _image_sizes(self, sizes):
+        """(rows, columns) that the cell makes of inputs [batch, time, …]."""
+        cell = self.cell
+        start = 3 if cell.data_format == "channels_first" else 2
+        return [
+            arguments.output_length(sizes[start + i], cell.kernel_size[i], cell.strides[i], cell.padding, cell.dilation_rate[i])
+            for i in (0, 1)
+        ]
+
+    def _input_length(self, time_steps):
+        return time_steps
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
+        images = self._image_sizes(sizes)
+        one = [self.cell.filters, *images] if self.cell.data_format == "channels_first" else [*images, self.cell.filters]
+        output = TensorShape([*sizes[:2], *one] if self.return_sequences else [sizes[0], *one])
+        state = TensorShape([sizes[0], *one])
+        return [output, state, state] if self.return_state else output
+
+    def get_initial_state(self, inputs):
+        # Zeros of the right size, from a convolution of zeros with zeros.
+        state = K.sum(array.zeros_like(inputs), axis=1)
+        shape = list(self.cell.kernel_shape)
+        shape[-1] = self.cell.filters
+        state = self.cell.input_conv(state, array.zeros(tuple(shape)), padding=self.cell.padding)
+        return [state, state]
+
+    def reset_states(self, states=None):
+        if not self.stateful:
+            raise AttributeError("Layer must be stateful.")
+        shape = self.input_spec[0].shape
+        if not shape or not shape[0]:
+            raise ValueError("If a RNN is stateful, a complete input_shape must be provided (including batch size).")
+        images = self._image_sizes(list(shape))
+        one = (self.cell.filters, *images) if self.cell.data_format == "channels_first" else (*images, self.cell.filters)
+        if self.states[0] is None:
+            self.states = [K.zeros((shape[0], *one)) for _ in self.cell.state_size]
+        elif states is None:
+            super().reset_states(None)
+        if states is not None:
+            super().reset_states(states)
+
+
+class ConvLSTM2D(ConvRNN2D):
+    """Long short-term memory over sequences of images."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation="tanh",
+                 recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
+                 recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+                 recurrent_constraint=None, bias_constraint=None, return_sequences=False, go_backwards=False, stateful=False, dropout=0.0,
+                 recurrent_dropout=0.0, **kwargs):  # fmt: skip
+        cell = ConvLSTM2DCell(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, recurrent_activation, use_bias,
+                              kernel_initializer, recurrent_initializer, bias_initializer, unit_forget_bias, kernel_regularizer,
+                              recurrent_regularizer, bias_regularizer, kernel_constraint, recurrent_constraint, bias_constraint, dropout,
+                              recurrent_dropout, dtype=kwargs.get("dtype"))  # fmt: skip
+        super().__init__(cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs)
+        self.activity_regularizer = _module_for("activity_regularizer").get(activity_regularizer)
+
+    def call(self, inputs, mask=None, training=None, initial_state=None):
+        return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
+
+    def get_config(self):
+        config = {key: value for key, value in self._rnn_config().items() if key not in ("unroll", "time_major")}
+        for name in self.cell._kept_arguments:
+            module = _module_for(name)
+            value = getattr(self.cell, name)
+            config[name] = module.serialize(value) if module else value
+        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+def _of_cell(name):
+    return property(lambda self: getattr(self.cell, name), doc=f"The cell's `{name}`.")
+
+
+for _name in """
+    filters kernel_size strides padding data_format dilation_rate activation recurrent_activation use_bias kernel_initializer
+    recurrent_initializer bias_initializer unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer
+    kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout
+""".split():
+    setattr(ConvLSTM2D, _name, _of_cell(_name))

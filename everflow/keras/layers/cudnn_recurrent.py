@@ -1,0 +1,162 @@
+"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with the weights laid out as cuDNN has them, so that files of models trained on GPUs load.
+
+They compute the same on any device: gates are sigmoids, and there are two biases.
+"""
+
+from __future__ import annotations
+
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import _module_for
+from everflow.keras.layers.recurrent import RNN
+from everflow.keras.layers.recurrent_cells import forget_bias_initializer
+from everflow.ops import array, math
+
+
+class _Sizes:
+    """What the base class asks of a cell."""
+
+    def __init__(self, state_size, output_size):
+        self.state_size, self.output_size = state_size, output_size
+
+    def call(self, inputs, states):
+        raise NotImplementedError
+
+
+class _CuDNNRNN(RNN):
+    """The common part: arguments, weights, and the loop."""
+
+    gates = 0
+
+    def __init__(self, units, states, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs):
+        super().__init__(
+            _Sizes([units] * states if states > 1 else units, units), return_sequences, return_state, go_backwards, stateful, **kwargs
+        )
+        self.units = units
+        self._written = ["units", *arguments]
+        for name, value in arguments.items():
+            module = _module_for(name)
+            setattr(self, name, module.get(value) if module else value)
+        self.activity_regularizer = _module_for("activity_regularizer").get(activity_regularizer)
+        self.input_spec = [InputSpec(ndim=3)]
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape)
+        depth, width = shape[-1].value, self.gates * self.units
+        self.kernel = self._add("kernel", "kernel", (depth, width), self.kernel_initializer)
+        self.recurrent_kernel = self._add("recurrent_kernel", "recurrent", (self.units, width), self.recurrent_initializer)
+        self.bias = self._add("bias", "bias", (2 * width,), self._first_bias())
+        super().build(input_shape)
+
+    def _first_bias(self):
+        return self.bias_initializer
+
+    def _add(self, name, kind, shape, initializer):
+        return self.add_weight(
+            shape=shape,
+            name=name,
+            initializer=initializer,
+            regularizer=getattr(self, kind + "_regularizer"),
+            constraint=getattr(self, kind + "_constraint"),
+        )
+
+    def get_initial_state(self, inputs):
+        batch = array.shape(inputs)[0]
+        return [array.zeros([batch, self.units], dtype=inputs.dtype) for _ in self.states]
+
+    def _usual(self, kernel):
+        """A kernel as other layers have it: cuDNN keeps the matrix of each gate the other way round."""
+        parts = array.split(kernel, num_or_size_splits=self.gates, axis=1)
+        return array.concat([array.transpose(array.reshape(part, (self.units, -1))) for part in parts], axis=1)
+
+    def call(self, inputs, mask=None, training=None, initial_state=None):
+        inputs, initial_state, _ = self._states_and_constants(inputs, initial_state, None)
+        mask = mask[0] if isinstance(mask, list) else mask
+        step = self._stepper(self._usual(self.kernel), self._usual(self.recurrent_kernel), array.split(self.bias, num_or_size_splits=2))
+        last, outputs, states = K.rnn(step, inputs, initial_state, go_backwards=self.go_backwards, mask=mask)
+        return self._finished(last, outputs, states)
+
+    def _stepper(self, kernel, recurrent, biases):
+        raise NotImplementedError
+
+    def get_config(self):
+        config = {key: value for key, value in self._rnn_config().items() if key not in ("unroll", "time_major")}
+        for name in self._written:
+            module = _module_for(name)
+            config[name] = module.serialize(getattr(self, name)) if module else getattr(self, name)
+        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+class CuDNNGRU(_CuDNNRNN):
+    """GRU as cuDNN computes it: the reset gate comes after the matrix product."""
+
+    gates = 3
+
+    def __init__(self, units, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None,
+                 kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, return_sequences=False, return_state=False,
+                 go_backwards=False, stateful=False, **kwargs):  # fmt: skip
+        arguments = {
+            "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer, "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
+        }  # fmt: skip
+        super().__init__(units, 1, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs)
+
+    def _stepper(self, kernel, recurrent, biases):
+        def step(x, states):
+            h = states[0]
+            x_z, x_r, x_h = array.split(K.bias_add(K.dot(x, kernel), biases[0]), 3, axis=1)
+            h_z, h_r, h_h = array.split(K.bias_add(K.dot(h, recurrent), biases[1]), 3, axis=1)
+            z, r = math.sigmoid(x_z + h_z), math.sigmoid(x_r + h_r)
+            new = z * h + (1 - z) * math.tanh(x_h + r * h_h)
+            return new, [new]
+
+        return step
+
+
+class CuDNNLSTM(_CuDNNRNN):
+    """LSTM as cuDNN computes it."""
+
+    gates = 4
+
+    def __init__(self, units, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
+                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+                 return_sequences=False, return_state=False, go_backwards=False, stateful=False, **kwargs):  # fmt: skip
+        arguments = {
+            "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
+            "unit_forget_bias": unit_forget_bias, "kernel_regularizer": kernel_regularizer,
+            "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer, "kernel_constraint": kernel_constraint,
+            "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
+        }  # fmt: skip
+        super().__init__(units, 2, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs)
+
+    def _first_bias(self):
+        if not self.unit_forget_bias:
+            return self.bias_initializer
+        half = forget_bias_initializer(self.bias_initializer, self.units)
+
+        def initialize(shape, *args, **kwargs):
+            rest = self.bias_initializer((self.units * 4,), *args, **kwargs)
+            return array.concat([rest, half(shape, *args, **kwargs)], axis=0)
+
+        return initialize
+
+    def _stepper(self, kernel, recurrent, biases):
+        bias = biases[0] + biases[1]
+
+        def step(x, states):
+            h, c = states[0], states[1]
+            i, f, g, o = array.split(K.bias_add(K.dot(x, kernel) + K.dot(h, recurrent), bias), 4, axis=1)
+            c = math.sigmoid(f) * c + math.sigmoid(i) * math.tanh(g)
+            h = math.sigmoid(o) * math.tanh(c)
+            return h, [h, c]
+
+        return step

@@ -1,0 +1,198 @@
+"""Locally connected layers: convolutions whose weights differ from place to place."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
+from everflow.keras.engine import arguments
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.ops import array, math
+
+
+class _LocallyConnected(ConfiguredLayer):
+    """The common part of one and two dimensions.
+
+    Implementation 1 keeps a small kernel for each place; 2 a large matrix from all inputs to all outputs, most of it masked away; 3 the entries
+    of that matrix that are not.
+    """
+
+    rank = 0
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, activation=None, use_bias=True,
+                 kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation=1, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        padding = arguments.padding(padding)
+        if padding != "valid" and implementation == 1:
+            raise ValueError(
+                f'Invalid border mode for LocallyConnected{self.rank}D (only "valid" is supported if implementation is 1): {padding}'
+            )
+        self._keep(
+            filters=filters,
+            kernel_size=arguments.sizes(kernel_size, self.rank, "kernel_size"),
+            strides=arguments.sizes(strides, self.rank, "strides"),
+            padding=padding,
+            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            implementation=implementation,
+        )
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    @property
+    def _is_channels_first(self):
+        return self.data_format == "channels_first"
+
+    def _input_sizes(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return (sizes[2:], sizes[1]) if self._is_channels_first else (sizes[1:-1], sizes[-1])
+
+    def _lengths(self, sides):
+        return [arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding) for i, side in enumerate(sides)]
+
+    def build(self, input_shape):
+        sides, depth = self._input_sizes(input_shape)
+        if None in sides or depth is None:
+            raise ValueError(
+                f"The spatial and channel dimensions of the inputs to {type(self).__name__} should be fully-defined, but layer received the inputs shape {input_shape}"
+            )
+        self._output_sides = self._lengths(sides)
+        if self.implementation == 1:
+            shape = (int(np.prod(self._output_sides)), int(np.prod(self.kernel_size)) * depth, self.filters)
+        elif self.implementation == 2:
+            shape = self._matrix_shape(sides, depth)
+            self.kernel_mask = self._mask(sides, depth)
+        elif self.implementation == 3:
+            self._places = self._connected_places(sides, depth)
+            shape = (len(self._places),)
+        else:
+            raise ValueError(f"Unrecognized implementation mode: {self.implementation}.")
+        self.kernel_shape = shape
+        self.kernel = self.add_weight(
+            shape=shape,
+            initializer=self.kernel_initializer,
+            name="kernel",
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                shape=(*self._output_sides, self.filters),
+                initializer=self.bias_initializer,
+                name="bias",
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        axes = {1: depth} if self._is_channels_first else {-1: depth}
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes=axes)
+        self.built = True
+
+    def _matrix_shape(self, sides, depth):
+        if self._is_channels_first:
+            return (depth, *sides, self.filters, *self._output_sides)
+        return (*sides, depth, *self._output_sides, self.filters)
+
+    def _connections(self, sides):
+        """(input place, output place) for all that are connected."""
+        ranges = []
+        for i, side in enumerate(sides):
+            pairs = []
+            before = 0
+            if self.padding == "same":
+                before = max((self._output_sides[i] - 1) * self.strides[i] + self.kernel_size[i] - side, 0) // 2
+            for output in range(self._output_sides[i]):
+                start = output * self.strides[i] - before
+                pairs += [(at, output) for at in range(start, start + self.kernel_size[i]) if 0 <= at < side]
+            ranges.append(pairs)
+        for pairs in itertools.product(*ranges):
+            yield tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+
+    def _mask(self, sides, depth):
+        mask = np.zeros(self._matrix_shape(sides, depth), "float32")
+        for source, target in self._connections(sides):
+            if self._is_channels_first:
+                mask[(slice(None), *source, slice(None), *target)] = 1.0
+            else:
+                mask[(*source, slice(None), *target, slice(None))] = 1.0
+        return mask
+
+    def _connected_places(self, sides, depth):
+        """(output number, input number) of the entries of the transposed matrix, in order."""
+        in_sizes = (depth, *sides) if self._is_channels_first else (*sides, depth)
+        out_sizes = (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
+        places = []
+        for source, target in self._connections(sides):
+            for channel in range(depth):
+                for filter_ in range(self.filters):
+                    one = (channel, *source) if self._is_channels_first else (*source, channel)
+                    other = (filter_, *target) if self._is_channels_first else (*target, filter_)
+                    places.append((int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes))))
+        return sorted(places)
+
+    def compute_output_shape(self, input_shape):
+        sides, _ = self._input_sizes(input_shape)
+        batch, lengths = TensorShape(input_shape)[0].value, self._lengths(sides)
+        return TensorShape([batch, self.filters, *lengths] if self._is_channels_first else [batch, *lengths, self.filters])
+
+    def call(self, inputs):
+        outputs = {1: self._place_by_place, 2: self._with_matrix, 3: self._with_entries}[self.implementation](inputs)
+        if self.use_bias:
+            outputs = K.bias_add(outputs, self.bias, data_format=self.data_format)
+        return self.activation(outputs)
+
+    def _place_by_place(self, inputs):
+        return K.local_conv(inputs, self.kernel, self.kernel_size, self.strides, tuple(self._output_sides), self.data_format)
+
+    def _output_shape(self):
+        return (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
+
+    def _with_matrix(self, inputs):
+        flat = array.reshape(inputs, (array.shape(inputs)[0], -1))
+        kernel = self.kernel_mask * self.kernel
+        sizes, half = array.shape(kernel), (len(self.kernel_shape)) // 2
+        rows, columns = sizes[:half], sizes[half:]
+        matrix = array.reshape(kernel, (math.reduce_prod(rows), math.reduce_prod(columns)))
+        outputs = raw.SparseMatMul(a=flat, b=matrix, b_is_sparse=True)
+        return array.reshape(outputs, (array.shape(outputs)[0], *self._output_shape()))
+
+    def _with_entries(self, inputs):
+        flat = array.reshape(inputs, (array.shape(inputs)[0], -1))
+        size = (int(np.prod(self._output_shape())), int(np.prod(inputs.shape.as_list()[1:])))
+        outputs = raw.SparseTensorDenseMatMul(
+            a_indices=np.asarray(self._places, "int64"), a_values=self.kernel, a_shape=np.asarray(size, "int64"), b=flat, adjoint_b=True
+        )
+        outputs = array.transpose(outputs)
+        return array.reshape(outputs, (array.shape(outputs)[0], *self._output_shape()))
+
+
+class LocallyConnected1D(_LocallyConnected):
+    """A convolution over sequences whose weights differ from place to place."""
+
+    rank = 1
+
+
+class LocallyConnected2D(_LocallyConnected):
+    """A convolution over images whose weights differ from place to place."""
+
+    rank = 2
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, activation=None, use_bias=True,
+                 kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation=1, **kwargs):  # fmt: skip
+        super().__init__(filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer, bias_initializer,
+                         kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, implementation,
+                         **kwargs)  # fmt: skip
