@@ -1,0 +1,106 @@
+"""What the models of ImageNet have in common: their inputs, the end of those without a top, and where their weights come from."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from everflow.keras import backend as K
+from everflow.keras import layers
+from everflow.keras.engine.training import Model
+from everflow.keras.utils.downloads import get_file
+from everflow.keras.utils.models import get_source_inputs
+
+_ORIGIN = "https://storage.googleapis.com/tensorflow/keras-applications/"
+
+
+def channels_axis():
+    """The axis of channels in a batch."""
+    return 1 if K.image_data_format() == "channels_first" else 3
+
+
+def check_weights(weights, include_top, classes):
+    """ValueError for weights that are neither known nor a file, and for a top that ImageNet's weights don't fit."""
+    if not (weights in {"imagenet", None} or os.path.exists(weights)):
+        raise ValueError(
+            "The `weights` argument should be either `None` (random initialization), `imagenet` (pre-training on ImageNet), "
+            "or the path to the weights file to be loaded."
+        )
+    if weights == "imagenet" and include_top and classes != 1000:
+        raise ValueError('If using `weights` as `"imagenet"` with `include_top` as true, `classes` should be 1000')
+
+
+def obtain_input_shape(input_shape, default_size, min_size, require_flatten, weights=None):
+    """The shape of images: what was asked for where the model can take it, else the default."""
+    channels_first = K.image_data_format() == "channels_first"
+
+    def shaped(channels, height, width):
+        return (channels, height, width) if channels_first else (height, width, channels)
+
+    if weights != "imagenet" and input_shape and len(input_shape) == 3:
+        channels = input_shape[0] if channels_first else input_shape[-1]
+        if channels not in {1, 3}:
+            warnings.warn(
+                f"This model usually expects 1 or 3 input channels. However, it was passed an input_shape with {channels} input channels.",
+                stacklevel=4,
+            )
+        default = shaped(channels, default_size, default_size)
+    else:
+        default = shaped(3, default_size, default_size)
+    if weights == "imagenet" and require_flatten:
+        if input_shape is not None and tuple(input_shape) != default:
+            raise ValueError(f"When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be {default}.")
+        return default
+    if input_shape:
+        if len(input_shape) != 3:
+            raise ValueError("`input_shape` must be a tuple of three integers.")
+        channels, *sizes = input_shape if channels_first else (input_shape[-1], *input_shape[:-1])
+        if channels != 3 and weights == "imagenet":
+            raise ValueError(f"The input must have 3 channels; got `input_shape={input_shape}`")
+        if any(size is not None and size < min_size for size in sizes):
+            raise ValueError(f"Input size must be at least {min_size}x{min_size}; got `input_shape={input_shape}`")
+    else:
+        input_shape = default if require_flatten else shaped(3, None, None)
+    if require_flatten and None in input_shape:
+        raise ValueError(f"If `include_top` is True, you should specify a static `input_shape`. Got `input_shape={input_shape}`")
+    return tuple(input_shape)
+
+
+def image_input(input_tensor, input_shape):
+    """The tensor of images: a new Input, the one given, or one around a tensor that isn't of Keras."""
+    if input_tensor is None:
+        return layers.Input(shape=input_shape)
+    return input_tensor if K.is_keras_tensor(input_tensor) else layers.Input(tensor=input_tensor, shape=input_shape)
+
+
+def pooled(x, pooling, name=None):
+    """The end of a model without a top: the mean or the largest value of each channel, or the maps as they are."""
+    if pooling == "avg":
+        return layers.GlobalAveragePooling2D(name=name and "avg_pool")(x)
+    if pooling == "max":
+        return layers.GlobalMaxPooling2D(name=name and "max_pool")(x)
+    return x
+
+
+def finished(x, images, input_tensor, name, weights, file, folder=None):
+    """The model from images to x, with ImageNet's weights or those of a file where wanted."""
+    inputs = images if input_tensor is None else get_source_inputs(input_tensor)
+    model = Model(inputs, x, name=name)
+    if weights == "imagenet":
+        model.load_weights(get_file(file, f"{_ORIGIN}{folder or name}/{file}", cache_subdir="models"))
+    elif weights is not None:
+        model.load_weights(weights)
+    return model
+
+
+def usual_file(name, include_top):
+    """The name of most models' weights."""
+    return f"{name}_weights_tf_dim_ordering_tf_kernels{'' if include_top else '_notop'}.h5"
+
+
+def correct_padding(x, size):
+    """Padding for a convolution with stride 2, so that its output is half of an even size."""
+    first = 2 if K.image_data_format() == "channels_first" else 1
+    sizes = K.int_shape(x)[first : first + 2]
+    before = [size // 2 - (1 if side is None else 1 - side % 2) for side in sizes]
+    return tuple((start, size // 2) for start in before)

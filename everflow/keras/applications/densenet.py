@@ -1,0 +1,77 @@
+"""tf.keras.applications.densenet: each block sees the outputs of all blocks before it."""
+
+from __future__ import annotations
+
+from everflow.keras import backend as K
+from everflow.keras import layers
+from everflow.keras.applications.building import (
+    channels_axis,
+    check_weights,
+    finished,
+    image_input,
+    obtain_input_shape,
+    pooled,
+    usual_file,
+)
+from everflow.keras.applications.imagenet_utils import decode_predictions, preprocessing
+
+preprocess_input = preprocessing("torch")
+
+_GROWTH = 32
+_BLOCKS = {121: (6, 12, 24, 16), 169: (6, 12, 32, 32), 201: (6, 12, 48, 32)}
+
+
+def _active(x, name, suffix=""):
+    x = layers.BatchNormalization(axis=channels_axis(), epsilon=1.001e-5, name=name + "bn" + suffix)(x)
+    return layers.Activation("relu", name=name + "relu" + suffix)(x)
+
+
+def _block(x, name):
+    new = _active(x, name + "_0_")
+    new = layers.Conv2D(4 * _GROWTH, 1, use_bias=False, name=name + "_1_conv")(new)
+    new = _active(new, name + "_1_")
+    new = layers.Conv2D(_GROWTH, 3, padding="same", use_bias=False, name=name + "_2_conv")(new)
+    return layers.Concatenate(axis=channels_axis(), name=name + "_concat")([x, new])
+
+
+def _transition(x, name):
+    """Half as many channels, half the size."""
+    x = _active(x, name + "_")
+    x = layers.Conv2D(int(K.int_shape(x)[channels_axis()] * 0.5), 1, use_bias=False, name=name + "_conv")(x)
+    return layers.AveragePooling2D(2, strides=2, name=name + "_pool")(x)
+
+
+def _densenet(layer_count, include_top, weights, input_tensor, input_shape, pooling, classes):
+    check_weights(weights, include_top, classes)
+    input_shape = obtain_input_shape(input_shape, 224, 32, include_top, weights)
+    images = image_input(input_tensor, input_shape)
+    x = layers.ZeroPadding2D(padding=((3, 3), (3, 3)))(images)
+    x = layers.Conv2D(64, 7, strides=2, use_bias=False, name="conv1/conv")(x)
+    x = _active(x, "conv1/")
+    x = layers.ZeroPadding2D(padding=((1, 1), (1, 1)))(x)
+    x = layers.MaxPooling2D(3, strides=2, name="pool1")(x)
+    for number, count in enumerate(_BLOCKS[layer_count], 2):
+        for i in range(1, count + 1):
+            x = _block(x, f"conv{number}_block{i}")
+        if number < 5:
+            x = _transition(x, f"pool{number}")
+    x = _active(x, "")
+    if include_top:
+        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+        x = layers.Dense(classes, activation="softmax", name="fc1000")(x)
+    else:
+        x = pooled(x, pooling, name=True)
+    name = f"densenet{layer_count}"
+    return finished(x, images, input_tensor, name, weights, usual_file(name, include_top), folder="densenet")
+
+
+def _public(layer_count):
+    def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+        return _densenet(layer_count, include_top, weights, input_tensor, input_shape, pooling, classes)
+
+    build.__name__ = build.__qualname__ = f"DenseNet{layer_count}"
+    build.__doc__ = f"DenseNet with {layer_count} layers."
+    return build
+
+
+DenseNet121, DenseNet169, DenseNet201 = (_public(count) for count in (121, 169, 201))

@@ -1,0 +1,104 @@
+"""tf.keras.applications.inception_v3: blocks of parallel convolutions of several sizes."""
+
+from __future__ import annotations
+
+from everflow.keras import layers
+from everflow.keras.applications.building import (
+    channels_axis,
+    check_weights,
+    finished,
+    image_input,
+    obtain_input_shape,
+    pooled,
+    usual_file,
+)
+from everflow.keras.applications.imagenet_utils import decode_predictions, preprocessing
+
+preprocess_input = preprocessing("tf")
+
+
+def _convolve(x, filters, rows, columns, padding="same", strides=(1, 1)):
+    x = layers.Conv2D(filters, (rows, columns), strides=strides, padding=padding, use_bias=False)(x)
+    x = layers.BatchNormalization(axis=channels_axis(), scale=False)(x)
+    return layers.Activation("relu")(x)
+
+
+def _path(x, *steps, padding="same", strides=(1, 1)):
+    """Convolutions one after the other, each (filters, rows, columns); the last one with this padding and these strides."""
+    for step in steps[:-1]:
+        x = _convolve(x, *step)
+    return _convolve(x, *steps[-1], padding=padding, strides=strides)
+
+
+def _averaged(x, filters):
+    x = layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same")(x)
+    return _convolve(x, filters, 1, 1)
+
+
+def _join(parts, name=None):
+    return layers.concatenate(parts, axis=channels_axis(), name=name)
+
+
+def InceptionV3(  # noqa: N802  Keras's own name
+    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
+):
+    """Inception version 3, for images of 299 by 299."""
+    check_weights(weights, include_top, classes)
+    input_shape = obtain_input_shape(input_shape, 299, 75, include_top, weights)
+    images = image_input(input_tensor, input_shape)
+    x = _convolve(images, 32, 3, 3, strides=(2, 2), padding="valid")
+    x = _convolve(x, 32, 3, 3, padding="valid")
+    x = _convolve(x, 64, 3, 3)
+    x = layers.MaxPooling2D((3, 3), strides=(2, 2))(x)
+    x = _convolve(x, 80, 1, 1, padding="valid")
+    x = _convolve(x, 192, 3, 3, padding="valid")
+    x = layers.MaxPooling2D((3, 3), strides=(2, 2))(x)
+    for i, filters in enumerate((32, 64, 64)):
+        x = _join(
+            [
+                _path(x, (64, 1, 1)),
+                _path(x, (48, 1, 1), (64, 5, 5)),
+                _path(x, (64, 1, 1), (96, 3, 3), (96, 3, 3)),
+                _averaged(x, filters),
+            ],
+            name=f"mixed{i}",
+        )
+    x = _join(
+        [
+            _path(x, (384, 3, 3), padding="valid", strides=(2, 2)),
+            _path(x, (64, 1, 1), (96, 3, 3), (96, 3, 3), padding="valid", strides=(2, 2)),
+            layers.MaxPooling2D((3, 3), strides=(2, 2))(x),
+        ],
+        name="mixed3",
+    )
+    for i, n in ((4, 128), (5, 160), (6, 160), (7, 192)):
+        x = _join(
+            [
+                _path(x, (192, 1, 1)),
+                _path(x, (n, 1, 1), (n, 1, 7), (192, 7, 1)),
+                _path(x, (n, 1, 1), (n, 7, 1), (n, 1, 7), (n, 7, 1), (192, 1, 7)),
+                _averaged(x, 192),
+            ],
+            name=f"mixed{i}",
+        )
+    x = _join(
+        [
+            _path(x, (192, 1, 1), (320, 3, 3), padding="valid", strides=(2, 2)),
+            _path(x, (192, 1, 1), (192, 1, 7), (192, 7, 1), (192, 3, 3), padding="valid", strides=(2, 2)),
+            layers.MaxPooling2D((3, 3), strides=(2, 2))(x),
+        ],
+        name="mixed8",
+    )
+    for i in range(2):
+        first = _convolve(x, 320, 1, 1)
+        second = _convolve(x, 384, 1, 1)
+        second = _join([_convolve(second, 384, 1, 3), _convolve(second, 384, 3, 1)], name=f"mixed9_{i}")
+        third = _path(x, (448, 1, 1), (384, 3, 3))
+        third = _join([_convolve(third, 384, 1, 3), _convolve(third, 384, 3, 1)])
+        x = _join([first, second, third, _averaged(x, 192)], name=f"mixed{9 + i}")
+    if include_top:
+        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
+    else:
+        x = pooled(x, pooling)
+    return finished(x, images, input_tensor, "inception_v3", weights, usual_file("inception_v3", include_top))

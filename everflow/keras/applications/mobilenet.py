@@ -1,0 +1,104 @@
+"""tf.keras.applications.mobilenet: convolutions of single channels, then ones that mix them; as wide as `alpha` says."""
+
+from __future__ import annotations
+
+import warnings
+
+from everflow.keras import backend as K
+from everflow.keras import layers
+from everflow.keras.applications.building import (
+    channels_axis,
+    check_weights,
+    finished,
+    image_input,
+    obtain_input_shape,
+    pooled,
+)
+from everflow.keras.applications.imagenet_utils import decode_predictions, preprocessing
+
+preprocess_input = preprocessing("tf")
+
+# (filters, stride) of each block after the first convolution.
+_BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
+_SIZES = (128, 160, 192, 224)
+
+
+def square_size(input_shape, sizes, default=224):
+    """The side of images, where they are squares of a size that there are weights for."""
+    rows, columns = (1, 2) if K.image_data_format() == "channels_first" else (0, 1)
+    if input_shape is None or len(input_shape) != 3:
+        return default
+    side = input_shape[rows]
+    return side if side == input_shape[columns] and side in sizes else default
+
+
+def _normalized(x, name):
+    x = layers.BatchNormalization(axis=channels_axis(), name=name + "_bn")(x)
+    return layers.ReLU(6.0, name=name + "_relu")(x)
+
+
+def _block(x, filters, alpha, depth_multiplier, stride, number):
+    if stride != 1:
+        x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
+    x = layers.DepthwiseConv2D(
+        (3, 3),
+        padding="same" if stride == 1 else "valid",
+        depth_multiplier=depth_multiplier,
+        strides=(stride, stride),
+        use_bias=False,
+        name=f"conv_dw_{number}",
+    )(x)
+    x = _normalized(x, f"conv_dw_{number}")
+    x = layers.Conv2D(int(filters * alpha), (1, 1), padding="same", use_bias=False, strides=(1, 1), name=f"conv_pw_{number}")(x)
+    return _normalized(x, f"conv_pw_{number}")
+
+
+def MobileNet(  # noqa: N802  Keras's own name
+    input_shape=None,
+    alpha=1.0,
+    depth_multiplier=1,
+    dropout=1e-3,
+    include_top=True,
+    weights="imagenet",
+    input_tensor=None,
+    pooling=None,
+    classes=1000,
+    **kwargs,
+):
+    """MobileNet, for images of 224 by 224; `alpha` makes it narrower or wider."""
+    check_weights(weights, include_top, classes)
+    default_size = square_size(input_shape, _SIZES)
+    input_shape = obtain_input_shape(input_shape, default_size, 32, include_top, weights)
+    rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
+    if weights == "imagenet":
+        if depth_multiplier != 1:
+            raise ValueError("If imagenet weights are being loaded, depth multiplier must be 1")
+        if alpha not in [0.25, 0.50, 0.75, 1.0]:
+            raise ValueError("If imagenet weights are being loaded, alpha can be one of`0.25`, `0.50`, `0.75` or `1.0` only.")
+        if input_shape[0] != input_shape[1] or rows not in _SIZES:
+            rows = 224
+            warnings.warn(
+                "`input_shape` is undefined or non-square, or `rows` is not in [128, 160, 192, 224]. Weights for input shape (224, 224) "
+                "will be loaded as the default.",
+                stacklevel=2,
+            )
+    images = image_input(input_tensor, input_shape)
+    x = layers.ZeroPadding2D(padding=((0, 1), (0, 1)), name="conv1_pad")(images)
+    x = layers.Conv2D(int(32 * alpha), (3, 3), padding="valid", use_bias=False, strides=(2, 2), name="conv1")(x)
+    x = _normalized(x, "conv1")
+    for number, (filters, stride) in enumerate(_BLOCKS, 1):
+        x = _block(x, filters, alpha, depth_multiplier, stride, number)
+    if include_top:
+        channels = int(1024 * alpha)
+        shape = (channels, 1, 1) if K.image_data_format() == "channels_first" else (1, 1, channels)
+        x = layers.GlobalAveragePooling2D()(x)
+        x = layers.Reshape(shape, name="reshape_1")(x)
+        x = layers.Dropout(dropout, name="dropout")(x)
+        x = layers.Conv2D(classes, (1, 1), padding="same", name="conv_preds")(x)
+        x = layers.Reshape((classes,), name="reshape_2")(x)
+        x = layers.Activation("softmax", name="act_softmax")(x)
+    else:
+        x = pooled(x, pooling)
+    width = {1.0: "1_0", 0.75: "7_5", 0.5: "5_0"}.get(alpha, "2_5")
+    file = f"mobilenet_{width}_{rows}_tf{'' if include_top else '_no_top'}.h5"
+    return finished(x, images, input_tensor, f"mobilenet_{alpha:.2f}_{rows}", weights, file, folder="mobilenet")

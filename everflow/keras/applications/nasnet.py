@@ -1,0 +1,191 @@
+"""tf.keras.applications.nasnet: two kinds of cells that a search found, stacked."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import name_scope
+from everflow.keras import backend as K
+from everflow.keras import layers
+from everflow.keras.applications.building import (
+    channels_axis,
+    check_weights,
+    correct_padding,
+    finished,
+    image_input,
+    obtain_input_shape,
+    pooled,
+)
+from everflow.keras.applications.imagenet_utils import decode_predictions, preprocessing
+
+preprocess_input = preprocessing("tf")
+
+
+def _joined_axis():
+    return 1 if K.image_data_format() == "channels_first" else -1
+
+
+def _normalized(x, name):
+    return layers.BatchNormalization(axis=channels_axis(), momentum=0.9997, epsilon=1e-3, name=name)(x)
+
+
+def _convolve(x, filters, name):
+    return layers.Conv2D(filters, (1, 1), strides=(1, 1), padding="same", name=name, use_bias=False, kernel_initializer="he_normal")(x)
+
+
+def _separable(x, filters, size, block_id, stride=1):
+    """Two separable convolutions, the first with a stride, each after an activation."""
+    with name_scope("separable_conv_block_" + block_id):
+        x = layers.Activation("relu")(x)
+        padding = "same"
+        if stride == 2:
+            x = layers.ZeroPadding2D(padding=correct_padding(x, size), name="separable_conv_1_pad_" + block_id)(x)
+            padding = "valid"
+        for i in (1, 2):
+            if i == 2:
+                x = layers.Activation("relu")(x)
+            x = layers.SeparableConv2D(
+                filters,
+                (size, size),
+                strides=(stride, stride) if i == 1 else (1, 1),
+                name=f"separable_conv_{i}_{block_id}",
+                padding=padding if i == 1 else "same",
+                use_bias=False,
+                kernel_initializer="he_normal",
+            )(x)
+            x = _normalized(x, f"separable_conv_{i}_bn_{block_id}")
+    return x
+
+
+def _adjusted(p, x, filters, block_id):
+    """The output of the cell before the last, with the size and the channels that this cell has."""
+    rows = 2 if K.image_data_format() == "channels_first" else 1
+    with name_scope("adjust_block"):
+        if p is None:
+            return x
+        if K.int_shape(p)[rows] != K.int_shape(x)[rows]:
+            with name_scope("adjust_reduction_block_" + block_id):
+                p = layers.Activation("relu", name="adjust_relu_1_" + block_id)(p)
+                first = layers.AveragePooling2D((1, 1), strides=(2, 2), padding="valid", name="adjust_avg_pool_1_" + block_id)(p)
+                first = layers.Conv2D(
+                    filters // 2, (1, 1), padding="same", use_bias=False, name="adjust_conv_1_" + block_id, kernel_initializer="he_normal"
+                )(first)
+                # The same, one pixel further.
+                second = layers.ZeroPadding2D(padding=((0, 1), (0, 1)))(p)
+                second = layers.Cropping2D(cropping=((1, 0), (1, 0)))(second)
+                second = layers.AveragePooling2D((1, 1), strides=(2, 2), padding="valid", name="adjust_avg_pool_2_" + block_id)(second)
+                second = layers.Conv2D(
+                    filters // 2, (1, 1), padding="same", use_bias=False, name="adjust_conv_2_" + block_id, kernel_initializer="he_normal"
+                )(second)
+                p = layers.concatenate([first, second], axis=_joined_axis())
+                return _normalized(p, "adjust_bn_" + block_id)
+        if K.int_shape(p)[channels_axis()] != filters:
+            with name_scope("adjust_projection_block_" + block_id):
+                p = layers.Activation("relu")(p)
+                p = _convolve(p, filters, "adjust_conv_projection_" + block_id)
+                return _normalized(p, "adjust_bn_" + block_id)
+        return p
+
+
+def _average(x, name):
+    return layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same", name=name)(x)
+
+
+def _normal_cell(x, p, filters, block_id):
+    """A cell that keeps the size. Gives its output and its input, which the cell after the next takes."""
+    with name_scope("normal_A_block_" + block_id):
+        p = _adjusted(p, x, filters, block_id)
+        h = layers.Activation("relu")(x)
+        h = _convolve(h, filters, "normal_conv_1_" + block_id)
+        h = _normalized(h, "normal_bn_1_" + block_id)
+        with name_scope("block_1"):
+            left = _separable(h, filters, 5, "normal_left1_" + block_id)
+            right = _separable(p, filters, 3, "normal_right1_" + block_id)
+            x1 = layers.add([left, right], name="normal_add_1_" + block_id)
+        with name_scope("block_2"):
+            left = _separable(p, filters, 5, "normal_left2_" + block_id)
+            right = _separable(p, filters, 3, "normal_right2_" + block_id)
+            x2 = layers.add([left, right], name="normal_add_2_" + block_id)
+        with name_scope("block_3"):
+            x3 = layers.add([_average(h, "normal_left3_" + block_id), p], name="normal_add_3_" + block_id)
+        with name_scope("block_4"):
+            x4 = layers.add(
+                [_average(p, "normal_left4_" + block_id), _average(p, "normal_right4_" + block_id)], name="normal_add_4_" + block_id
+            )
+        with name_scope("block_5"):
+            x5 = layers.add([_separable(h, filters, 3, "normal_left5_" + block_id), h], name="normal_add_5_" + block_id)
+        joined = layers.concatenate([p, x1, x2, x3, x4, x5], axis=_joined_axis(), name="normal_concat_" + block_id)
+    return joined, x
+
+
+def _reduction_cell(x, p, filters, block_id):
+    """A cell that halves the size."""
+    with name_scope("reduction_A_block_" + block_id):
+        p = _adjusted(p, x, filters, block_id)
+        h = layers.Activation("relu")(x)
+        h = _convolve(h, filters, "reduction_conv_1_" + block_id)
+        h = _normalized(h, "reduction_bn_1_" + block_id)
+        padded = layers.ZeroPadding2D(padding=correct_padding(h, 3), name="reduction_pad_1_" + block_id)(h)
+        with name_scope("block_1"):
+            left = _separable(h, filters, 5, "reduction_left1_" + block_id, stride=2)
+            right = _separable(p, filters, 7, "reduction_right1_" + block_id, stride=2)
+            x1 = layers.add([left, right], name="reduction_add_1_" + block_id)
+        with name_scope("block_2"):
+            left = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left2_" + block_id)(padded)
+            right = _separable(p, filters, 7, "reduction_right2_" + block_id, stride=2)
+            x2 = layers.add([left, right], name="reduction_add_2_" + block_id)
+        with name_scope("block_3"):
+            left = layers.AveragePooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left3_" + block_id)(padded)
+            right = _separable(p, filters, 5, "reduction_right3_" + block_id, stride=2)
+            x3 = layers.add([left, right], name="reduction_add3_" + block_id)
+        with name_scope("block_4"):
+            x4 = layers.add([x2, _average(x1, "reduction_left4_" + block_id)])
+        with name_scope("block_5"):
+            left = _separable(x1, filters, 3, "reduction_left4_" + block_id)
+            right = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_right5_" + block_id)(padded)
+            x5 = layers.add([left, right], name="reduction_add4_" + block_id)
+        joined = layers.concatenate([x2, x3, x4, x5], axis=_joined_axis(), name="reduction_concat_" + block_id)
+    return joined, x
+
+
+def _nasnet(
+    size, penultimate_filters, blocks, stem_filters, skip_reduction, file, include_top, weights, input_tensor, input_shape, pooling, classes
+):
+    check_weights(weights, include_top, classes)
+    input_shape = obtain_input_shape(input_shape, size, 32, True, weights)
+    images = image_input(input_tensor, input_shape)
+    filters = penultimate_filters // 24
+    x = layers.Conv2D(
+        stem_filters, (3, 3), strides=(2, 2), padding="valid", use_bias=False, name="stem_conv1", kernel_initializer="he_normal"
+    )(images)
+    x = _normalized(x, "stem_bn1")
+    x, p = _reduction_cell(x, None, filters // 4, "stem_1")
+    x, p = _reduction_cell(x, p, filters // 2, "stem_2")
+    for i in range(blocks):
+        x, p = _normal_cell(x, p, filters, str(i))
+    for part in (1, 2):
+        filters *= 2
+        x, before = _reduction_cell(x, p, filters, f"reduce_{part * blocks}")
+        p = p if skip_reduction else before
+        for i in range(blocks):
+            x, p = _normal_cell(x, p, filters, str(part * blocks + i + 1))
+    x = layers.Activation("relu")(x)
+    if include_top:
+        x = layers.GlobalAveragePooling2D()(x)
+        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
+    else:
+        x = pooled(x, pooling)
+    file = f"NASNet-{file}{'' if include_top else '-no-top'}.h5"
+    return finished(x, images, input_tensor, "NASNet", weights, file, folder="nasnet")
+
+
+def NASNetLarge(  # noqa: N802  Keras's own name
+    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
+):
+    """NASNet for images of 331 by 331."""
+    return _nasnet(331, 4032, 6, 96, True, "large", include_top, weights, input_tensor, input_shape, pooling, classes)
+
+
+def NASNetMobile(  # noqa: N802
+    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
+):
+    """NASNet for images of 224 by 224, small enough for telephones."""
+    return _nasnet(224, 1056, 4, 32, False, "mobile", include_top, weights, input_tensor, input_shape, pooling, classes)
