@@ -6,7 +6,6 @@ import contextlib
 
 from everflow.framework import scopes
 from everflow.framework.graph import Graph
-from everflow.ops import variables
 from everflow.protos import config_pb2
 
 SYNC = 0
@@ -39,7 +38,6 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
     scopes._DefaultGraphs.make_bottom = EagerGraph
     scopes.default_graphs.reset()
-    variables.enable_resource_variables()
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import (
     colocate_with,
     device,
+    executing_eagerly,
     get_collection,
     get_default_graph,
     get_default_session,
@@ -117,7 +118,7 @@ def default_variable_creator(next_creator=None, **kwargs):
     if use_resource is None:
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
-        use_resource = _resource_by_default
+        use_resource = _resource_by_default or executing_eagerly()
     if use_resource:
         kwargs.pop("expected_shape", None)
         return ResourceVariable(**kwargs)
