@@ -16,7 +16,6 @@ from everflow.ops import constants as constant_ops
 from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.sparse import sparse_placeholder, sparse_tensor_to_dense
 from everflow.ops.variables import Variable
-from everflow.train.moving_averages import assign_moving_average
 
 
 def variable(value, dtype=None, name=None, constraint=None):
@@ -260,6 +259,9 @@ def update_sub(x, decrement):
 
 def moving_average_update(x, value, momentum):
     """An op that moves a variable towards a value, keeping `momentum` of what it was."""
+    # tf.train is built on layers: it can't be loaded before this module is.
+    from everflow.train.moving_averages import assign_moving_average
+
     return assign_moving_average(x, value, momentum, zero_debias=True)
 
 

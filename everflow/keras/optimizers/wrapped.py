@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.framework.scopes import get_default_graph, init_scope
+from everflow.framework.scopes import init_scope
 from everflow.keras import backend as K
-from everflow.train.global_step import get_global_step
-from everflow.train.optimizer import Optimizer as TrainOptimizer
 
 
 class TFOptimizer:
@@ -32,10 +30,6 @@ class TFOptimizer:
         if not params:
             return [K.update_add(self.iterations, 1)]
         grads = self.optimizer.compute_gradients(loss, params)
-        step = get_global_step(get_default_graph())
-        return [self.optimizer.apply_gradients(grads, global_step=step)] if step is not None else self._counting(grads)
-
-    def _counting(self, grads):
         return [self.optimizer.apply_gradients(grads, global_step=self.iterations)]
 
     @property
@@ -54,4 +48,6 @@ class TFOptimizer:
 
 def is_train_optimizer(value):
     """Whether a value is an optimizer of tf.train."""
-    return isinstance(value, TrainOptimizer)
+    from everflow.train.optimizer import Optimizer
+
+    return isinstance(value, Optimizer)
