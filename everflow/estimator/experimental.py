@@ -4,6 +4,7 @@
 
 from everflow.estimator.canned.dnn import dnn_logit_fn_builder
 from everflow.estimator.canned.linear import linear_logit_fn_builder
+from everflow.estimator.canned.logit_functions import call_logit_fn
 from everflow.estimator.early_stopping import (
     make_early_stopping_hook,
     make_stop_at_checkpoint_step_hook,

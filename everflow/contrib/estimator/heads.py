@@ -1,0 +1,65 @@
+"""The heads of tf.contrib.estimator, to build estimators of one's own on."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned.classification_heads import BinaryHead, MultiClassHead
+from everflow.estimator.canned.dnn import dnn_logit_fn_builder  # noqa: F401
+from everflow.estimator.canned.linear import linear_logit_fn_builder  # noqa: F401
+from everflow.estimator.canned.multi_head import MultiHead
+from everflow.estimator.canned.multi_label_head import MultiLabelHead
+from everflow.estimator.canned.regression_heads import RegressionHead, logistic_head, poisson_head
+from everflow.losses import Reduction
+
+
+def binary_classification_head(
+    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, name=None
+):
+    """A head that tells two classes apart by one logit."""
+    return BinaryHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+
+
+def multi_class_head(
+    n_classes, weight_column=None, label_vocabulary=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, name=None
+):
+    """A head that tells one of more than two classes."""
+    return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
+
+
+def regression_head(
+    weight_column=None, label_dimension=1, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, inverse_link_fn=None, name=None
+):
+    """A head that predicts numbers; squared errors, unless there is a `loss_fn`."""
+    return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
+
+
+def poisson_regression_head(
+    weight_column=None, label_dimension=1, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, compute_full_loss=True, name=None
+):
+    """A head that predicts counts."""
+    return poisson_head(label_dimension, weight_column, loss_reduction, compute_full_loss, name)
+
+
+def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):
+    """A head that predicts shares, from labels in [0, 1]."""
+    return logistic_head(weight_column, loss_reduction, name)
+
+
+def multi_label_head(
+    n_classes,
+    weight_column=None,
+    thresholds=None,
+    label_vocabulary=None,
+    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn=None,
+    classes_for_class_based_metrics=None,
+    name=None,
+):
+    """A head that tells for each class whether it holds."""
+    return MultiLabelHead(
+        n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name
+    )
+
+
+def multi_head(heads, head_weights=None):
+    """A head of several heads with names; their losses are added up."""
+    return MultiHead(heads, head_weights)
