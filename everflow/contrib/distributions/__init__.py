@@ -1,0 +1,42 @@
+"""tf.contrib.distributions: what tf.distributions has, and many more."""
+
+from everflow.contrib.distributions import bijectors
+from everflow.contrib.distributions.bijectors.elementwise import softplus_inverse
+from everflow.contrib.distributions.counts import Binomial, Deterministic, Geometric, NegativeBinomial, Poisson, VectorDeterministic
+from everflow.contrib.distributions.matrices import (
+    SeedStream,
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    percentile,
+    reduce_weighted_logsumexp,
+    tridiag,
+)
+from everflow.contrib.distributions.mixtures import Independent, Mixture, MixtureSameFamily
+from everflow.contrib.distributions.multivariate_normal import (
+    MultivariateNormalDiag,
+    MultivariateNormalDiagPlusLowRank,
+    MultivariateNormalDiagWithSoftplusScale,
+    MultivariateNormalFullCovariance,
+    MultivariateNormalTriL,
+)
+from everflow.contrib.distributions.one_hot import (
+    ExpRelaxedOneHotCategorical,
+    OneHotCategorical,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
+from everflow.contrib.distributions.scalars import (
+    Cauchy,
+    Chi2,
+    Chi2WithAbsDf,
+    HalfNormal,
+    InverseGamma,
+    InverseGammaWithSoftplusConcentrationRate,
+    Logistic,
+)
+from everflow.contrib.distributions.transformed import TransformedDistribution
+from everflow.distributions import *  # noqa: F403  all of tf.distributions is here too
+from everflow.distributions.beta import BetaWithSoftplusConcentration
+from everflow.distributions.gamma import ExponentialWithSoftplusRate, GammaWithSoftplusConcentrationRate
+from everflow.distributions.location_scale import LaplaceWithSoftplusScale, NormalWithSoftplusScale, StudentTWithAbsDfSoftplusScale

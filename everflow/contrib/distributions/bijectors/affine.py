@@ -1,0 +1,163 @@
+"""Bijectors of vectors by a matrix: `y = scale @ x + shift`."""
+
+from __future__ import annotations
+
+from everflow.contrib.distributions.bijectors.bijector import Bijector
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, check, linear_operators, math
+from everflow.ops.constants import constant
+from everflow.ops.grouping import with_dependencies
+
+
+class AffineLinearOperator(Bijector):
+    """`y = scale @ x + shift` with a LinearOperator as scale."""
+
+    def __init__(self, shift=None, scale=None, validate_args=False, name="affine_linear_operator"):
+        self._graph_parents = []
+        self._name = name
+        with self._name_scope("init", values=[shift]):
+            if shift is not None:
+                shift = convert_to_tensor(shift, name="shift")
+            if scale is not None:
+                if not isinstance(scale, linear_operators.LinearOperator):
+                    raise TypeError(f"scale is not an instance of tf.LinearOperator: {scale}")
+                if validate_args and not scale.is_non_singular:
+                    raise ValueError("Scale matrix must be non-singular.")
+            batch_ndims = None if scale is None else scale.batch_shape.ndims
+            with name_scope("DistributionShape"), name_scope("init"):
+                # TensorFlow's graphs have these two here, so the seeds of later nodes depend on them.
+                constant(0 if batch_ndims is None else batch_ndims, dtype=dtypes.int32, name="batch_ndims")
+                constant(1, dtype=dtypes.int32, name="event_ndims")
+        self._shift, self._scale = shift, scale
+        super().__init__(
+            forward_min_event_ndims=1,
+            graph_parents=[shift] if shift is not None else [],
+            is_constant_jacobian=True,
+            dtype=shift.dtype.base_dtype if shift is not None else scale.dtype if scale is not None else None,
+            validate_args=validate_args,
+            name=name,
+        )
+
+    shift = property(lambda self: self._shift, doc="What is added.")
+    scale = property(lambda self: self._scale, doc="The matrix, as a LinearOperator.")
+
+    def _forward(self, x):
+        y = x if self.scale is None else self.scale.matvec(x)
+        return y if self.shift is None else y + self.shift
+
+    def _inverse(self, y):
+        x = y if self.shift is None else y - self.shift
+        return x if self.scale is None else self.scale.solvevec(x)
+
+    def _forward_log_det_jacobian(self, x):
+        if self.scale is None:
+            return convert_to_tensor(0.0, dtype=x.dtype.base_dtype)
+        return self.scale.log_abs_determinant()
+
+
+class Affine(AffineLinearOperator):
+    """`y = scale @ x + shift` with a scale made of parts: a multiple of the identity, a diagonal, a triangle, and something of low rank.
+
+    >>> Affine(shift=[1.0, 2.0], scale_diag=[3.0, 4.0]).forward([1.0, 1.0])  # [4.0, 6.0]
+    """
+
+    def __init__(
+        self,
+        shift=None,
+        scale_identity_multiplier=None,
+        scale_diag=None,
+        scale_tril=None,
+        scale_perturb_factor=None,
+        scale_perturb_diag=None,
+        validate_args=False,
+        name="affine",
+    ):
+        self._graph_parents = []
+        self._name = name
+        parts = [shift, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_diag, scale_perturb_factor]
+        multiple_only = scale_diag is None and scale_tril is None and scale_perturb_factor is None
+        with self._name_scope("init", values=parts):
+            scale = None
+            if multiple_only:
+                self._multiplier = (
+                    None
+                    if scale_identity_multiplier is None
+                    else convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
+                )
+            else:
+                self._multiplier = None
+                scale = scale_operator(
+                    identity_multiplier=scale_identity_multiplier,
+                    diag=scale_diag,
+                    tril=scale_tril,
+                    perturb_diag=scale_perturb_diag,
+                    perturb_factor=scale_perturb_factor,
+                    assert_positive=validate_args,
+                )
+        super().__init__(shift=shift, scale=scale, validate_args=validate_args, name=name)
+
+    def _forward(self, x):
+        y = super()._forward(x) if self._multiplier is None else x * self._multiplier[..., None]
+        return y + self.shift if self._multiplier is not None and self.shift is not None else y
+
+    def _inverse(self, y):
+        if self._multiplier is None:
+            return super()._inverse(y)
+        return (y if self.shift is None else y - self.shift) / self._multiplier[..., None]
+
+    def _forward_log_det_jacobian(self, x):
+        if self._multiplier is None:
+            return super()._forward_log_det_jacobian(x)
+        size = math.cast(array.shape(x)[-1], x.dtype.base_dtype)
+        return math.log(math.abs(self._multiplier)) * size
+
+
+def scale_operator(
+    identity_multiplier=None, diag=None, tril=None, perturb_diag=None, perturb_factor=None, assert_positive=False, shape_hint=None
+):
+    """A LinearOperator of the parts that are given."""
+
+    def positive(x, message):
+        return with_dependencies([check.assert_positive(x, message=message)], x) if assert_positive else x
+
+    multiplier = None if identity_multiplier is None else convert_to_tensor(identity_multiplier, name="scale_identity_multiplier")
+    diag = None if diag is None else convert_to_tensor(diag, name="diag")
+    if tril is not None:
+        tril = array.matrix_band_part(convert_to_tensor(tril, name="tril"), -1, 0)
+        diagonal = array.matrix_diag_part(tril)
+        if multiplier is not None:
+            diagonal += multiplier[..., None]
+        if diag is not None:
+            diagonal += diag
+        tril = array.matrix_set_diag(tril, positive(diagonal, "diagonal part must be positive"))
+        base = linear_operators.LinearOperatorLowerTriangular(
+            tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=assert_positive
+        )
+    elif diag is not None:
+        if multiplier is not None:
+            diag += multiplier[..., None]
+        diag = positive(diag, "diagonal part must be positive")
+        base = linear_operators.LinearOperatorDiag(diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive)
+    elif shape_hint is not None or perturb_factor is not None:
+        rows = shape_hint if shape_hint is not None else convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
+        if multiplier is None:
+            base = linear_operators.LinearOperatorIdentity(num_rows=rows, dtype=convert_to_tensor(perturb_factor).dtype)
+        else:
+            base = linear_operators.LinearOperatorScaledIdentity(
+                num_rows=rows, multiplier=positive(multiplier, "identity multiplier must be positive"), is_non_singular=True
+            )
+    else:
+        raise ValueError("One of a diagonal, a triangle or a perturbation has to be given")
+    if perturb_factor is None:
+        return base
+    return linear_operators.LinearOperatorLowRankUpdate(
+        base,
+        u=convert_to_tensor(perturb_factor, name="perturb_factor"),
+        diag_update=None if perturb_diag is None else convert_to_tensor(perturb_diag, name="perturb_diag"),
+        is_diag_update_positive=perturb_diag is None,
+        is_non_singular=True,
+        is_self_adjoint=True if tril is None else None,
+        is_square=True,
+    )

@@ -1,0 +1,329 @@
+"""Further distributions of whole numbers, and those of a certain value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.distributions import checks
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.location_scale import Scalar
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.ops import array, check, math, random
+from everflow.ops.grouping import with_dependencies
+
+
+class Poisson(Scalar):
+    """The Poisson distribution: counts of events that happen `rate` times on average."""
+
+    _parameter_names = ("rate",)
+
+    def __init__(self, rate=None, log_rate=None, validate_args=False, allow_nan_stats=True, name="Poisson"):
+        parameters = dict(locals())
+        with name_scope(name, values=[rate]) as name:
+            if (rate is None) == (log_rate is None):
+                raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
+            if log_rate is None:
+                rate = convert_to_tensor(rate, name="rate")
+                if not rate.dtype.is_floating:
+                    raise TypeError(f"rate.dtype ({rate.dtype.name}) is a not a float-type.")
+                with control_dependencies([check.assert_positive(rate)] if validate_args else []):
+                    self._rate = array.identity(rate, name="rate")
+                    self._log_rate = math.log(rate, name="log_rate")
+            else:
+                log_rate = convert_to_tensor(log_rate, name="log_rate")
+                self._rate = math.exp(log_rate, name="rate")
+                self._log_rate = convert_to_tensor(log_rate, name="log_rate")
+        super().__init__(
+            dtype=self._rate.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._rate],
+            name=name,
+        )
+
+    rate = property(lambda self: self._rate, doc="The mean.")
+    log_rate = property(lambda self: self._log_rate, doc="The logarithm of the mean.")
+
+    def _log_prob(self, x):
+        x = self._checked(x)
+        return x * self.log_rate - math.lgamma(1.0 + x) - self.rate
+
+    def _cdf(self, x):
+        if self.validate_args:
+            x = with_dependencies([check.assert_non_negative(x)], x)
+        return math.igammac(1.0 + x, self.rate)
+
+    def _mean(self):
+        return array.identity(self.rate)
+
+    def _variance(self):
+        return array.identity(self.rate)
+
+    def _mode(self):
+        return math.floor(self.rate)
+
+    def _sample_n(self, n, seed=None):
+        return random.random_poisson(self.rate, [n], dtype=self.dtype, seed=seed)
+
+    def _checked(self, x):
+        return checks.embed_check_nonnegative_integer_form(x) if self.validate_args else x
+
+
+class Binomial(Scalar):
+    """How many of `total_count` draws are 1."""
+
+    _parameter_names = ("total_count", "probs")
+
+    def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Binomial"):
+        parameters = dict(locals())
+        with name_scope(name, values=[total_count, logits, probs]) as name:
+            self._total_count = convert_to_tensor(total_count, name="total_count")
+            if validate_args:
+                self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
+            self._logits, self._probs = checks.get_logits_and_probs(logits=logits, probs=probs, validate_args=validate_args, name=name)
+        super().__init__(
+            dtype=self._probs.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._total_count, self._logits, self._probs],
+            name=name,
+        )
+
+    total_count = property(lambda self: self._total_count, doc="The number of draws.")
+    logits = property(lambda self: self._logits, doc="The log-odds of 1.")
+    probs = property(lambda self: self._probs, doc="The probability of 1.")
+
+    def _log_prob(self, counts):
+        unnormalized = self._log_unnormalized(self._checked(counts))
+        return unnormalized - self._log_normalization(self._checked(counts))
+
+    def _log_unnormalized(self, counts):
+        return counts * math.log(self.probs) + (self.total_count - counts) * math.log1p(-self.probs)
+
+    def _log_normalization(self, counts):
+        return math.lgamma(1.0 + self.total_count - counts) + math.lgamma(1.0 + counts) - math.lgamma(1.0 + self.total_count)
+
+    def _prob(self, counts):
+        return math.exp(self._log_prob(counts))
+
+    def _cdf(self, counts):
+        counts = counts + array.zeros(self.batch_shape_tensor(), self.dtype)
+        below = math.betainc(self.total_count - counts, 1.0 + counts, 1.0 - self.probs + array.zeros_like(counts))
+        return array.where(counts >= self.total_count + array.zeros_like(counts), array.ones_like(counts), below)
+
+    def _mean(self):
+        return self.total_count * self.probs
+
+    def _variance(self):
+        return self._mean() * (1.0 - self.probs)
+
+    def _mode(self):
+        return math.floor((1.0 + self.total_count) * self.probs)
+
+    def _checked(self, counts):
+        if not self.validate_args:
+            return counts
+        counts = checks.embed_check_nonnegative_integer_form(counts)
+        return with_dependencies(
+            [check.assert_less_equal(counts, self.total_count, message="counts are not less than or equal to n.")], counts
+        )
+
+
+class Geometric(Scalar):
+    """How many draws of 0 come before the first 1."""
+
+    _parameter_names = ("probs",)
+
+    def __init__(self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"):
+        parameters = dict(locals())
+        with name_scope(name, values=[logits, probs]) as name:
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args, name=name)
+            with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
+                self._probs = array.identity(self._probs, name="probs")
+        super().__init__(
+            dtype=self._probs.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._probs, self._logits],
+            name=name,
+        )
+
+    logits = property(lambda self: self._logits, doc="The log-odds of 1.")
+    probs = property(lambda self: self._probs, doc="The probability of 1.")
+
+    def _sample_n(self, n, seed=None):
+        sampled = random.random_uniform(
+            array.concat([[n], array.shape(self._probs)], 0),
+            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
+            maxval=1.0,
+            seed=seed,
+            dtype=self.dtype,
+        )
+        return math.floor(math.log(sampled) / math.log1p(-self.probs))
+
+    def _cdf(self, counts):
+        counts = self._whole(counts)
+        counts *= array.ones_like(self.probs)
+        return array.where(counts < 0.0, array.zeros_like(counts), -math.expm1((counts + 1) * math.log1p(-self.probs)))
+
+    def _log_prob(self, counts):
+        counts = self._whole(counts)
+        counts *= array.ones_like(self.probs)
+        probs = self.probs * array.ones_like(counts)
+        # No failure before the first success: 0 * log(0) would be NaN for a probability of 1.
+        safe = array.where(math.equal(counts, 0.0), array.zeros_like(probs), probs)
+        return counts * math.log1p(-safe) + math.log(probs)
+
+    def _entropy(self):
+        probs = self._probs
+        return math.log(1.0 - probs) * (-(1.0 - probs) / probs) - math.log(probs)
+
+    def _mean(self):
+        return math.exp(-self._logits)
+
+    def _variance(self):
+        return self._mean() / self._probs
+
+    def _mode(self):
+        return array.zeros(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _whole(self, counts):
+        return checks.embed_check_nonnegative_integer_form(counts) if self.validate_args else math.floor(counts)
+
+
+class NegativeBinomial(Scalar):
+    """How many draws of 1 come before `total_count` of 0."""
+
+    _parameter_names = ("total_count", "probs")
+
+    def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="NegativeBinomial"):
+        parameters = dict(locals())
+        with name_scope(name, values=[total_count, logits, probs]) as name:
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args, name=name)
+            with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
+                self._total_count = array.identity(total_count)
+        super().__init__(
+            dtype=self._probs.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._total_count, self._probs, self._logits],
+            name=name,
+        )
+
+    total_count = property(lambda self: self._total_count, doc="The number of draws of 0 to wait for.")
+    logits = property(lambda self: self._logits, doc="The log-odds of 1.")
+    probs = property(lambda self: self._probs, doc="The probability of 1.")
+
+    def _sample_n(self, n, seed=None):
+        # A Poisson count whose rate comes from a gamma distribution.
+        rate = random.random_gamma(shape=[n], alpha=self.total_count, beta=math.exp(-self.logits), dtype=self.dtype, seed=seed)
+        return random.random_poisson(rate, shape=[], dtype=self.dtype, seed=checks.gen_new_seed(seed, "negative_binom"))
+
+    def _cdf(self, x):
+        x = self._whole(x)
+        return math.betainc(self.total_count, 1.0 + x, math.sigmoid(-self._logits))
+
+    def _log_prob(self, x):
+        unnormalized = self.total_count * -math.log1p(math.exp(self.logits)) + self._whole(x) * -math.log1p(math.exp(-self.logits))
+        x = self._whole(x)
+        return unnormalized - (-math.lgamma(self.total_count + x) + math.lgamma(1.0 + x) + math.lgamma(self.total_count))
+
+    def _mean(self):
+        return self.total_count * math.exp(self.logits)
+
+    def _variance(self):
+        return self._mean() / math.sigmoid(-self.logits)
+
+    def _mode(self):
+        adjusted = array.where(1.0 < self.total_count, self.total_count - 1.0, array.zeros_like(self.total_count))
+        return math.floor(adjusted * math.exp(self.logits))
+
+    def _whole(self, x):
+        return checks.embed_check_nonnegative_integer_form(x) if self.validate_args else x
+
+
+class _Certain(Distribution):
+    def __init__(self, loc, atol, rtol, is_vector, validate_args, allow_nan_stats, parameters, name):
+        with name_scope(name, values=[loc, atol, rtol]) as name:
+            self._loc = convert_to_tensor(loc, name="loc")
+            dtype = self._loc.dtype
+            self._atol = convert_to_tensor(0 if atol is None else atol, dtype=dtype, name="atol")
+            self._rtol = convert_to_tensor(0 if rtol is None else rtol, dtype=dtype, name="rtol")
+            # How far a value may be away and still count as this one.
+            self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
+        self._is_vector = is_vector
+        super().__init__(
+            dtype=self._loc.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._loc, self._slack],
+            name=name,
+        )
+
+    loc = property(lambda self: self._loc, doc="The value.")
+    atol = property(lambda self: self._atol, doc="How far away a value may be.")
+    rtol = property(lambda self: self._rtol, doc="How far away it may be, relative to the value.")
+
+    def _batch_shape_tensor(self):
+        return array.shape(self._loc)[:-1] if self._is_vector else array.shape(self._loc)
+
+    def _batch_shape(self):
+        return self._loc.shape[:-1] if self._is_vector else self._loc.shape
+
+    def _event_shape_tensor(self):
+        return array.shape(self._loc)[-1:] if self._is_vector else array.constant([], dtype=dtypes.int32)
+
+    def _event_shape(self):
+        return self._loc.shape[-1:] if self._is_vector else TensorShape([])
+
+    def _entropy(self):
+        return array.zeros(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _mean(self):
+        return array.identity(self._loc)
+
+    def _variance(self):
+        return array.zeros_like(self._loc)
+
+    def _mode(self):
+        return self.mean()
+
+    def _sample_n(self, n, seed=None):
+        ones = array.ones(array.concat([[n], array.shape(self._loc)], 0), dtype=self._loc.dtype)
+        return self._loc * ones
+
+
+class Deterministic(_Certain):
+    """A number that is certain."""
+
+    def __init__(self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"):
+        super().__init__(loc, atol, rtol, False, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _prob(self, x):
+        return math.cast(math.abs(x - self._loc) <= self._slack, dtype=self.dtype)
+
+    def _cdf(self, x):
+        return math.cast(x >= self._loc - self._slack, dtype=self.dtype)
+
+
+class VectorDeterministic(_Certain):
+    """A vector that is certain."""
+
+    def __init__(self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="VectorDeterministic"):
+        super().__init__(loc, atol, rtol, True, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _prob(self, x):
+        return math.cast(math.reduce_all(math.abs(x - self._loc) <= self._slack, axis=-1), dtype=self.dtype)

@@ -1,0 +1,344 @@
+"""Distributions made of several: mixtures, and batches taken for one event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.distributions.checks import gen_new_seed
+from everflow.distributions.discrete import Categorical
+from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math, nn
+
+
+class Mixture(Distribution):
+    """A draw from one of several distributions, chosen by a Categorical.
+
+    >>> Mixture(Categorical(probs=[0.3, 0.7]), [Normal(1.0, 2.0), Normal(-3.0, 1.0)])
+    """
+
+    def __init__(self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False, name="Mixture"):
+        parameters = dict(locals())
+        if not isinstance(cat, Categorical):
+            raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
+        if not components:
+            raise ValueError("components must be a non-empty list or tuple")
+        if not isinstance(components, (list, tuple)):
+            raise TypeError(f"components must be a list or tuple, but saw: {components}")
+        if not all(isinstance(component, Distribution) for component in components):
+            raise TypeError(f"all entries in components must be Distribution instances but saw: {components}")
+        dtype = components[0].dtype
+        if not all(component.dtype == dtype for component in components):
+            raise TypeError(f"All components must have the same dtype, but saw dtypes: {[(c.name, c.dtype) for c in components]}")
+        event_shape, batch_shape = components[0].event_shape, cat.batch_shape
+        for component in components:
+            event_shape = event_shape.merge_with(component.event_shape)
+            batch_shape = batch_shape.merge_with(component.batch_shape)
+        if event_shape.ndims is None:
+            raise ValueError(
+                "Expected to know rank(event_shape) from components, but none of the components provide a static number of ndims"
+            )
+        classes = constant_value(cat.event_size)
+        if classes is None:
+            raise ValueError("Could not infer number of classes from cat and unable to compare this value to the number of components")
+        if int(classes) != len(components):
+            raise ValueError(f"cat.num_classes != len(components): {classes} vs {len(components)}")
+        with name_scope(name, values=[cat.logits]) as name:
+            cat_batch_shape = cat.batch_shape_tensor()
+            array.size(cat_batch_shape)
+        self._cat, self._components = cat, list(components)
+        self._static_event_shape, self._static_batch_shape = event_shape, batch_shape
+        self._use_static_graph = use_static_graph
+        super().__init__(
+            dtype=dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=list(cat._graph_parents) + [parent for component in components for parent in component._graph_parents],
+            name=name,
+        )
+
+    cat = property(lambda self: self._cat, doc="What chooses.")
+    components = property(lambda self: self._components, doc="What is chosen from.")
+    num_components = property(lambda self: len(self._components), doc="How many there are.")
+
+    def _batch_shape_tensor(self):
+        return self._cat.batch_shape_tensor()
+
+    def _batch_shape(self):
+        return self._static_batch_shape
+
+    def _event_shape_tensor(self):
+        return self._components[0].event_shape_tensor()
+
+    def _event_shape(self):
+        return self._static_event_shape
+
+    def _expanded(self, x):
+        """Probabilities with axes for the events behind them."""
+        return (
+            array.reshape(x, array.concat([array.shape(x), [1] * self._static_event_shape.ndims], 0))
+            if self._static_event_shape.ndims
+            else x
+        )
+
+    def _weights(self):
+        return array.unstack(nn.softmax(self.cat.logits), num=self.num_components, axis=-1)
+
+    def _mean(self):
+        means = [component.mean() for component in self.components]
+        weighted = [self._expanded(probability) * mean for probability, mean in zip(self._weights(), means, strict=True)]
+        return math.add_n(weighted)
+
+    def _stddev(self):
+        weights = [self._expanded(probability) for probability in self._weights()]
+        means = [component.mean() for component in self.components]
+        deviations = [component.stddev() for component in self.components]
+        mean = math.add_n([w * m for w, m in zip(weights, means, strict=True)])
+        second = math.add_n([w * (math.square(m) + math.square(s)) for w, m, s in zip(weights, means, deviations, strict=True)])
+        return math.sqrt(second - math.square(mean))
+
+    def _log_weights(self):
+        return array.unstack(nn.log_softmax(self.cat.logits), num=self.num_components, axis=-1)
+
+    def _log_sum(self, values):
+        return math.reduce_logsumexp(
+            array.stack([w + value for w, value in zip(self._log_weights(), values, strict=True)], axis=0), axis=[0]
+        )
+
+    def _log_prob(self, x):
+        x = convert_to_tensor(x, name="x")
+        return self._log_sum([component.log_prob(x) for component in self.components])
+
+    def _log_cdf(self, x):
+        x = convert_to_tensor(x, name="x")
+        return self._log_sum([component.log_cdf(x) for component in self.components])
+
+    def entropy_lower_bound(self, name="entropy_lower_bound"):
+        """The mean of the components' entropies: the mixture has at least that."""
+        with self._name_scope(name):
+            entropies = [component.entropy() for component in self.components]
+            return math.add_n([w * entropy for w, entropy in zip(self._weights(), entropies, strict=True)])
+
+    def _sample_n(self, n, seed=None):
+        if self._use_static_graph:
+            return self._sample_all(n, seed)
+        n = convert_to_tensor(n, name="n")
+        static_n = int(constant_value(n)) if constant_value(n) is not None else n
+        cat_samples = self.cat.sample(n, seed=seed)
+        batch_shape = self.batch_shape_tensor()
+        batch_size = math.reduce_prod(batch_shape) if not self.batch_shape.is_fully_defined() else int(np.prod(self.batch_shape.as_list()))
+        flat = array.reshape(cat_samples, [-1])
+        total = static_n * batch_size
+        places = array.dynamic_partition(
+            data=array.reshape(math.range(0, total), [-1]), partitions=flat, num_partitions=self.num_components
+        )
+        in_batch = array.dynamic_partition(
+            data=array.tile(math.range(0, batch_size), [static_n]), partitions=flat, num_partitions=self.num_components
+        )
+        drawn = []
+        for component, batch_index in zip(self.components, in_batch, strict=True):
+            count = array.size(batch_index)
+            seed = gen_new_seed(seed, "mixture")
+            samples = component.sample(count, seed=seed)
+            # A draw for each element of the batch was made; the ones that were chosen are taken out.
+            rows = batch_size * math.range(0, count) + batch_index
+            samples = array.reshape(samples, array.concat([[count * batch_size], self.event_shape_tensor()], 0))
+            drawn.append(array.gather(samples, rows, name="samples_class_c_gather"))
+        joined = array.dynamic_stitch(indices=places, data=drawn)
+        return array.reshape(joined, array.concat([array.reshape(n, [1]), batch_shape, self.event_shape_tensor()], 0))
+
+    def _sample_all(self, n, seed):
+        """Draw from every component and take the chosen ones: more work, but shapes are known."""
+        samples = []
+        cat_samples = self.cat.sample(n, seed=seed)
+        for component in self.components:
+            seed = gen_new_seed(seed, "mixture")
+            samples.append(component.sample(n, seed=seed))
+        stacked = array.stack(samples, axis=-self._static_event_shape.ndims - 1)
+        mask = array.one_hot(cat_samples, self.num_components, dtype=self.dtype)
+        mask = array.reshape(mask, array.concat([array.shape(mask), [1] * self._static_event_shape.ndims], 0))
+        return math.reduce_sum(stacked * mask, axis=-1 - self._static_event_shape.ndims)
+
+
+class MixtureSameFamily(Distribution):
+    """A mixture whose components are the last axis of one distribution's batch."""
+
+    def __init__(self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True, name="MixtureSameFamily"):
+        parameters = dict(locals())
+        with name_scope(name) as name:
+            self._mixture_distribution, self._components_distribution = mixture_distribution, components_distribution
+            self._event_ndims = components_distribution.event_shape.ndims
+            if self._event_ndims is None:
+                raise NotImplementedError("The rank of events has to be known while the graph is drawn")
+            if not mixture_distribution.dtype.is_integer:
+                raise ValueError(f"`mixture_distribution.dtype` ({mixture_distribution.dtype}) is not over integers")
+            if mixture_distribution.batch_shape.ndims not in (None, 0):
+                wanted = components_distribution.batch_shape[:-1]
+                if (
+                    wanted.is_fully_defined()
+                    and mixture_distribution.batch_shape.is_fully_defined()
+                    and mixture_distribution.batch_shape != wanted
+                ):
+                    raise ValueError(
+                        f"`mixture_distribution.batch_shape` ({mixture_distribution.batch_shape}) is not compatible with "
+                        f"`components_distribution.batch_shape` ({wanted})"
+                    )
+            km = mixture_distribution.logits.shape[-1].value
+            kc = components_distribution.batch_shape[-1].value
+            if km is not None and kc is not None and km != kc:
+                raise ValueError(
+                    f"`mixture_distribution components` ({km}) does not equal `components_distribution.batch_shape[-1]` ({kc})"
+                )
+            self._num_components = km or kc
+        super().__init__(
+            dtype=components_distribution.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents),
+            name=name,
+        )
+
+    mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses.")
+    components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
+
+    def _batch_shape_tensor(self):
+        return self.components_distribution.batch_shape_tensor()[:-1]
+
+    def _batch_shape(self):
+        return self.components_distribution.batch_shape.with_rank_at_least(1)[:-1]
+
+    def _event_shape_tensor(self):
+        return self.components_distribution.event_shape_tensor()
+
+    def _event_shape(self):
+        return self.components_distribution.event_shape
+
+    def _sample_n(self, n, seed=None):
+        # As in TensorFlow, both draws go by the graph's seed alone.
+        x = self.components_distribution.sample(n)
+        mask = array.one_hot(self.mixture_distribution.sample(n), self._num_components, dtype=self.dtype)
+        return math.reduce_sum(x * self._padded(mask), axis=-1 - self._event_ndims)
+
+    def _log_prob(self, x):
+        log_prob = self.components_distribution.log_prob(array.expand_dims(x, -1 - self._event_ndims))
+        return math.reduce_logsumexp(log_prob + nn.log_softmax(self.mixture_distribution.logits, axis=-1), axis=-1)
+
+    def _mean(self):
+        probs = self._padded(self.mixture_distribution.probs)
+        return math.reduce_sum(probs * self.components_distribution.mean(), axis=-1 - self._event_ndims)
+
+    def _log_cdf(self, x):
+        log_cdf = self.components_distribution.log_cdf(array.expand_dims(x, -1 - self._event_ndims))
+        return math.reduce_logsumexp(log_cdf + nn.log_softmax(self.mixture_distribution.logits, axis=-1), axis=-1)
+
+    def _variance(self):
+        probs = self._padded(self.mixture_distribution.probs)
+        axis = -1 - self._event_ndims
+        within = math.reduce_sum(probs * self.components_distribution.variance(), axis=axis)
+        mean = array.expand_dims(self._mean(), axis)
+        between = math.reduce_sum(probs * math.squared_difference(self.components_distribution.mean(), mean), axis=axis)
+        return within + between
+
+    def _covariance(self):
+        if self._event_ndims != 1:
+            raise NotImplementedError("covariance is not implemented")
+        probs = self._padded(self._padded(self.mixture_distribution.probs, 1), 1)
+        within = math.reduce_sum(probs * self.components_distribution.covariance(), axis=-3)
+        difference = self.components_distribution.mean() - array.expand_dims(self._mean(), -2)
+        return within + math.reduce_sum(probs * (difference[..., None] * difference[..., None, :]), axis=-3)
+
+    def _padded(self, x, ndims=None):
+        """Weights with axes for the events behind them."""
+        for _ in range(self._event_ndims if ndims is None else ndims):
+            x = array.expand_dims(x, -1)
+        return x
+
+
+class Independent(Distribution):
+    """A batch of distributions taken for one, whose events are draws of all of them."""
+
+    def __init__(self, distribution, reinterpreted_batch_ndims=None, validate_args=False, name=None):
+        parameters = dict(locals())
+        name = name or "Independent" + distribution.name.rstrip("/").rpartition("/")[2]
+        self._distribution = distribution
+        with name_scope(name) as name:
+            if reinterpreted_batch_ndims is None:
+                reinterpreted_batch_ndims = max(0, distribution.batch_shape.ndims - 1)
+            known = constant_value(convert_to_tensor(reinterpreted_batch_ndims, name="reinterpreted_batch_ndims"))
+            if known is None:
+                raise NotImplementedError("reinterpreted_batch_ndims has to be known while the graph is drawn")
+            self._ndims = int(known)
+            if distribution.batch_shape.ndims is not None and self._ndims > distribution.batch_shape.ndims:
+                raise ValueError(
+                    f"reinterpreted_batch_ndims({self._ndims}) cannot exceed distribution.batch_ndims({distribution.batch_shape.ndims})"
+                )
+        super().__init__(
+            dtype=distribution.dtype,
+            reparameterization_type=distribution.reparameterization_type,
+            validate_args=validate_args,
+            allow_nan_stats=distribution.allow_nan_stats,
+            parameters=parameters,
+            graph_parents=distribution._graph_parents,
+            name=name,
+        )
+
+    distribution = property(lambda self: self._distribution, doc="The batch of distributions.")
+    reinterpreted_batch_ndims = property(lambda self: self._ndims, doc="How many axes of the batch belong to events.")
+
+    def _batch_shape_tensor(self):
+        shape = self.distribution.batch_shape_tensor()
+        return shape[: -self._ndims] if self._ndims else shape
+
+    def _batch_shape(self):
+        shape = self.distribution.batch_shape
+        return TensorShape(None) if shape.ndims is None else shape[: shape.ndims - self._ndims]
+
+    def _event_shape_tensor(self):
+        shape = self.distribution.batch_shape_tensor()
+        return array.concat([shape[-self._ndims :] if self._ndims else shape[:0], self.distribution.event_shape_tensor()], 0)
+
+    def _event_shape(self):
+        shape = self.distribution.batch_shape
+        if shape.ndims is None:
+            return TensorShape(None)
+        return shape[shape.ndims - self._ndims :].concatenate(self.distribution.event_shape)
+
+    def _sample_n(self, n, seed=None):
+        return self.distribution.sample(sample_shape=n, seed=seed)
+
+    def _log_prob(self, x):
+        return self._added(self.distribution.log_prob(x))
+
+    def _entropy(self):
+        return self._added(self.distribution.entropy())
+
+    def _mean(self):
+        return self.distribution.mean()
+
+    def _variance(self):
+        return self.distribution.variance()
+
+    def _stddev(self):
+        return self.distribution.stddev()
+
+    def _mode(self):
+        return self.distribution.mode()
+
+    def _added(self, statistic):
+        return math.reduce_sum(statistic, axis=list(range(-self._ndims, 0)))
+
+
+@RegisterKL(Independent, Independent)
+def _kl_independent(a, b, name="kl_independent"):
+    if a.event_shape != b.event_shape:
+        raise ValueError("Event shapes do not match.")
+    with name_scope(name, "kl_independent"):
+        return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=list(range(-a.reinterpreted_batch_ndims, 0)))

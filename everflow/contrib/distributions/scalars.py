@@ -1,0 +1,273 @@
+"""Further distributions of single numbers, continuous ones."""
+
+from __future__ import annotations
+
+import math as pymath
+
+import numpy as np
+
+from everflow.distributions import normal_functions as special
+from everflow.distributions.checks import fill
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.gamma import Gamma
+from everflow.distributions.location_scale import LocationScale, Scalar
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_same_float_dtype
+from everflow.ops.grouping import with_dependencies
+
+
+class Logistic(LocationScale):
+    """The logistic distribution, whose distribution function is a sigmoid."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Logistic"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _sample_n(self, n, seed=None):
+        uniform = random.random_uniform(
+            shape=array.concat([[n], self.batch_shape_tensor()], 0),
+            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
+            maxval=1.0,
+            dtype=self.dtype,
+            seed=seed,
+        )
+        return (math.log(uniform) - math.log1p(-1.0 * uniform)) * self.scale + self.loc
+
+    def _log_prob(self, x):
+        z = self._z(x)
+        return -z - 2.0 * nn.softplus(-z) - math.log(self.scale)
+
+    def _log_cdf(self, x):
+        return -nn.softplus(-self._z(x))
+
+    def _cdf(self, x):
+        return math.sigmoid(self._z(x))
+
+    def _log_survival_function(self, x):
+        return -nn.softplus(self._z(x))
+
+    def _survival_function(self, x):
+        return math.sigmoid(-self._z(x))
+
+    def _entropy(self):
+        return 2 + math.log(self.scale * array.ones_like(self.loc))
+
+    def _mean(self):
+        return self.loc * array.ones_like(self.scale)
+
+    def _stddev(self):
+        return self.scale * array.ones_like(self.loc) * np.pi / pymath.sqrt(3)
+
+    def _mode(self):
+        return self._mean()
+
+    def _z(self, x):
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+
+class Cauchy(LocationScale):
+    """The Cauchy distribution, whose tails are so heavy that it has no mean."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Cauchy"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        probs = random.random_uniform(shape=shape, minval=0.0, maxval=1.0, dtype=self.dtype, seed=seed)
+        return self._quantile(probs)
+
+    def _log_prob(self, x):
+        return -math.log1p(math.square(self._z(x))) - (np.log(np.pi) + math.log(self.scale))
+
+    def _cdf(self, x):
+        return math.atan(self._z(x)) / np.pi + 0.5
+
+    def _log_cdf(self, x):
+        return math.log1p(2 / np.pi * math.atan(self._z(x))) - np.log(2)
+
+    def _entropy(self):
+        h = np.log(4 * np.pi) + math.log(self.scale)
+        return h * array.ones_like(self.loc)
+
+    def _quantile(self, p):
+        return self.loc + self.scale * math.tan(np.pi * (p - 0.5))
+
+    def _mode(self):
+        return self.loc * array.ones_like(self.scale)
+
+    def _mean(self):
+        if self.allow_nan_stats:
+            return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+        raise ValueError("`mean` is undefined for Cauchy distribution.")
+
+    def _stddev(self):
+        if self.allow_nan_stats:
+            return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+        raise ValueError("`stddev` is undefined for Cauchy distribution.")
+
+    def _z(self, x):
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+
+class HalfNormal(Scalar):
+    """The absolute values of normal draws around 0."""
+
+    _parameter_names = ("scale",)
+
+    def __init__(self, scale, validate_args=False, allow_nan_stats=True, name="HalfNormal"):
+        parameters = dict(locals())
+        with name_scope(name, values=[scale]) as name:
+            with control_dependencies([check.assert_positive(scale)] if validate_args else []):
+                self._scale = array.identity(scale, name="scale")
+        super().__init__(
+            dtype=self._scale.dtype,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            parameters=parameters,
+            graph_parents=[self._scale],
+            name=name,
+        )
+
+    scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
+
+    def _sample_n(self, n, seed=None):
+        shape = array.concat([[n], self.batch_shape_tensor()], 0)
+        sampled = random.random_normal(shape=shape, mean=0.0, stddev=1.0, dtype=self.dtype, seed=seed)
+        return math.abs(sampled * self.scale)
+
+    def _prob(self, x):
+        coeff = np.sqrt(2) / self.scale / np.sqrt(np.pi)
+        density = coeff * math.exp(-0.5 * (x / self.scale) ** 2)
+        return density * math.cast(x >= 0, self.dtype)
+
+    def _cdf(self, x):
+        truncated = nn.relu(x)
+        return math.erf(truncated / self.scale / np.sqrt(2.0))
+
+    def _entropy(self):
+        return 0.5 * math.log(np.pi * self.scale**2.0 / 2.0) + 0.5
+
+    def _mean(self):
+        return self.scale * np.sqrt(2.0) / np.sqrt(np.pi)
+
+    def _quantile(self, p):
+        return np.sqrt(2.0) * self.scale * special.ndtri((p + 1.0) / 2.0) / np.sqrt(2.0)
+
+    def _mode(self):
+        return array.zeros(self.batch_shape_tensor())
+
+    def _variance(self):
+        return self.scale**2.0 * (1.0 - 2.0 / np.pi)
+
+
+class InverseGamma(Scalar):
+    """The inverses of gamma draws."""
+
+    _parameter_names = ("concentration", "rate")
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration, rate]) as name:
+            with control_dependencies([check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []):
+                self._concentration = array.identity(concentration, name="concentration")
+                self._rate = array.identity(rate, name="rate")
+                assert_same_float_dtype([self._concentration, self._rate])
+        super().__init__(
+            dtype=self._concentration.dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
+            reparameterization_type=FULLY_REPARAMETERIZED,
+            parameters=parameters,
+            graph_parents=[self._concentration, self._rate],
+            name=name,
+        )
+
+    concentration = property(lambda self: self._concentration, doc="The shape of the density.")
+    rate = property(lambda self: self._rate, doc="The scale.")
+
+    def _sample_n(self, n, seed=None):
+        return 1.0 / random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
+
+    def _log_normalization(self):
+        return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
+
+    def _cdf(self, x):
+        return math.igammac(self.concentration, self.rate / x)
+
+    def _entropy(self):
+        return (
+            self.concentration
+            + math.log(self.rate)
+            + math.lgamma(self.concentration)
+            - (1.0 + self.concentration) * math.digamma(self.concentration)
+        )
+
+    def _mean(self):
+        return self._defined(self.rate / (self.concentration - 1.0), 1.0, "mean undefined when any concentration <= 1")
+
+    def _variance(self):
+        variance = math.square(self.rate) / math.square(self.concentration - 1.0) / (self.concentration - 2.0)
+        return self._defined(variance, 2.0, "variance undefined when any concentration <= 2")
+
+    def _mode(self):
+        return self.rate / (1.0 + self.concentration)
+
+    def _defined(self, value, above, message):
+        if self.allow_nan_stats:
+            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+            return where_v2(self.concentration > above, value, nan)
+        bound = convert_to_tensor(above, dtype=self.dtype)
+        return with_dependencies([check.assert_less(bound, self.concentration, message=message)], value)
+
+
+class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
+    """InverseGamma with `softplus` of both its parameters."""
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGammaWithSoftplusConcentrationRate"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration, rate]) as name:
+            super().__init__(
+                nn.softplus(concentration, name="softplus_concentration"),
+                nn.softplus(rate, name="softplus_rate"),
+                validate_args,
+                allow_nan_stats,
+                name,
+            )
+        self._parameters = parameters
+
+
+class Chi2(Gamma):
+    """The chi-squared distribution: sums of the squares of `df` standard normal draws."""
+
+    _parameter_names = ("df",)
+
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
+        parameters = dict(locals())
+        with name_scope(name, values=[df]) as name:
+            with control_dependencies([check.assert_positive(df)] if validate_args else []):
+                self._df = array.identity(df, name="df")
+            super().__init__(0.5 * self._df, convert_to_tensor(0.5, dtype=self._df.dtype), validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+    df = property(lambda self: self._df, doc="Degrees of freedom.")
+
+    def _own_parameters(self):
+        return [self._concentration, self._rate]
+
+
+class Chi2WithAbsDf(Chi2):
+    """Chi2 with `floor(abs(df))` degrees of freedom."""
+
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
+        parameters = dict(locals())
+        with name_scope(name, values=[df]) as name:
+            super().__init__(math.floor(math.abs(df, name="abs_df"), name="floor_abs_df"), validate_args, allow_nan_stats, name)
+        self._parameters = parameters

@@ -1,0 +1,209 @@
+"""TransformedDistribution: the draws of a distribution, mapped by a bijector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.contrib.distributions.bijectors.elementwise import Identity
+from everflow.distributions.distribution import Distribution
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math
+from everflow.ops.constants import constant
+
+
+def _truth(value):
+    """What a bool tensor is known to be."""
+    known = constant_value(value)
+    return None if known is None else bool(known)
+
+
+def _ndims(shape):
+    """The rank that a shape tensor stands for, as a constant."""
+    return constant(shape.shape[0].value, dtype=dtypes.int32)
+
+
+def _equal(x, y):
+    return constant(int(constant_value(x)) == int(constant_value(convert_to_tensor(y, name="Const"))))
+
+
+def _not(x):
+    return constant(not _truth(x))
+
+
+def _and(*facts):
+    return constant(all(_truth(fact) for fact in facts))
+
+
+class _Override:
+    """A shape that takes the place of a scalar distribution's own; its facts are constants in the graph, as TensorFlow has them there."""
+
+    def __init__(self, shape, base_is_scalar, zero, name):
+        self.tensor = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)
+        if self.tensor.shape.ndims != 1 or self.tensor.shape[0].value is None:
+            raise ValueError(f"{name} must be a vector of known length: the rank it stands for has to be known")
+        is_scalar = _equal(_ndims(self.tensor), 0)
+        if not _truth(is_scalar):
+            if _truth(_and(_not(base_is_scalar), _not(is_scalar))):
+                raise ValueError("base distribution not scalar")
+        self.given = _not(_equal(_ndims(self.tensor), zero))
+        known = constant_value(self.tensor)
+        self.ndims = self.tensor.shape[0].value
+        self.static = TensorShape([None] * self.ndims if known is None else [int(size) for size in known])
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of `bijector.forward(x)` for draws x of another.
+
+    `batch_shape` and `event_shape` make a batch, or vectors, of a scalar distribution's independent draws.
+
+    >>> log_normal = TransformedDistribution(tf.distributions.Normal(0.0, 1.0), bijectors.Exp())
+    """
+
+    def __init__(self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args=False, name=None):
+        parameters = dict(locals())
+        name = name or (("" if bijector is None else bijector.name) + _base_name(distribution))
+        with name_scope(name, values=[event_shape, batch_shape]) as name:
+            self._bijector = Identity(validate_args=validate_args) if bijector is None else bijector
+            zero = constant(0, dtype=dtypes.int32, name="zero")
+            self._empty = constant([], dtype=dtypes.int32, name="empty")
+            self._batch_override = _Override(batch_shape, distribution.is_scalar_batch(), zero, "batch_shape")
+            self._event_override = _Override(event_shape, distribution.is_scalar_event(), zero, "event_shape")
+            # Independent draws come in front of the base's own batch, so events made of them have to go behind it.
+            one_batch = _not(self._batch_override.given)
+            rotation = _and(self._event_override.given, one_batch, _not(distribution.is_scalar_batch()))
+            self._needs_rotation = _truth(rotation)
+            event_ndims = _ndims(self._event_override.tensor)
+            self._rotate_ndims = self._event_override.ndims if self._needs_rotation else 0
+            rotated = event_ndims if self._needs_rotation else 0
+            self._reduce_event_indices = math.range(rotated - event_ndims, rotated)
+        self._distribution = distribution
+        super().__init__(
+            dtype=distribution.dtype,
+            reparameterization_type=distribution.reparameterization_type,
+            validate_args=validate_args,
+            allow_nan_stats=distribution.allow_nan_stats,
+            parameters=parameters,
+            graph_parents=list(distribution._graph_parents) + list(self._bijector.graph_parents),
+            name=name,
+        )
+
+    distribution = property(lambda self: self._distribution, doc="Where draws come from.")
+    bijector = property(lambda self: self._bijector, doc="What maps them.")
+
+    def _event_ndims(self):
+        """The rank of the events that the bijector gives."""
+        ndims = self.event_shape.ndims
+        if ndims is None:
+            raise NotImplementedError("The rank of events has to be known while the graph is drawn")
+        return ndims
+
+    def _batch_shape_tensor(self):
+        return self._batch_override.tensor if self._batch_override.ndims else self.distribution.batch_shape_tensor()
+
+    def _batch_shape(self):
+        return self._batch_override.static if self._batch_override.ndims else self.distribution.batch_shape
+
+    def _event_shape_tensor(self):
+        own = self._event_override.tensor if self._event_override.ndims else self.distribution.event_shape_tensor()
+        return self.bijector.forward_event_shape_tensor(own)
+
+    def _event_shape(self):
+        return self.bijector.forward_event_shape(
+            self._event_override.static if self._event_override.ndims else self.distribution.event_shape
+        )
+
+    def _sample_n(self, n, seed=None, **distribution_kwargs):
+        draws = [n] if isinstance(n, Tensor) else constant([n], dtype=dtypes.int32)
+        first, last = (self._empty, draws) if self._needs_rotation else (draws, self._empty)
+        shape = _joined([first, self._batch_override.tensor, self._event_override.tensor, last])
+        x = self.distribution.sample(sample_shape=shape, seed=seed, **distribution_kwargs)
+        return self._rotated(x, 1)
+
+    def _call_sample_n(self, sample_shape, seed, name, bijector_kwargs=None, distribution_kwargs=None):
+        with self._name_scope(name, values=[sample_shape]):
+            from everflow.distributions.distribution import _as_vector
+
+            sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
+            sample_shape, n = _as_vector(sample_shape, "sample_shape")
+            x = self._sample_n(n, seed, **(distribution_kwargs or {}))
+            batch_event_shape = array.shape(x)[1:]
+            x = array.reshape(x, array.concat([sample_shape, batch_event_shape], 0))
+            # The bijector comes last, so that it knows the very tensor that is asked about later.
+            y = self.bijector.forward(x, **(bijector_kwargs or {}))
+            return self._set_sample_static_shape(y, sample_shape)
+
+    def _rotated(self, x, sign):
+        """Move the axes of events behind the batch (or back): by as many as events have."""
+        if not self._needs_rotation:
+            return x
+        ndims = array.rank(x)
+        shift = self._rotate_ndims * sign
+        order = math.mod(math.range(0, ndims) + shift, ndims)
+        return array.transpose(x, order)
+
+    def _log_prob(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        x = self.bijector.inverse(y, **(bijector_kwargs or {}))
+        log_det = self.bijector.inverse_log_det_jacobian(y, event_ndims=self._event_ndims(), **(bijector_kwargs or {}))
+        if isinstance(x, tuple):  # several values are mapped to one
+            parts = [self._log_prob_of(part, det, distribution_kwargs) for part, det in zip(x, log_det, strict=True)]
+            return math.reduce_logsumexp(array.stack(parts), axis=0)
+        return self._log_prob_of(x, log_det, distribution_kwargs)
+
+    def _log_prob_of(self, x, log_det, distribution_kwargs):
+        log_prob = self.distribution.log_prob(self._rotated(x, -1), **(distribution_kwargs or {}))
+        if self._event_override.ndims:
+            log_prob = math.reduce_sum(log_prob, self._reduce_event_indices)
+        return log_prob + log_det
+
+    def _scalar_only(self, method):
+        if self._event_override.ndims:
+            raise NotImplementedError(f"{method} is not implemented when overriding event_shape")
+
+    def _log_cdf(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only("log_cdf")
+        return self.distribution.log_cdf(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+
+    def _cdf(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only("cdf")
+        return self.distribution.cdf(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+
+    def _log_survival_function(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only("log_survival_function")
+        return self.distribution.log_survival_function(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+
+    def _survival_function(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only("survival_function")
+        return self.distribution.survival_function(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+
+    def _quantile(self, value, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only("quantile")
+        return self.bijector.forward(self.distribution.quantile(value, **(distribution_kwargs or {})), **(bijector_kwargs or {}))
+
+    def _entropy(self):
+        if not self.bijector.is_constant_jacobian:
+            raise NotImplementedError("entropy is not implemented")
+        entropy = self.distribution.entropy()
+        if self._event_override.ndims:
+            # Components are independent, so their entropies add up.
+            entropy *= math.cast(math.reduce_prod(self._event_override.tensor), dtype=entropy.dtype.base_dtype)
+        if self._batch_override.ndims:
+            entropy = array.tile(array.reshape(entropy, [1] * self._batch_override.ndims), self._batch_override.tensor)
+        dummy = array.zeros(array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)
+        return entropy - self.bijector.inverse_log_det_jacobian(dummy, event_ndims=self._event_ndims())
+
+
+def _joined(vectors):
+    """Vectors as one, a constant where all of them are."""
+    known = [constant_value(vector) if isinstance(vector, Tensor) else None for vector in vectors]
+    if any(value is None for value in known):
+        return array.concat(vectors, 0)
+    return constant(np.concatenate(known).astype(np.int32))
+
+
+def _base_name(distribution):
+    return distribution.name.rstrip("/").rpartition("/")[2] if "/" in distribution.name else distribution.name
