@@ -1,17 +1,15 @@
-"""tf.contrib.learn: its data sets and the names of modes. Its estimators became tf.estimator."""
+"""tf.contrib.learn: estimators as they were before tf.estimator, preprocessing, and data sets."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.contrib.learn import datasets, preprocessing
-
-
-class ModeKeys:
-    """What a model function is called for."""
-
-    TRAIN = "train"
-    EVAL = "eval"
-    INFER = "infer"
-
-    @classmethod
-    def validate(cls, key):
-        """Raise ValueError for anything else."""
-        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
-            raise ValueError(f"Invalid mode {key}.")
+from everflow.contrib.learn.column_inference import infer_real_valued_columns_from_input, infer_real_valued_columns_from_input_fn
+from everflow.contrib.learn.dnn import DNNClassifier, DNNEstimator, DNNRegressor
+from everflow.contrib.learn.dnn_linear_combined import DNNLinearCombinedClassifier, DNNLinearCombinedEstimator, DNNLinearCombinedRegressor
+from everflow.contrib.learn.estimator import BaseEstimator, Estimator, Evaluable, NotFittedError, SKCompat, Trainable
+from everflow.contrib.learn.heads import Head, multi_class_head, multi_label_head, no_op_train_fn, poisson_regression_head, regression_head
+from everflow.contrib.learn.linear import LinearClassifier, LinearEstimator, LinearRegressor
+from everflow.contrib.learn.metric_spec import MetricSpec
+from everflow.contrib.learn.model_ops import InputFnOps, ModeKeys, ModelFnOps, PredictionKey, ProblemType
+from everflow.contrib.learn.run_config import RunConfig, TaskType
+from everflow.train.hooks import NanLossDuringTrainingError

@@ -1,0 +1,135 @@
+"""Networks over the columns of tf.contrib.layers: `DNNClassifier`, `DNNRegressor` and `DNNEstimator` of tf.contrib.learn."""
+
+from __future__ import annotations
+
+from everflow.contrib import layers
+from everflow.contrib.learn.estimator import BaseEstimator
+from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.model_ops import ModeKeys
+from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
+from everflow.estimator.canned.layer_summaries import add_layer_summary
+from everflow.ops.nn import relu
+from everflow.ops.partitioned_variables import min_max_variable_partitioner
+from everflow.ops.variable_scope import variable_scope
+from everflow.train import AdagradOptimizer
+from everflow.train.global_step import get_global_step
+
+LEARNING_RATE = 0.05
+
+
+def features_by_name(features):
+    """Features as a dict; a tensor has the empty name."""
+    return dict(features) if isinstance(features, dict) else {"": features}
+
+
+def dnn_logits(features, mode, feature_columns, hidden_units, units, activation_fn, dropout, config, min_slice_size):
+    """The outputs of a fully connected network, made in the current variable scope."""
+    values = tuple(features.values())
+    partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=min_slice_size or 64 << 20)
+    with variable_scope("input_from_feature_columns", values=values, partitioner=partitioner) as scope:
+        net = layers.input_from_feature_columns(features, feature_columns, weight_collections=["dnn"], scope=scope)
+    for i, hidden in enumerate(hidden_units):
+        with variable_scope(f"hiddenlayer_{i}", values=(net,)) as scope:
+            net = layers.fully_connected(net, hidden, activation_fn=activation_fn, variables_collections=["dnn"], scope=scope)
+            if dropout is not None and mode == ModeKeys.TRAIN:
+                net = layers.dropout(net, keep_prob=1.0 - dropout)
+        add_layer_summary(net, f"dnn/hiddenlayer_{i}")
+    with variable_scope("logits", values=(net,)) as scope:
+        logits = layers.fully_connected(net, units, activation_fn=None, variables_collections=["dnn"], scope=scope)
+    add_layer_summary(logits, "dnn/logits")
+    return logits
+
+
+class _DNN(BaseEstimator):
+    """A network and a head."""
+
+    def __init__(self, head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
+                 feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size):  # fmt: skip
+        if embedding_lr_multipliers:
+            raise ValueError("embedding_lr_multipliers is not supported.")
+        self.feature_columns = tuple(feature_columns or [])
+        if not self.feature_columns:
+            raise ValueError("feature_columns must be given.")
+        self.hidden_units = tuple(hidden_units)
+        self.optimizer = optimizer
+        self._head = head
+        self._activation_fn = activation_fn
+        self._dropout = dropout
+        self._gradient_clip_norm = gradient_clip_norm
+        self._feature_engineering_fn = feature_engineering_fn
+        self._min_slice_size = input_layer_min_slice_size
+        super().__init__(model_dir=model_dir, config=config)
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        features = features_by_name(features)
+        partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
+        with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
+            logits = dnn_logits(
+                features,
+                mode,
+                self.feature_columns,
+                self.hidden_units,
+                self._head.logits_dimension,
+                self._activation_fn,
+                self._dropout,
+                config,
+                self._min_slice_size,
+            )
+
+            def train_op_fn(loss):
+                return layers.optimize_loss(
+                    loss=loss,
+                    global_step=get_global_step(),
+                    learning_rate=LEARNING_RATE,
+                    optimizer=self.optimizer or AdagradOptimizer,
+                    clip_gradients=self._gradient_clip_norm,
+                    name="dnn",
+                    summaries=[],
+                )
+
+            return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+
+
+class DNNEstimator(_DNN):
+    """A network over columns for any head of tf.contrib.learn."""
+
+    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer=None, activation_fn=relu, dropout=None,
+                 gradient_clip_norm=None, config=None, feature_engineering_fn=None, embedding_lr_multipliers=None,
+                 input_layer_min_slice_size=None):  # fmt: skip
+        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+
+
+class DNNClassifier(PredictsClasses, _DNN):
+    """A network over columns that tells classes apart.
+
+    >>> columns = [tf.contrib.layers.real_valued_column("", dimension=4)]
+    >>> classifier = tf.contrib.learn.DNNClassifier(feature_columns=columns, hidden_units=[10, 20, 10], n_classes=3)
+    >>> classifier.fit(x=data, y=labels, steps=2000)
+    >>> classifier.evaluate(x=data, y=labels)["accuracy"]
+    """
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
+                 activation_fn=relu, dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None,
+                 feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
+                 label_keys=None):  # fmt: skip
+        head = multi_class_head(
+            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
+        )
+        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+
+
+class DNNRegressor(PredictsScores, _DNN):
+    """A network over columns that predicts numbers."""
+
+    def __init__(self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, activation_fn=relu,
+                 dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
+                 label_dimension=1, embedding_lr_multipliers=None, input_layer_min_slice_size=None):  # fmt: skip
+        head = regression_head(
+            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
+        )
+        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip

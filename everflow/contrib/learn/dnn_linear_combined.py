@@ -1,0 +1,151 @@
+"""Wide and deep models over the columns of tf.contrib.layers: those of tf.contrib.learn."""
+
+from __future__ import annotations
+
+from everflow.contrib import layers
+from everflow.contrib.learn import dnn, linear
+from everflow.contrib.learn.estimator import BaseEstimator
+from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
+from everflow.estimator.canned.layer_summaries import add_layer_summary
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import control_dependencies, get_collection
+from everflow.ops.grouping import group
+from everflow.ops.nn import relu
+from everflow.ops.partitioned_variables import min_max_variable_partitioner
+from everflow.ops.state import assign_add
+from everflow.ops.variable_scope import variable_scope
+from everflow.train import AdagradOptimizer
+from everflow.train.global_step import get_global_step
+
+
+class _Combined(BaseEstimator):
+    """A linear model, a network and a head."""
+
+    def __init__(self, head, model_dir, linear_feature_columns, linear_optimizer, joint_linear_weights, dnn_feature_columns, dnn_optimizer,
+                 dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config, feature_engineering_fn,
+                 embedding_lr_multipliers, input_layer_min_slice_size, fix_global_step_increment_bug):  # fmt: skip
+        if embedding_lr_multipliers:
+            raise ValueError("embedding_lr_multipliers is not supported.")
+        self._linear_columns = tuple(linear_feature_columns or [])
+        self._dnn_columns = tuple(dnn_feature_columns or [])
+        if not self._linear_columns and not self._dnn_columns:
+            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+        self._head = head
+        self._linear_optimizer = linear_optimizer
+        self._joint_linear_weights = joint_linear_weights
+        self._dnn_optimizer = dnn_optimizer
+        self._dnn_hidden_units = dnn_hidden_units
+        self._dnn_activation_fn = dnn_activation_fn or relu
+        self._dnn_dropout = dnn_dropout
+        self._gradient_clip_norm = gradient_clip_norm
+        self._feature_engineering_fn = feature_engineering_fn
+        self._min_slice_size = input_layer_min_slice_size
+        self._counts_once = fix_global_step_increment_bug
+        super().__init__(model_dir=model_dir, config=config)
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        features = dnn.features_by_name(features)
+        values = tuple(features.values())
+        parts, units = [], self._head.logits_dimension
+        if self._dnn_columns:
+            if not self._dnn_hidden_units:
+                raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+            with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
+                parts.append(
+                    dnn.dnn_logits(
+                        features,
+                        mode,
+                        self._dnn_columns,
+                        self._dnn_hidden_units,
+                        units,
+                        self._dnn_activation_fn,
+                        self._dnn_dropout,
+                        config,
+                        self._min_slice_size,
+                    )
+                )
+        if self._linear_columns:
+            partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
+            with variable_scope("linear", values=values, partitioner=partitioner) as scope:
+                parts.append(linear.linear_logits(features, self._linear_columns, units, self._joint_linear_weights, scope))
+                add_layer_summary(parts[-1], "linear")
+        logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
+        return self._head.create_model_fn_ops(features, mode, labels, self._train_op, logits)
+
+    def _train_op(self, loss):
+        """One step of both optimizers. Each counts a step of its own unless it was asked to be counted once."""
+        ops = []
+        if self._dnn_columns:
+            ops.append(self._step(loss, "dnn", dnn.LEARNING_RATE, self._dnn_optimizer or AdagradOptimizer))
+        if self._linear_columns:
+            default = linear.default_optimizer(self._linear_columns)
+            ops.append(self._step(loss, "linear", default._learning_rate, self._linear_optimizer or default))
+        both = group(*ops)
+        if not self._counts_once:
+            return both
+        with control_dependencies([both]):
+            return assign_add(get_global_step(), 1).op
+
+    def _step(self, loss, scope, learning_rate, optimizer):
+        return layers.optimize_loss(
+            loss=loss,
+            global_step=get_global_step(),
+            learning_rate=learning_rate,
+            optimizer=optimizer,
+            clip_gradients=self._gradient_clip_norm,
+            variables=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=scope),
+            name=scope,
+            summaries=[],
+            increment_global_step=not self._counts_once,
+        )
+
+
+class DNNLinearCombinedEstimator(_Combined):
+    """A linear model and a network over columns, for any head of tf.contrib.learn."""
+
+    def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer=None, _joint_linear_weights=False,
+                 dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=None, dnn_dropout=None,
+                 gradient_clip_norm=None, config=None, feature_engineering_fn=None, embedding_lr_multipliers=None,
+                 fix_global_step_increment_bug=False, input_layer_partitioner=None):  # fmt: skip
+        if input_layer_partitioner is not None:
+            raise ValueError("input_layer_partitioner is not supported.")
+        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
+                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, None, fix_global_step_increment_bug)  # fmt: skip
+
+
+class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
+    """A wide and deep model that tells classes apart."""
+
+    def __init__(self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
+                 _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=relu,
+                 dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
+                 embedding_lr_multipliers=None, input_layer_min_slice_size=None, label_keys=None,
+                 fix_global_step_increment_bug=False):  # fmt: skip
+        head = multi_class_head(
+            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
+        )
+        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
+                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
+                         fix_global_step_increment_bug)  # fmt: skip
+
+
+class DNNLinearCombinedRegressor(PredictsScores, _Combined):
+    """A wide and deep model that predicts numbers."""
+
+    def __init__(self, model_dir=None, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
+                 _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=relu,
+                 dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, label_dimension=1, config=None,
+                 feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
+                 fix_global_step_increment_bug=False):  # fmt: skip
+        head = regression_head(
+            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
+        )
+        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
+                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
+                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
+                         fix_global_step_increment_bug)  # fmt: skip

@@ -1,0 +1,235 @@
+"""`Estimator` of tf.contrib.learn: fits, evaluates and predicts from arrays or input functions, on top of tf.estimator's."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from everflow.contrib.learn.input_arrays import ArrayFeeder
+from everflow.contrib.learn.metric_spec import metric_ops
+from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
+from everflow.contrib.learn.run_config import RunConfig
+from everflow.estimator import estimator as core
+from everflow.estimator.arguments import fn_args
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An estimator is asked for what it knows only after `fit`."""
+
+
+class Trainable:
+    """What can be fitted."""
+
+
+class Evaluable:
+    """What can be evaluated."""
+
+
+class BaseEstimator(Trainable, Evaluable):
+    """What estimators have in common. Subclasses say how a model is drawn, in `_model_ops`."""
+
+    def __init__(self, model_dir=None, config=None):
+        self._config = config or RunConfig()
+        self._metrics = None
+        self._core = core.Estimator(self._spec, model_dir=model_dir, config=self._config)
+
+    config = property(lambda self: self._core.config)
+    model_dir = property(lambda self: self._core.model_dir)
+
+    def _spec(self, features, labels, mode, config):
+        ops = self._model_ops(features, labels, mode, config)
+        if mode == ModeKeys.EVAL:
+            extra = metric_ops(self._metrics, features, labels, ops.predictions)
+            ops = ops._replace(eval_metric_ops={**(ops.eval_metric_ops or {}), **extra})
+        return ops.estimator_spec()
+
+    # --- fitting
+
+    def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
+        """Train for `steps` more steps, or up to step `max_steps`; gives itself."""
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        _check_inputs(x, y, input_fn, batch_size)
+        if max_steps is not None and self._has_reached(max_steps):
+            return self
+        hooks = _hooks(monitors, self)
+        if input_fn is None:
+            feeder = ArrayFeeder(x, y, batch_size, shuffle=True, epochs=None)
+            input_fn, hooks = feeder.input_fn, [*hooks, feeder]
+        self._core.train(input_fn, hooks, steps=steps, max_steps=max_steps)
+        return self
+
+    def _has_reached(self, max_steps):
+        with contextlib.suppress(ValueError):
+            return int(self._core.get_variable_value("global_step")) >= max_steps
+        return False
+
+    def partial_fit(self, x=None, y=None, input_fn=None, steps=1, batch_size=None, monitors=None):
+        """Train for a few steps on a part of the data; gives itself."""
+        return self.fit(x, y, input_fn, steps, batch_size, monitors)
+
+    # --- evaluating and predicting
+
+    def evaluate(self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
+                 checkpoint_path=None, hooks=None, log_progress=True):  # fmt: skip
+        """The loss and the metrics of the newest model: {name: value}; more metrics may be asked for."""
+        _check_inputs(x, y, input_fn, batch_size)
+        if feed_fn is not None:
+            raise ValueError("Can not provide feed_fn: give the data as x and y or by an input_fn.")
+        if metrics is not None and not isinstance(metrics, dict):
+            raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
+        self._require_checkpoint(checkpoint_path)
+        self._metrics = metrics
+        hooks = list(hooks or [])
+        if input_fn is None:
+            feeder = ArrayFeeder(x, y, batch_size)
+            input_fn = feeder.input_fn
+            hooks.append(feeder)
+        try:
+            return self._core.evaluate(input_fn, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
+        finally:
+            self._metrics = None
+
+    def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True, iterate_batches=False):
+        """Predictions, one example at a time, or as arrays of all; `outputs` picks some of them."""
+        _check_inputs(x, None, input_fn, batch_size)
+        self._require_checkpoint(None)
+        hooks = []
+        if input_fn is None:
+            feeder = ArrayFeeder(x, None, batch_size)
+            input_fn, hooks = feeder.input_fn, [feeder]
+        made = self._core.predict(input_fn, outputs, hooks, yield_single_examples=False)
+        batches = (_plain(batch) for batch in made)
+        if not as_iterable:
+            return _joined(list(batches))
+        return batches if iterate_batches else _examples(batches)
+
+    def _require_checkpoint(self, checkpoint_path):
+        if checkpoint_path is None and self._core.latest_checkpoint() is None:
+            raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
+
+    # --- what it has learnt
+
+    def get_variable_names(self):
+        """The names of all variables in the newest checkpoint."""
+        return self._core.get_variable_names()
+
+    def get_variable_value(self, name):
+        """The value of a variable in the newest checkpoint."""
+        return self._core.get_variable_value(name)
+
+    def get_params(self, deep=True):
+        """The arguments it was made with, as scikit-learn asks for them."""
+        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
+
+    def set_params(self, **params):
+        """Give it other arguments, as scikit-learn does."""
+        for key, value in params.items():
+            if key not in self.get_params():
+                raise ValueError(f"Invalid parameter {key} for estimator {type(self).__name__}")
+            setattr(self, key, value)
+        return self
+
+
+class Estimator(BaseEstimator):
+    """A model drawn by `model_fn(features, labels, mode, params, config, model_dir)`, which may have fewer arguments.
+
+    The function returns a `ModelFnOps`, or predictions, loss and train op.
+    """
+
+    def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
+        if model_fn is not None:
+            names = fn_args(model_fn)
+            if params is not None and "params" not in names:
+                raise ValueError(f"Estimator's model_fn ({model_fn}) does not have a params argument, but params ({params}) were passed.")
+        self._user_model_fn = model_fn
+        self._feature_engineering_fn = feature_engineering_fn
+        self.params = params
+        super().__init__(model_dir=model_dir, config=config)
+
+    @property
+    def model_fn(self):
+        """The model function, as `fn(features, labels, mode, config)`."""
+        return self._model_ops
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        given = {"mode": mode, "params": self.params, "config": config, "model_dir": self.model_dir}
+        names = fn_args(self._user_model_fn)
+        made = self._user_model_fn(features, labels, **{key: value for key, value in given.items() if key in names})
+        if isinstance(made, ModelFnOps):
+            return made
+        if not (isinstance(made, (list, tuple)) and len(made) == 3):
+            raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
+        return ModelFnOps(mode, *made)
+
+
+def _check_inputs(x, y, input_fn, batch_size):
+    if input_fn is None:
+        if x is None:
+            raise ValueError("Either x or input_fn must be provided.")
+    elif x is not None or y is not None:
+        raise ValueError("Can not provide both input_fn and x or y.")
+    elif batch_size is not None:
+        raise ValueError("Can not provide both input_fn and batch_size.")
+
+
+def _hooks(monitors, estimator):
+    """Monitors and hooks as hooks; monitors are told which estimator they watch."""
+    hooks = list(monitors) if isinstance(monitors, (list, tuple)) else [monitors] if monitors is not None else []
+    for hook in hooks:
+        if hasattr(hook, "set_estimator"):
+            hook.set_estimator(estimator)
+    return hooks
+
+
+def _plain(batch):
+    """A model that predicts one tensor gives arrays rather than dicts."""
+    return batch[PredictionKey.GENERIC] if isinstance(batch, dict) and list(batch) == [PredictionKey.GENERIC] else batch
+
+
+def _examples(batches):
+    for batch in batches:
+        if isinstance(batch, dict):
+            for i in range(len(next(iter(batch.values())))):
+                yield {key: value[i] for key, value in batch.items()}
+        else:
+            yield from batch
+
+
+def _joined(batches):
+    if batches and isinstance(batches[0], dict):
+        return {key: np.concatenate([batch[key] for batch in batches]) for key in batches[0]}
+    return np.concatenate(batches)
+
+
+class SKCompat:
+    """An estimator with the interface of scikit-learn: `fit(x, y)`, `predict(x)` and `score(x, y)` with arrays."""
+
+    def __init__(self, estimator):
+        self._estimator = estimator
+
+    def fit(self, x, y, batch_size=128, steps=None, max_steps=None, monitors=None):
+        """Train; gives itself."""
+        self._estimator.fit(x=x, y=y, batch_size=batch_size, steps=steps, max_steps=max_steps, monitors=monitors)
+        return self
+
+    def score(self, x, y, batch_size=128, steps=None, metrics=None, name=None):
+        """The loss and the metrics: {name: value}."""
+        result = self._estimator.evaluate(x=x, y=y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
+        return dict(result)
+
+    def predict(self, x, batch_size=128, outputs=None):
+        """Predictions as arrays."""
+        return BaseEstimator.predict(self._estimator, x=x, batch_size=batch_size, outputs=outputs, as_iterable=False)
+
+    def get_params(self, deep=True):
+        """The estimator's arguments."""
+        return self._estimator.get_params(deep)
+
+    def set_params(self, **params):
+        """Give the estimator other arguments."""
+        self._estimator.set_params(**params)
+        return self

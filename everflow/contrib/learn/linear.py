@@ -1,0 +1,94 @@
+"""Linear models over the columns of tf.contrib.layers: those of tf.contrib.learn."""
+
+from __future__ import annotations
+
+import math as python_math
+
+from everflow.contrib import layers
+from everflow.contrib.learn.dnn import features_by_name
+from everflow.contrib.learn.estimator import BaseEstimator
+from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection
+from everflow.ops.clip import clip_by_global_norm
+from everflow.ops.gradients import gradients
+from everflow.ops.partitioned_variables import min_max_variable_partitioner
+from everflow.ops.variable_scope import variable_scope
+from everflow.train import FtrlOptimizer
+from everflow.train.global_step import get_global_step
+
+
+def default_optimizer(feature_columns):
+    """Ftrl, the slower the more columns there are."""
+    return FtrlOptimizer(learning_rate=min(0.2, 1.0 / python_math.sqrt(len(feature_columns))))
+
+
+def linear_logits(features, feature_columns, units, joint_weights, scope):
+    """The sums of weights, made in `scope`."""
+    sums = layers.joint_weighted_sum_from_feature_columns if joint_weights else layers.weighted_sum_from_feature_columns
+    logits, _, _ = sums(features, feature_columns, num_outputs=units, weight_collections=["linear"], scope=scope)
+    return logits
+
+
+class _Linear(BaseEstimator):
+    """A linear model and a head."""
+
+    def __init__(self, head, feature_columns, model_dir, optimizer, gradient_clip_norm, joint_weights, config, feature_engineering_fn):
+        if not feature_columns:
+            raise ValueError("feature_columns must be given.")
+        self.feature_columns = tuple(feature_columns)
+        self.optimizer = optimizer
+        self._head = head
+        self._gradient_clip_norm = gradient_clip_norm
+        self._joint_weights = joint_weights
+        self._feature_engineering_fn = feature_engineering_fn
+        super().__init__(model_dir=model_dir, config=config)
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        features = features_by_name(features)
+        partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
+        with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
+            logits = linear_logits(features, self.feature_columns, self._head.logits_dimension, self._joint_weights, scope)
+
+            def train_op_fn(loss):
+                variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")
+                slopes = gradients(loss, variables)
+                if self._gradient_clip_norm:
+                    slopes, _ = clip_by_global_norm(slopes, self._gradient_clip_norm)
+                optimizer = self.optimizer() if callable(self.optimizer) else self.optimizer or default_optimizer(self.feature_columns)
+                return optimizer.apply_gradients(zip(slopes, variables), global_step=get_global_step())
+
+            return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+
+
+class LinearEstimator(_Linear):
+    """A linear model over columns for any head of tf.contrib.learn."""
+
+    def __init__(self, feature_columns, head, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
+                 _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
+        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn)
+
+
+class LinearClassifier(PredictsClasses, _Linear):
+    """A linear model over columns that tells classes apart."""
+
+    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
+                 enable_centered_bias=False, _joint_weight=False, config=None, feature_engineering_fn=None, label_keys=None):  # fmt: skip
+        head = multi_class_head(
+            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
+        )
+        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weight, config, feature_engineering_fn)
+
+
+class LinearRegressor(PredictsScores, _Linear):
+    """A linear model over columns that predicts numbers."""
+
+    def __init__(self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
+                 enable_centered_bias=False, label_dimension=1, _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
+        head = regression_head(
+            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
+        )
+        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn)

@@ -1,0 +1,99 @@
+"""What model functions and input functions of tf.contrib.learn return, and the names they use."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.estimator.spec import EstimatorSpec
+from everflow.framework.operation import Tensor
+
+
+class ModeKeys:
+    """What a model function is called for."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    INFER = "infer"
+
+    @classmethod
+    def validate(cls, key):
+        """Raise ValueError for anything else."""
+        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
+            raise ValueError(f"Invalid mode {key}.")
+
+
+class PredictionKey:
+    """Names of predictions."""
+
+    CLASSES = "classes"
+    PROBABILITIES = "probabilities"
+    LOGITS = "logits"
+    LOGISTIC = "logistic"
+    SCORES = "scores"
+    TOP_K = "top_k"
+    GENERIC = "output"
+
+
+class ProblemType:
+    """Kinds of problems."""
+
+    UNSPECIFIED = 0
+    CLASSIFICATION = 1
+    LINEAR_REGRESSION = 2
+    LOGISTIC_REGRESSION = 3
+
+
+InputFnOps = collections.namedtuple("InputFnOps", ["features", "labels", "default_inputs"])
+
+_FIELDS = [
+    "predictions",
+    "loss",
+    "train_op",
+    "eval_metric_ops",
+    "output_alternatives",
+    "training_chief_hooks",
+    "training_hooks",
+    "scaffold",
+    "mode",
+]
+
+
+class ModelFnOps(collections.namedtuple("ModelFnOps", _FIELDS)):
+    """The ops of a model for one mode: predictions, loss, train op and metrics."""
+
+    def __new__(cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, output_alternatives=None,
+                training_chief_hooks=None, training_hooks=None, scaffold=None):  # fmt: skip
+        ModeKeys.validate(mode)
+        if train_op is None and mode == ModeKeys.TRAIN:
+            raise ValueError("Missing train_op.")
+        if loss is None and mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
+            raise ValueError("Missing loss.")
+        if predictions is None and mode in (ModeKeys.INFER, ModeKeys.EVAL):
+            raise ValueError("Missing predictions.")
+        return super().__new__(
+            cls,
+            predictions=predictions,
+            loss=loss,
+            train_op=train_op,
+            eval_metric_ops=eval_metric_ops or {},
+            output_alternatives=output_alternatives,
+            training_chief_hooks=training_chief_hooks or [],
+            training_hooks=training_hooks or [],
+            scaffold=scaffold,
+            mode=mode,
+        )
+
+    def estimator_spec(self, default_serving_output_alternative_key=None):
+        """The same as what a model function of tf.estimator returns."""
+        # The mean of the loss is a metric there anyway.
+        metrics = {name: metric for name, metric in self.eval_metric_ops.items() if name != "loss"}
+        return EstimatorSpec(
+            mode=self.mode,
+            predictions=self.predictions,
+            loss=self.loss,
+            train_op=self.train_op.op if isinstance(self.train_op, Tensor) else self.train_op,
+            eval_metric_ops=metrics or None,
+            training_chief_hooks=self.training_chief_hooks,
+            training_hooks=self.training_hooks,
+            scaffold=self.scaffold,
+        )

@@ -1,0 +1,43 @@
+"""How the ready-made models of tf.contrib.learn predict: classes and probabilities, or numbers."""
+
+from __future__ import annotations
+
+from everflow.contrib.learn.model_ops import PredictionKey
+
+
+class _Predicts:
+    def _picked(self, key, x, input_fn, batch_size, as_iterable):
+        made = super().predict(x=x, input_fn=input_fn, batch_size=batch_size, outputs=[key], as_iterable=as_iterable)
+        return (prediction[key] for prediction in made) if as_iterable else made[key]
+
+
+class PredictsClasses(_Predicts):
+    """Of classifiers."""
+
+    def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):
+        """The class of each example, or dicts of what `outputs` asks for."""
+        if outputs:
+            return super().predict(x=x, input_fn=input_fn, batch_size=batch_size, outputs=outputs, as_iterable=as_iterable)
+        return self.predict_classes(x, input_fn, batch_size, as_iterable)
+
+    def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+        """The class of each example."""
+        return self._picked(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
+
+    def predict_proba(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+        """The probabilities of the classes for each example."""
+        return self._picked(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
+
+
+class PredictsScores(_Predicts):
+    """Of regressors."""
+
+    def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):
+        """The number for each example, or dicts of what `outputs` asks for."""
+        if outputs:
+            return super().predict(x=x, input_fn=input_fn, batch_size=batch_size, outputs=outputs, as_iterable=as_iterable)
+        return self.predict_scores(x, input_fn, batch_size, as_iterable)
+
+    def predict_scores(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+        """The number for each example."""
+        return self._picked(PredictionKey.SCORES, x, input_fn, batch_size, as_iterable)

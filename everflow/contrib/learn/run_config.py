@@ -1,0 +1,50 @@
+"""`RunConfig` of tf.contrib.learn: that of tf.estimator with the arguments of old."""
+
+from __future__ import annotations
+
+from everflow.estimator.run_config import RunConfig as EstimatorRunConfig
+from everflow.estimator.run_config import TaskType  # noqa: F401  It is part of this module's interface.
+from everflow.protos.config_pb2 import ConfigProto, GPUOptions
+
+
+class RunConfig(EstimatorRunConfig):
+    """How an estimator is run: seeds, how often it saves, and the session's options."""
+
+    def __init__(self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
+                 save_summary_steps=100, save_checkpoints_secs=600, save_checkpoints_steps=None, keep_checkpoint_max=5,
+                 keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, protocol=None, evaluation_master="", model_dir=None,
+                 session_config=None, session_creation_timeout_secs=7200):  # fmt: skip
+        options = GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction)
+        self._tf_config = ConfigProto(
+            log_device_placement=log_device_placement,
+            inter_op_parallelism_threads=num_cores,
+            intra_op_parallelism_threads=num_cores,
+            gpu_options=options,
+        )
+        super().__init__(
+            model_dir=model_dir,
+            tf_random_seed=tf_random_seed,
+            save_summary_steps=save_summary_steps,
+            save_checkpoints_steps=save_checkpoints_steps,
+            save_checkpoints_secs=None if save_checkpoints_steps is not None else save_checkpoints_secs,
+            session_config=session_config or self._tf_config,
+            keep_checkpoint_max=keep_checkpoint_max,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            log_step_count_steps=log_step_count_steps,
+            protocol=protocol,
+            session_creation_timeout_secs=session_creation_timeout_secs,
+        )
+        if master is not None:
+            self._master = master
+        if evaluation_master:
+            self._evaluation_master = evaluation_master
+
+    @property
+    def tf_config(self):
+        """The session's options that were made from the arguments."""
+        return self._tf_config
+
+    @property
+    def environment(self):
+        """Where it runs: "local" or "cloud"."""
+        return "cloud" if self.cluster_spec and self.cluster_spec.jobs else "local"
