@@ -6,6 +6,7 @@ from everflow.estimator.arguments import fn_args
 from everflow.feature_column.cache import FeatureTransformationCache
 from everflow.feature_column.numeric import NumericColumn, numeric_column
 from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, check_shapes, math
 from everflow.ops.constants import constant
@@ -58,6 +59,7 @@ def checked_labels(labels, logits, expected_dimension):
             "You must provide a labels Tensor. Given: None. Suggested troubleshooting steps: Check that your data contains your label feature. Check that your input_fn properly parses and returns labels."
         )
     with name_scope(None, "labels", (labels, logits)) as scope:
+        labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, SparseTensor):
             raise ValueError(
                 f"SparseTensor labels are not supported. labels must be a Tensor of shape [D0, D1, ..., DN, {expected_dimension}], e.g. "
