@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from everflow.framework import nest
+from everflow.framework import attachments, nest
 from everflow.framework.scopes import name_scope
 from everflow.ops.variables import Variable
 
@@ -35,6 +35,10 @@ class Module:
         self._name = name
         with name_scope(name) as scope:
             self._scope_name = scope
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        attachments.joined(self)
 
     @property
     def name(self):

@@ -29,6 +29,9 @@ def wrap_function(fn, signature, name=None):
     body._collections = {}
 
     def creator(next_creator, **kwargs):
+        if kwargs.get("use_resource") is None:
+            # Only their handles can come from outside.
+            kwargs["use_resource"] = True
         value = kwargs.get("initial_value")
         if isinstance(value, Tensor) and not value.is_eager and isinstance(value.graph, BodyGraph):
             kwargs["initial_value"] = lifted(value)

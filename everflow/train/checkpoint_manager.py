@@ -6,7 +6,7 @@ import collections
 import os
 import time
 
-from everflow.framework.scopes import get_default_session
+from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import file_io, logging
 from everflow.train.checkpoint_state import get_checkpoint_mtimes, get_checkpoint_state, latest_checkpoint, remove_checkpoint, write_state
 from everflow.train.restore_status import session_for
@@ -56,13 +56,9 @@ class CheckpointManager:
 
     def save(self, checkpoint_number=None):
         """Write the next checkpoint, delete what is too old, and return the new one's path."""
-        counter = self._checkpoint.save_counter
-        session = session_for(get_default_session())
-        with session.graph.as_default():
-            if self._count_up is None:
-                self._count_up = counter.assign_add(1, read_value=False)
-        session.run(self._count_up)
-        number = int(session.run(counter)) if checkpoint_number is None else int(checkpoint_number)
+        session = None if executing_eagerly() else session_for(get_default_session())
+        count = self._counted(session)
+        number = count if checkpoint_number is None else int(checkpoint_number)
         path = self._checkpoint.write(f"{self._prefix}-{number}", session=session)
         self._held.pop(path, None)
         self._held[path] = time.time()
@@ -73,6 +69,17 @@ class CheckpointManager:
         for old in expired:
             remove_checkpoint(old)
         return path
+
+    def _counted(self, session):
+        """Count up; gives the number."""
+        counter = self._checkpoint.save_counter
+        if session is None:
+            return int(counter.assign_add(1).numpy())
+        with session.graph.as_default():
+            if self._count_up is None:
+                self._count_up = counter.assign_add(1, read_value=False)
+        session.run(self._count_up)
+        return int(session.run(counter))
 
     def _expired(self, newest):
         """Drop and return the checkpoints beyond the number to keep; one in so many hours is kept for good."""

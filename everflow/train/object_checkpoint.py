@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.framework import dtypes
+from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import device, get_default_graph, init_scope
+from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
 from everflow.ops.constants import constant
 from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables import Variable
@@ -27,24 +27,27 @@ class _Text(SaveableObject):
 
 
 class _SaveOps:
-    """The nodes that save one state of the tree; made again only when the tree has changed."""
+    """The nodes that save one state of the tree; made again only when the tree has changed.
 
-    def __init__(self, tree):
+    What is no part of the graph (the tree, Python objects' state, the path) is fed; when executing eagerly it is there at once.
+    """
+
+    def __init__(self, tree, path=""):
         self.proto = tree.proto()
+        at_once = executing_eagerly()
         with device("/cpu:0"):
-            # Fed with the tree: it is no part of the graph.
-            self.graph_text = constant("", dtype=dtypes.string)
+            self.graph_text = constant(self.proto.SerializeToString() if at_once else "", dtype=dtypes.string)
         saveables, self.states = [], []
         for _, _, key, saveable, _ in tree.saveables():
             if isinstance(saveable, PythonState):
                 with device("/cpu:0"):
-                    text = constant("", dtype=dtypes.string)
+                    text = constant(saveable.serialize() if at_once else "", dtype=dtypes.string)
                 self.states.append((saveable, text))
                 saveable = _Text(text, key)
             saveables.append(saveable)
         saveables.append(_Text(self.graph_text, OBJECT_GRAPH_KEY))
         with device("/cpu:0"):
-            self.prefix = constant("", dtype=dtypes.string)
+            self.prefix = constant(path, dtype=dtypes.string)
         self.saved = SaverGraph(SaverDef.V2).save_objects(self.prefix, saveables)
 
     def run(self, session, path):
@@ -56,10 +59,11 @@ class _SaveOps:
 class RestoreOps:
     """The nodes that restore, one set for each graph: by key, so that restoring twice adds none."""
 
-    def __init__(self):
+    def __init__(self, path="model"):
         with device("/cpu:0"):
-            self.prefix = constant("model", dtype=dtypes.string)
+            self.prefix = constant(path, dtype=dtypes.string)
         self._made: dict[tuple[str, int], object] = {}
+        self._restored: list = []  # held, so that no other object gets the same id
 
     def ops_for(self, wanted, slot_ids):
         """Ops for [(object's id, key, object, saveable)]; slots are read one by one, the rest together where they are."""
@@ -83,6 +87,7 @@ class RestoreOps:
         for _, key, thing, saveable in entries:
             mine = tensors[position : position + len(saveable.specs)]
             position += len(mine)
+            self._restored.append(thing)
             with device(saveable.device):
                 self._made[key, id(thing)] = saveable.restore(mine, restored_shapes=None)
 
@@ -93,25 +98,37 @@ class ObjectSaver:
     def __init__(self, root):
         self._root = root
         self.nodes = _Nodes()
+        self._waiting: CheckpointLoadStatus | None = None
 
     def write(self, file_prefix, session=None):
         """Save to exactly this path; returns it."""
-        session = session_for(session)
         tree = ObjectTree(self._root)
         folder = os.path.dirname(file_prefix)
         if folder:
             file_io.recursive_create_dir(folder)
+        if executing_eagerly():
+            return _SaveOps(tree, file_prefix).saved.numpy().decode()
+        session = session_for(session)
         with session.graph.as_default():
             return self.nodes.save_ops(tree).run(session, file_prefix)
 
     def read(self, save_path):
-        """Prepare restoring from a path: the status returned runs it."""
+        """Prepare restoring from a path: the status returned runs it. When executing eagerly restore, now and whenever an object comes."""
         reader = open_checkpoint(save_path)
         if not reader.has(OBJECT_GRAPH_KEY):
-            return NameBasedSaverStatus(self._root, save_path)
-        status = CheckpointLoadStatus(self._root, save_path, read_object_graph(reader, save_path), reader, self.nodes.restore_ops())
+            status = NameBasedSaverStatus(self._root, save_path)
+            if executing_eagerly():
+                status.run_restore_ops()
+            return status
+        restore_ops = RestoreOps(save_path) if executing_eagerly() else self.nodes.restore_ops()
+        status = CheckpointLoadStatus(self._root, save_path, read_object_graph(reader, save_path), reader, restore_ops)
         status.restore_python_state()
         status.restore_ops()
+        if executing_eagerly():
+            if self._waiting is not None:
+                attachments.stop(self._waiting)
+            self._waiting = status
+            attachments.wait(status)
         return status
 
 
@@ -150,13 +167,16 @@ class Checkpoint(AutoTrackable):
 
     def save(self, file_prefix, session=None):
         """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
-        session = session_for(session)
         counter = self.save_counter
-        with session.graph.as_default():
-            if self._saver.nodes.count_up is None:
-                with device("/cpu:0"):
-                    self._saver.nodes.count_up = counter.assign_add(1)
-            number = int(session.run(self._saver.nodes.count_up))
+        if executing_eagerly():
+            number = int(counter.assign_add(1).numpy())
+        else:
+            session = session_for(session)
+            with session.graph.as_default():
+                if self._saver.nodes.count_up is None:
+                    with device("/cpu:0"):
+                        self._saver.nodes.count_up = counter.assign_add(1)
+                number = int(session.run(self._saver.nodes.count_up))
         path = self.write(f"{file_prefix}-{number}", session=session)
         write_state(os.path.dirname(file_prefix) or ".", path, [path], save_relative_paths=True)
         return path
@@ -173,7 +193,8 @@ class Checkpoint(AutoTrackable):
         status = self._saver.read(save_path)
         if isinstance(status, CheckpointLoadStatus):
             self.save_counter  # noqa: B018
-            status.restore_ops()
+            if not executing_eagerly():
+                status.restore_ops()
         return status
 
 

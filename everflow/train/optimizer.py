@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.distribute import context as distribution
-from everflow.framework import dtypes, nest, op_defs
+from everflow.framework import attachments, dtypes, nest, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
@@ -189,6 +189,7 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v, _ in converted]}.")
         with init_scope():
             self._create_slots(var_list)
+            attachments.joined(self)
         update_ops = []
         with name_scope(name, self._name) as name:
             self._prepare()

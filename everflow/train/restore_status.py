@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from everflow.framework.scopes import get_default_session
+from everflow.framework import attachments
+from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.ops.grouping import group
 from everflow.ops.variables import Variable
 from everflow.runtime.session import Session
 from everflow.train.saver import Saver
-from everflow.train.tracking import ObjectTree, PythonState, children_of
+from everflow.train.tracking import ObjectTree, PythonState, children_of, slot_of
 
 
 def session_for(session):
@@ -26,6 +27,12 @@ class CheckpointLoadStatus:
 
     def __init__(self, root, path, proto, reader, restore_ops):
         self._root, self._path, self._proto, self._reader, self._restore_ops = root, path, proto, reader, restore_ops
+        self._known: set[int] = set()
+
+    def joined(self, owner):
+        """Restore what came with something new on an object, when executing eagerly."""
+        if id(owner) in self._known and executing_eagerly():
+            self.restore_ops()
 
     def _match(self):
         """{id in the file: object here}; the first way to an object decides."""
@@ -39,11 +46,9 @@ class CheckpointLoadStatus:
                     waiting.append(child.node_id)
         for node_id, optimizer in list(matched.items()):
             for slot in self._proto.nodes[node_id].slot_variables:
-                variable = matched.get(slot.original_variable_node_id)
-                if isinstance(variable, Variable) and hasattr(optimizer, "get_slot"):
-                    found = optimizer.get_slot(variable, slot.slot_name)
-                    if found is not None:
-                        matched[slot.slot_variable_node_id] = found
+                found = slot_of(optimizer, matched.get(slot.original_variable_node_id), slot.slot_name)
+                if found is not None:
+                    matched[slot.slot_variable_node_id] = found
         return matched
 
     def _attributes(self):
@@ -58,8 +63,11 @@ class CheckpointLoadStatus:
         ]
 
     def restore_ops(self):
-        """The ops that restore what is matched by now."""
+        """The ops that restore what is matched by now; when executing eagerly they have run."""
         slot_ids = {s.slot_variable_node_id for node in self._proto.nodes for s in node.slot_variables}
+        self._known = {id(thing) for thing in self._match().values()}
+        if len(self._known) == len(self._proto.nodes):
+            attachments.stop(self)
         return self._restore_ops.ops_for([a for a in self._attributes() if not isinstance(a[2], PythonState)], slot_ids)
 
     def restore_python_state(self):
@@ -108,7 +116,9 @@ class CheckpointLoadStatus:
         return self
 
     def run_restore_ops(self, session=None):
-        """Restore, in a session."""
+        """Restore, in a session; nothing is left to do when executing eagerly."""
+        if executing_eagerly():
+            return
         session = session_for(session)
         with session.graph.as_default():
             ops = self.restore_ops()
@@ -116,7 +126,9 @@ class CheckpointLoadStatus:
             session.run(ops, {self._restore_ops.prefix: self._path})
 
     def initialize_or_restore(self, session=None):
-        """Initialize what the checkpoint does not have, and restore the rest."""
+        """Initialize what the checkpoint does not have, and restore the rest; nothing is left to do when executing eagerly."""
+        if executing_eagerly():
+            return
         session = session_for(session)
         restored = {id(thing) for _, _, thing, _ in self._attributes()}
         fresh = _initializers([t for t in ObjectTree(self._root).objects if id(t) not in restored])
@@ -155,6 +167,8 @@ class InitializationOnlyStatus:
 
     def initialize_or_restore(self, session=None):
         """Initialize everything."""
+        if executing_eagerly():
+            return
         session_for(session).run(_initializers(ObjectTree(self._root).objects))
 
 
@@ -181,6 +195,9 @@ class NameBasedSaverStatus:
 
     def run_restore_ops(self, session=None):
         """Restore all variables of the objects; NotFoundError names one that is missing."""
+        if executing_eagerly():
+            Saver(self._variables()).restore(None, self._path)
+            return
         session = session_for(session)
         with session.graph.as_default():
             Saver(self._variables()).restore(session, self._path)

@@ -51,6 +51,7 @@ class ResourceVariableSaveable(SaveableObject):
         tensor = restored_tensors[0]
         if restored_shapes is not None:
             tensor = array.reshape(tensor, restored_shapes[0])
+        self.var.shape.assert_is_compatible_with(tensor.shape)
         # Copied where the variable is, so that the assignment itself crosses no device.
         with device(self.handle_op.device):
             tensor = array.identity(tensor)

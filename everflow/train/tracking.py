@@ -11,9 +11,9 @@ import abc
 import collections
 
 from everflow.formats.checkpoint import open_checkpoint
+from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
 from everflow.framework.scopes import get_default_graph
-from everflow.layers.base import Layer
 from everflow.ops.module import Module
 from everflow.ops.saveables import SaveableObject
 from everflow.ops.variables import Variable
@@ -28,6 +28,10 @@ _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 class AutoTrackable:
     """Base class of objects whose attributes are what hangs on them."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        attachments.joined(self)
 
     def _checkpoint_children(self):
         return [(name, value) for name, value in vars(self).items() if is_trackable(value) or isinstance(value, (list, dict))]
@@ -56,9 +60,6 @@ def children_of(thing):
     """[(name, object)] that hang on an object, in the order of their coming."""
     if hasattr(thing, "_checkpoint_children"):
         return thing._checkpoint_children()
-    if isinstance(thing, Layer):
-        weights = thing._trainable_weights + thing._non_trainable_weights
-        return [(v.op.name.rpartition("/")[2], v) for v in weights]
     if isinstance(thing, Optimizer):
         graph = get_default_graph()
         own = [(name, v) for (name, _), v in thing._non_slot_dict.items() if v.op.graph is graph]
@@ -72,12 +73,22 @@ def children_of(thing):
     return []
 
 
+def slot_of(optimizer, variable, slot_name):
+    """What an optimizer keeps for a variable under a name, or None."""
+    if not isinstance(variable, Variable) or not hasattr(optimizer, "get_slot"):
+        return None
+    try:
+        return optimizer.get_slot(variable, slot_name)
+    except KeyError:  # Keras has it so
+        return None
+
+
 def saveables_for(thing, key_prefix):
     """[(attribute name, key, SaveableObject or PythonState, name in the graph)] of what an object saves itself."""
     if isinstance(thing, Variable):
         key = f"{key_prefix}{_ATTRIBUTES}/{VARIABLE_VALUE}"
         (saveable,) = saveables_of({key: thing})
-        return [(VARIABLE_VALUE, key, saveable, thing.op.name)]
+        return [(VARIABLE_VALUE, key, saveable, thing._shared_name)]
     if isinstance(thing, PythonState):
         return [("py_state", f"{key_prefix}{_ATTRIBUTES}/py_state", thing, "")]
     found = []
@@ -126,11 +137,11 @@ class ObjectTree:
     def _add_slots(self):
         plain = list(self.objects)
         for optimizer_id, optimizer in enumerate(plain):
-            if not isinstance(optimizer, Optimizer):
+            if not hasattr(optimizer, "get_slot_names"):
                 continue
             for slot_name in optimizer.get_slot_names():
                 for variable_id, variable in enumerate(plain):
-                    slot = optimizer.get_slot(variable, slot_name) if isinstance(variable, Variable) else None
+                    slot = slot_of(optimizer, variable, slot_name)
                     if slot is None:
                         continue
                     if id(slot) not in self._ids:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from everflow.framework import nest
+from everflow.framework import attachments, nest
 from everflow.ops.module import Module
 from everflow.ops.variables import Variable
 
@@ -31,6 +31,7 @@ class TrackedAttributes:
         if self.__dict__.get("_is_tracking", True) and not name.startswith("__"):
             self._remember(name, value)
         super().__setattr__(name, value)
+        attachments.joined(self)
 
     def __delattr__(self, name):
         self.__dict__.get("_tracked", {}).pop(name, None)
@@ -41,6 +42,7 @@ class TrackedAttributes:
 
     def _track(self, name, value):
         self.__dict__.setdefault("_tracked", {}).setdefault(name, value)
+        attachments.joined(self)
 
     def _remember(self, name, value):
         tracked = self.__dict__.setdefault("_tracked", {})
@@ -51,9 +53,9 @@ class TrackedAttributes:
             return
         for leaf in nest.flatten(value):
             if isinstance(leaf, Variable):
-                kept = self.__dict__.setdefault("_trainable_weights" if leaf.trainable else "_non_trainable_weights", [])
-                if all(leaf is not w for w in kept):
-                    kept.append(leaf)
+                lists = [self.__dict__.setdefault(kept, []) for kept in ("_trainable_weights", "_non_trainable_weights")]
+                if all(leaf is not w for kept in lists for w in kept):
+                    lists[0 if leaf.trainable else 1].append(leaf)
 
     def _holdings(self):
         """The layers, modules and variables in tracked attributes, in the order of their coming."""

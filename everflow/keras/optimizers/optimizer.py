@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from everflow.framework import dtypes, nest
+from everflow.framework import attachments, dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
@@ -273,6 +273,7 @@ class Optimizer:
                 _ = self.iterations
                 self._create_hypers()
                 self._create_slots(var_list)
+                attachments.joined(self)
             self._prepare(var_list)
             return self._apply(grads_and_vars, name)
 
