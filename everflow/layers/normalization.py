@@ -1,32 +1,18 @@
-"""Batch normalization, with its fused form, renormalization and virtual batches."""
+"""Batch normalization, and its functional form."""
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
+import contextlib
+
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
-from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.layers import normalization as keras_normalization
 from everflow.layers.base import Layer
-from everflow.layers.core import initializer_of
-from everflow.ops import array, initializers, math, nn, nn_normalization, state
-from everflow.ops.constants import constant
-from everflow.ops.control_flow import smart_cond, smart_constant_value
-from everflow.ops.variables import VariableAggregation, VariableSynchronization
+from everflow.ops import initializers
 
 _ZEROS, _ONES = initializers.zeros_initializer(), initializers.ones_initializer()
 
 
-def _composed(scale, offset, then_scale, then_offset):
-    """The scale and offset of two linear transforms after each other; None stands for none."""
-    if then_scale is not None:
-        scale, offset = scale * then_scale, offset * then_scale
-    if then_offset is not None:
-        offset += then_offset
-    return scale, offset
-
-
-class BatchNormalization(Layer):
+class BatchNormalization(keras_normalization.BatchNormalization, Layer):
     """Inputs scaled to zero mean and unit variance: of the batch while training, moving averages else.
 
     The averages are updated by ops in UPDATE_OPS; run them with the training step.
@@ -38,273 +24,21 @@ class BatchNormalization(Layer):
                  moving_mean_initializer=_ZEROS, moving_variance_initializer=_ONES, beta_regularizer=None, gamma_regularizer=None,
                  beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
                  trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
-        super().__init__(trainable=trainable, name=name, **kwargs)
-        self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.center = center
-        self.scale = scale
-        self.beta_initializer, self.gamma_initializer = initializer_of(beta_initializer), initializer_of(gamma_initializer)
-        self.moving_mean_initializer = initializer_of(moving_mean_initializer)
-        self.moving_variance_initializer = initializer_of(moving_variance_initializer)
-        self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
-        self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
-        self.renorm = renorm
-        self.virtual_batch_size = virtual_batch_size
-        self.adjustment = adjustment
-        if fused:
-            for argument in ("renorm", "virtual_batch_size", "adjustment"):
-                if getattr(self, argument):
-                    raise ValueError(f"Passing fused=True is not supported when {argument} is specified.")
-        self.fused = fused
-        if renorm:
-            renorm_clipping = renorm_clipping or {}
-            unknown = set(renorm_clipping) - {"rmax", "rmin", "dmax"}
-            if unknown:
-                raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
-            self.renorm_clipping = renorm_clipping
-            self.renorm_momentum = renorm_momentum
+        super().__init__(axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
+                         moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm,
+                         renorm_clipping, renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, **kwargs)  # fmt: skip
 
-    def _can_be_fused(self, rank):
-        return rank == 4 and not self.renorm and self.virtual_batch_size is None and self.adjustment is None and self.axis in ([1], [3])
-
-    def build(self, input_shape):
-        shape = TensorShape(input_shape)
-        if shape.rank is None:
-            raise ValueError("Input has undefined rank:", shape)
-        rank = shape.rank
-        axes = [self.axis] if isinstance(self.axis, int) else self.axis
-        if not isinstance(axes, list):
-            raise TypeError(f"axis must be int or list, type given: {type(self.axis)}")
-        self.axis = [rank + a if a < 0 else a for a in axes]
-        if any(not 0 <= a < rank for a in self.axis):
-            raise ValueError(f"Invalid axis: {axes}")
-        if len(set(self.axis)) != len(self.axis):
-            raise ValueError(f"Duplicate axis: {self.axis}")
-        self._check_virtual_batches()
-        if self.fused in (None, True):
-            possible = self._can_be_fused(rank)
-            if self.fused and not possible:
-                raise ValueError(
-                    f"Fused batch normalization takes inputs of rank 4 with one of the axes 1 and 3, not rank {rank} and {self.axis}"
-                )
-            self.fused = possible
-        if self.fused:
-            self._data_format = "NCHW" if self.axis == [1] else "NHWC"
-        sides = {axis: shape[axis].value for axis in self.axis}
-        if None in sides.values():
-            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {shape}")
-        self.input_spec = InputSpec(ndim=rank, axes=sides)
-        if len(self.axis) == 1 and self.virtual_batch_size is None:
-            param_shape = (sides[self.axis[0]],)
-        else:
-            param_shape = [sides.get(i, 1) for i in range(rank)]
-            if self.virtual_batch_size is not None:
-                # A dimension for the virtual batches is put in at the front.
-                param_shape.insert(1, 1)
-                self.axis = [axis + 1 for axis in self.axis]
-        self._make_variables(param_shape)
-        self.built = True
-
-    def _check_virtual_batches(self):
-        if self.virtual_batch_size is None:
-            return
-        if self.virtual_batch_size <= 0:
-            raise ValueError("virtual_batch_size must be a positive integer that divides the true batch size of the input Tensor")
-        if 0 in self.axis:
-            raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0")
-        if self.adjustment is not None:
-            raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
-
-    @property
-    def _param_dtype(self):
-        dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
-        return dtypes.float32 if dtype in (dtypes.float16, dtypes.bfloat16) else dtype
-
-    def _make_variables(self, shape):
-        dtype = self._param_dtype
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self.add_weight("gamma", shape, dtype, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint)
-        elif self.fused:
-            self._gamma_const = constant(1.0, dtype=dtype, shape=shape)
-        if self.center:
-            self.beta = self.add_weight("beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint)
-        elif self.fused:
-            self._beta_const = constant(0.0, dtype=dtype, shape=shape)
-        # Moving averages are whole, also where a scope partitions variables.
+    @contextlib.contextmanager
+    def _whole_variables(self):
         partitioner = self._scope.partitioner if self._scope else None
         if partitioner is not None:
             self._scope.set_partitioner(None)
-
-        def average(name, initializer):
-            return self.add_weight(
-                name,
-                shape,
-                dtype,
-                initializer,
-                synchronization=VariableSynchronization.ON_READ,
-                trainable=False,
-                aggregation=VariableAggregation.MEAN,
-            )
-
-        self.moving_mean = average("moving_mean", self.moving_mean_initializer)
-        self.moving_variance = average("moving_variance", self.moving_variance_initializer)
-        if self.renorm:
-            # A standard deviation starts as the root of what the variance starts with.
-            root = lambda *args, **kwargs: math.sqrt(self.moving_variance_initializer(*args, **kwargs))  # noqa: E731
-            self.moving_stddev = average("moving_stddev", root)
-            self.renorm_mean = average("renorm_mean", self.moving_mean_initializer)
-            self.renorm_stddev = average("renorm_stddev", root)
+        yield
         if partitioner is not None:
             self._scope.set_partitioner(partitioner)
 
-    @staticmethod
-    def _assign_moving_average(variable, value, momentum):
-        with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
-            decay = convert_to_tensor(1.0 - momentum, name="decay")
-            if decay.dtype != variable.dtype.base_dtype:
-                decay = math.cast(decay, variable.dtype.base_dtype)
-            delta = (variable - math.cast(value, variable.dtype.base_dtype)) * decay
-            return state.assign_sub(variable, delta, name=scope)
-
     def call(self, inputs, training=False):
-        if self.virtual_batch_size is not None:
-            return self._with_virtual_batches(inputs, training)
-        if self.fused:
-            return self._fused(inputs, training)
-        return self._normalized(inputs, training)
-
-    def _with_virtual_batches(self, inputs, training):
-        shape = inputs.shape.as_list()
-        if None in shape[1:]:
-            back = array.shape(inputs)
-            wanted = array.concat([[-1, self.virtual_batch_size], back[1:]], 0)
-        else:
-            back = [-1, *shape[1:]]
-            wanted = [-1, self.virtual_batch_size, *shape[1:]]
-        outputs = array.reshape(self._normalized(array.reshape(inputs, wanted), training), back)
-        outputs.set_shape(shape)
-        return outputs
-
-    def _fused(self, inputs, training):
-        beta = self.beta if self.center else self._beta_const
-        gamma = self.gamma if self.scale else self._gamma_const
-        options = {"epsilon": self.epsilon, "data_format": self._data_format}
-        output, mean, variance = smart_cond(
-            training,
-            lambda: nn_normalization.fused_batch_norm(inputs, gamma, beta, **options),
-            lambda: nn_normalization.fused_batch_norm(
-                inputs, gamma, beta, mean=self.moving_mean, variance=self.moving_variance, is_training=False, **options
-            ),
-        )
-        known = smart_constant_value(training)
-        if known is None:
-            momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
-        else:
-            momentum = convert_to_tensor(self.momentum)
-        if known or known is None:
-            self.add_update(lambda: self._assign_moving_average(self.moving_mean, mean, momentum))
-            self.add_update(lambda: self._assign_moving_average(self.moving_variance, variance, momentum))
-        return output
-
-    def _normalized(self, inputs, training):
-        shape = inputs.shape
-        rank = shape.rank
-        reduction_axes = [i for i in range(rank) if i not in self.axis]
-        if self.virtual_batch_size is not None:
-            del reduction_axes[1]
-        broadcast_shape = [1] * rank
-        broadcast_shape[self.axis[0]] = shape[self.axis[0]].value
-
-        def broadcast(v):
-            if v is not None and len(v.shape) != rank and reduction_axes != list(range(rank - 1)):
-                return array.reshape(v, broadcast_shape)
-            return v
-
-        scale, offset = broadcast(self.gamma), broadcast(self.beta)
-        known = smart_constant_value(training)
-        if known is not None and not known:
-            mean, variance = self.moving_mean, self.moving_variance
-        else:
-            if self.adjustment is not None:
-                adjust_scale, adjust_bias = self.adjustment(array.shape(inputs))
-                adjust_scale = smart_cond(training, lambda: adjust_scale, lambda: array.ones_like(adjust_scale))
-                adjust_bias = smart_cond(training, lambda: adjust_bias, lambda: array.zeros_like(adjust_bias))
-                scale, offset = _composed(adjust_scale, adjust_bias, scale, offset)
-            keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
-            batch_mean, batch_variance = nn_normalization.moments(inputs, reduction_axes, keep_dims=keep_dims)
-            mean = smart_cond(training, lambda: batch_mean, lambda: self._value_of(self.moving_mean))
-            variance = smart_cond(training, lambda: batch_variance, lambda: self._value_of(self.moving_variance))
-            new_mean, new_variance = mean, variance
-            if self.virtual_batch_size is not None:
-                new_mean = math.reduce_mean(mean, axis=1, keepdims=True)
-                new_variance = math.reduce_mean(variance, axis=1, keepdims=True)
-            if self.renorm:
-                r, d, new_mean, new_variance = self._renormalized(new_mean, new_variance, training)
-                r = broadcast(array.stop_gradient(r, name="renorm_r"))
-                d = broadcast(array.stop_gradient(d, name="renorm_d"))
-                scale, offset = _composed(r, d, scale, offset)
-            self._add_average_updates(new_mean, new_variance, training)
-        mean, variance = math.cast(mean, inputs.dtype), math.cast(variance, inputs.dtype)
-        offset = None if offset is None else math.cast(offset, inputs.dtype)
-        scale = None if scale is None else math.cast(scale, inputs.dtype)
-        outputs = nn_normalization.batch_normalization(inputs, broadcast(mean), broadcast(variance), offset, scale, self.epsilon)
-        outputs.set_shape(shape)
-        return outputs
-
-    @staticmethod
-    def _value_of(variable):
-        return variable.value() if hasattr(variable, "value") and not hasattr(variable, "handle") else convert_to_tensor(variable)
-
-    def _add_average_updates(self, new_mean, new_variance, training):
-        def move_mean():
-            return self._assign_moving_average(self.moving_mean, new_mean, self.momentum)
-
-        def move_variance():
-            if not self.renorm:
-                return self._assign_moving_average(self.moving_variance, new_variance, self.momentum)
-            # The deviation is what is averaged; the variance follows from it.
-            deviation = self._assign_moving_average(self.moving_stddev, math.sqrt(new_variance + self.epsilon), self.momentum)
-            return state.assign(self.moving_variance, nn.relu(deviation * deviation - self.epsilon), name="AssignNewValue")
-
-        self.add_update(lambda: smart_cond(training, move_mean, lambda: self.moving_mean))
-        self.add_update(lambda: smart_cond(training, move_variance, lambda: self.moving_variance))
-
-    def _renormalized(self, mean, variance, training):
-        """(r, d, mean, variance): corrections towards the moving averages, and what the averages are updated with."""
-        deviation = math.sqrt(variance + self.epsilon)
-        moving_mean = self.renorm_mean
-        moving_deviation = math.maximum(self.renorm_stddev, math.sqrt(self.epsilon))
-        r = deviation / moving_deviation
-        d = (mean - moving_mean) / moving_deviation
-        # The corrections use the averages as they were before this step.
-        with control_dependencies([r, d]):
-            mean, deviation = array.identity(mean), array.identity(deviation)
-        low, high, limit = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
-        if low is not None:
-            r = math.maximum(r, low)
-        if high is not None:
-            r = math.minimum(r, high)
-        if limit is not None:
-            d = math.minimum(math.maximum(d, -limit), limit)
-        r = smart_cond(training, lambda: r, lambda: array.ones_like(r))
-        d = smart_cond(training, lambda: d, lambda: array.zeros_like(d))
-
-        def update(variable, value):
-            value = array.identity(value)
-            return smart_cond(
-                training,
-                lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
-                lambda: array.identity(variable),
-            )
-
-        updates = [update(self.renorm_mean, mean), update(self.renorm_stddev, deviation)]
-        with control_dependencies(updates):
-            return r, d, array.identity(mean), array.identity(variance)
-
-    def compute_output_shape(self, input_shape):
-        return TensorShape(input_shape)
+        return super().call(inputs, training=training)
 
 
 def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer=_ZEROS,

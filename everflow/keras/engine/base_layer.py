@@ -189,7 +189,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             self._dtype = dtype.base_dtype.name
         initializer = keras_initializers.get(initializer)
         regularizer = regularizers.get(regularizer)
-        trainable = _resolve_trainable(trainable, synchronization)
+        trainable = resolve_trainable(trainable, synchronization)
         if initializer is None:
             initializer = _default_initializer(name, dtype)
         if callable(kwargs.get("getter")):
@@ -259,7 +259,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         training = self._resolve_training(args, kwargs)
         if needs_history(inputs):
             give_history(inputs)
-        with call_context.enter(self, training):
+        with call_context.enter(self, inputs, training):
             assert_input_compatibility(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
                 self._maybe_build(inputs)
@@ -422,7 +422,8 @@ def unique(items):
     return list({id(item): item for item in items}.values())
 
 
-def _resolve_trainable(trainable, synchronization):
+def resolve_trainable(trainable, synchronization):
+    """Whether a variable is trained, where the program may have left it open."""
     if synchronization == VariableSynchronization.ON_READ:
         if trainable:
             raise ValueError(

@@ -10,7 +10,7 @@ class CallContext(threading.local):
     """The innermost call that is going on in this thread."""
 
     def __init__(self):
-        self.layer = None
+        self.layer = self.inputs = None
         self.training = None
         self.depth = 0
 
@@ -19,17 +19,17 @@ class CallContext(threading.local):
         return self.depth > 0
 
     @contextlib.contextmanager
-    def enter(self, layer, training):
-        """Inside: `layer` is being called. `training` is what it was told, None if nothing; then the layers around decide."""
-        saved = self.layer, self.training
-        self.layer, self.depth = layer, self.depth + 1
+    def enter(self, layer, inputs, training):
+        """Inside: `layer` is being called on `inputs`. `training` is what it was told, None if nothing; then the layers around decide."""
+        saved = self.layer, self.inputs, self.training
+        self.layer, self.inputs, self.depth = layer, inputs, self.depth + 1
         if training is not None:
             self.training = training
         try:
             yield
         finally:
             self.depth -= 1
-            self.layer, self.training = saved
+            self.layer, self.inputs, self.training = saved
 
 
 call_context = CallContext()

@@ -80,15 +80,18 @@ class LayerLosses:
 
     def add_update(self, updates, inputs=None):
         """Add ops (or functions that make them) to run with each training step."""
-        # Updates made while a layer is called are of that call's inputs.
-        conditional = inputs is not None or call_context.in_call
+        if call_context.in_call:
+            relevant = nest.flatten(call_context.inputs)
+        else:
+            relevant = [t for node in self._inbound_nodes for t in nest.flatten(node.input_tensors)]
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             update = update() if callable(update) else update
             if update is None or executing_eagerly():
                 continue
             if not isinstance(update, Operation):
                 update = update.op if hasattr(update, "op") else convert_to_tensor(update).op
-            update._unconditional_update = not conditional
+            # One that doesn't depend on the inputs holds for all models with this layer.
+            update._unconditional_update = not reachable(relevant, [update])
             self._updates.append(update)
 
     def get_updates_for(self, inputs):
