@@ -62,9 +62,4 @@ def _arrays(values):
     if isinstance(values, dict):
         return {key: _arrays(value) for key, value in values.items()}
     array = np.asarray(getattr(values, "values", values))
-    if array.dtype == object and array.size:
-        array = np.array(array.tolist())
-    # Numbers go in as float32, and as int64 for labels and ids.
-    if array.dtype.kind == "f":
-        return array.astype(np.float32)
-    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+    return np.array(array.tolist()) if array.dtype == object and array.size else array
