@@ -128,7 +128,7 @@ class MasterSession:
         program = prune(wanted, fed, done)
         if self._config.graph_options.place_pruned_graph:
             self._placer.place([n.op for n in program.nodes])
-        parts = partition(program, fed, self._placer.device_of, self._incarnations, graph)
+        parts = partition(program, fed, self._placer.device_of, self._incarnations, graph, self._worker.task)
         tasks = {}
         for task, part in parts.items():
             request = worker_pb2.RegisterGraphRequest(

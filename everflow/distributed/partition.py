@@ -38,15 +38,20 @@ def task_of(device: str) -> str:
     return device.rpartition("/device:")[0]
 
 
-def partition(program: Program, feeds: list, device_of, incarnations: dict[str, int], graph) -> dict[str, Part]:
-    """Task name → its part of a program, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed."""
+def partition(program: Program, feeds: list, device_of, incarnations: dict[str, int], graph, here: str) -> dict[str, Part]:
+    """Task name → its part of a program, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
+
+    `here` is the task of the master.
+    """
     found = structure(program)
     order = flattened(schedule(program, found).items)
-    return _Cutter(program, feeds, found, order, device_of, incarnations).cut(graph)
+    return _Cutter(program, feeds, found, order, device_of, incarnations, here).cut(graph)
 
 
 class _Cutter:
-    def __init__(self, program: Program, feeds: list, found: Structure, order: list[Node], device_of, incarnations: dict[str, int]):
+    def __init__(
+        self, program: Program, feeds: list, found: Structure, order: list[Node], device_of, incarnations: dict[str, int], here: str
+    ):
         self.program = program
         self.feeds = feeds
         self.found = found
@@ -68,6 +73,9 @@ class _Cutter:
         self.awaited: dict[Node, dict[str, None]] = {}  # node → tasks that need to know that it ran
         self.names: dict = {}  # (task, edge, node or what was made for it) → node or tensor name
         self.serial = 0
+        # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent at once.
+        fetched = [f for f in program.fetches if isinstance(f, tuple) and f[0].type != FEED]
+        self.sent_at_once = {f for f in fetched if is_ref(*f) and self.tasks[f[0]] != here}
 
     def cut(self, graph) -> dict[str, Part]:
         for node in self.order:
@@ -79,6 +87,8 @@ class _Cutter:
         for node in self.order:
             self.add_original(node)
             for output in range(len(node.output_dtypes)):
+                if (node, output) in self.sent_at_once:
+                    self.copy((node, output))
                 for task in self.wanted.get((node, output), ()):
                     self.send((node, output), task)
             for task in self.awaited.get(node, ()):
@@ -191,6 +201,13 @@ class _Cutter:
                 self.names[key] = self.receive(edge, task)
         return self.names[key]
 
+    def copy(self, edge) -> None:
+        """Let a fetch take the value that a variable has at this point."""
+        node, output = edge
+        source = f"{node.name}:{output}" if output else node.name
+        name = self.add(self.tasks[node], "DeepCopy", self.new_name(node.name), [source], T=node.output_dtypes[output].base_dtype)
+        self.names["fetch", node, output] = name
+
     def copy_constant(self, node: Node, task: str) -> str:
         made = node_def_pb2.NodeDef()
         made.CopyFrom(node.op.node_def)
@@ -270,7 +287,7 @@ class _Cutter:
             return
         ends = self.ends(self.devices[node], self.devices[node])
         made = edges.end_node(edges.SEND, self.new_name(node.name), node.output_dtypes[output], tensor_name, ends, True)
-        made.input.append(self.input_name(edge, task))
+        made.input.append(self.names.get(("fetch", node, output)) or self.input_name(edge, task))
         self.part(task).graph_def.node.append(made)
         self.part(task).fetches[tensor_name] = edges.rendezvous_key(*ends, tensor_name)
 
