@@ -174,7 +174,8 @@ def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5
         beta = math.cast(beta, dtype)
         step = math.minimum(math.cast(global_step, dtype), decay_steps)
         line = (decay_steps - step) / decay_steps
-        cosine = _half_cosine(2.0 * num_periods * (step / decay_steps))
+        fraction = step / decay_steps
+        cosine = _half_cosine(2.0 * num_periods * fraction)
         decayed = (alpha + line) * cosine + beta
         return math.multiply(initial, decayed, name=name)
 

@@ -18,13 +18,13 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, init_scope, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import floatx
-from everflow.keras.backend.state import track_variable, unique_object_name
+from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.keras.engine.layer_losses import LayerLosses
 from everflow.keras.engine.node import has_history
-from everflow.keras.engine.tracked_attributes import TrackedAttributes, untracked
+from everflow.keras.engine.tracked_attributes import TrackedAttributes, tracked, untracked
 from everflow.ops import initializers
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.module import Module
@@ -248,11 +248,19 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     def _name_scope(self):
         return self.name
 
+    @tracked
     def __call__(self, inputs, *args, **kwargs):
         """Make the weights at the first call, and compute the outputs."""
         from everflow.keras.engine.op_layers import give_history, needs_history
 
         inputs = _as_tensors(inputs)
+        if executing_eagerly():
+            if any(isinstance(x, Tensor) and not x.is_eager for x in nest.flatten(inputs)):
+                # Models are drawn in a graph of their own, also where all else runs at once.
+                with get_graph().as_default():
+                    return self(inputs, *args, **kwargs)
+            if not call_context.in_call:
+                self._clear_losses()
         masks = _collected_masks(inputs)
         if self._call_takes("mask") and not self._is_given("mask", args, kwargs) and masks is not None:
             kwargs["mask"] = masks

@@ -11,17 +11,25 @@ from everflow.ops.variables import Variable
 
 def untracked(method):
     """Decorator: attributes that a method sets are the machinery's own, and not remembered."""
+    return _with_tracking(method, False)
 
+
+def tracked(method):
+    """Decorator: attributes are remembered in a method, also where one that is `untracked` calls it: it runs the program's own code."""
+    return _with_tracking(method, True)
+
+
+def _with_tracking(method, is_tracking):
     @functools.wraps(method)
-    def quietly(self, *args, **kwargs):
+    def switched(self, *args, **kwargs):
         before = self.__dict__.get("_is_tracking", True)
-        self.__dict__["_is_tracking"] = False
+        self.__dict__["_is_tracking"] = is_tracking
         try:
             return method(self, *args, **kwargs)
         finally:
             self.__dict__["_is_tracking"] = before
 
-    return quietly
+    return switched
 
 
 class TrackedAttributes:

@@ -1,15 +1,14 @@
-"""tf.keras.optimizers.schedules: learning rates that follow the count of steps."""
+"""tf.keras.optimizers.schedules: learning rates that follow the count of steps, as the decays of tf.train compute them."""
 
 from __future__ import annotations
 
 import abc
+import inspect
 
-from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
-from everflow.ops import array, math
-from everflow.ops.constants import constant
+from everflow.ops import math
 from everflow.ops.control_flow.conditionals import case
 
 
@@ -30,49 +29,56 @@ class LearningRateSchedule(abc.ABC):
         return cls(**config)
 
 
-class ExponentialDecay(LearningRateSchedule):
-    """The rate times `decay_rate` every `decay_steps`, smoothly or, as a staircase, at once."""
+_GIVEN = inspect.Parameter.empty
 
-    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.decay_rate = decay_rate
-        self.staircase = staircase
-        self.name = name
+
+def _of_train(class_name, function_name, **arguments):
+    """The class of a decay of tf.train. `arguments` are those it has after the rate and the step, with their defaults."""
+    names = ["initial_learning_rate", *arguments, "name"]
+    defaults = {"initial_learning_rate": _GIVEN, **arguments, "name": None}
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature(
+        [inspect.Parameter("self", kind), *(inspect.Parameter(name, kind, default=defaults[name]) for name in names)]
+    )
+
+    def __init__(self, *args, **kwargs):
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        for name in names:
+            setattr(self, name, given.arguments[name])
 
     def __call__(self, step):
-        with name_scope(self.name or "ExponentialDecay") as name:
-            initial = convert_to_tensor(self.initial_learning_rate, name="initial_learning_rate")
-            decay_steps = math.cast(self.decay_steps, initial.dtype)
-            decay_rate = math.cast(self.decay_rate, initial.dtype)
-            part = math.cast(step, initial.dtype) / decay_steps
-            if self.staircase:
-                part = math.floor(part)
-            return math.multiply(initial, math.pow(decay_rate, part), name=name)
+        # tf.train is built on layers: it is loaded when it is needed.
+        from everflow.train import learning_rate
+
+        # The function below the one that, in eager mode, waits for the step.
+        decay = inspect.unwrap(getattr(learning_rate, function_name))
+        return decay(self.initial_learning_rate, step, **{name: getattr(self, name) for name in arguments}, name=self.name)
 
     def get_config(self):
-        return {
-            "initial_learning_rate": self.initial_learning_rate,
-            "decay_steps": self.decay_steps,
-            "decay_rate": self.decay_rate,
-            "staircase": self.staircase,
-            "name": self.name,
-        }
+        return {name: getattr(self, name) for name in names}
+
+    __init__.__signature__ = signature
+    members = {"__init__": __init__, "__call__": __call__, "get_config": get_config, "__module__": __name__}
+    return type(class_name, (LearningRateSchedule,), {**members, "__doc__": f"The learning rate of `tf.train.{function_name}`."})
 
 
-class InverseTimeDecay(ExponentialDecay):
-    """The rate divided by 1 + decay_rate * step / decay_steps."""
-
-    def __call__(self, step):
-        with name_scope(self.name or "InverseTimeDecay") as name:
-            initial = convert_to_tensor(self.initial_learning_rate, name="initial_learning_rate")
-            decay_steps = math.cast(self.decay_steps, initial.dtype)
-            decay_rate = math.cast(self.decay_rate, initial.dtype)
-            part = math.cast(step, initial.dtype) / decay_steps
-            if self.staircase:
-                part = math.floor(part)
-            one = math.cast(constant(1), initial.dtype)
-            return math.divide(initial, math.add(one, math.multiply(decay_rate, part)), name=name)
+ExponentialDecay = _of_train("ExponentialDecay", "exponential_decay", decay_steps=_GIVEN, decay_rate=_GIVEN, staircase=False)
+InverseTimeDecay = _of_train("InverseTimeDecay", "inverse_time_decay", decay_steps=_GIVEN, decay_rate=_GIVEN, staircase=False)
+PolynomialDecay = _of_train("PolynomialDecay", "polynomial_decay", decay_steps=_GIVEN, end_learning_rate=0.0001, power=1.0, cycle=False)
+CosineDecay = _of_train("CosineDecay", "cosine_decay", decay_steps=_GIVEN, alpha=0.0)
+CosineDecayRestarts = _of_train("CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=_GIVEN, t_mul=2.0, m_mul=1.0, alpha=0.0)
+LinearCosineDecay = _of_train("LinearCosineDecay", "linear_cosine_decay", decay_steps=_GIVEN, num_periods=0.5, alpha=0.0, beta=0.001)
+NoisyLinearCosineDecay = _of_train(
+    "NoisyLinearCosineDecay",
+    "noisy_linear_cosine_decay",
+    decay_steps=_GIVEN,
+    initial_variance=1.0,
+    variance_decay=0.55,
+    num_periods=0.5,
+    alpha=0.0,
+    beta=0.001,
+)
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
@@ -91,10 +97,9 @@ class PiecewiseConstantDecay(LearningRateSchedule):
             values = [convert_to_tensor(value) for value in self.values]
             step = convert_to_tensor(step)
             for i, boundary in enumerate(boundaries):
-                if boundary.dtype.base_dtype == step.dtype.base_dtype:
-                    continue
-                # Steps are int64 or float32 while boundaries come as Python numbers.
-                boundaries[i] = math.cast(boundary, step.dtype.base_dtype)
+                if boundary.dtype.base_dtype != step.dtype.base_dtype:
+                    # Steps are int64 or float32 while boundaries come as Python numbers.
+                    boundaries[i] = math.cast(boundary, step.dtype.base_dtype)
             pairs = [(step <= boundaries[0], lambda: values[0]), (step > boundaries[-1], lambda: values[-1])]
             for low, high, value in zip(boundaries[:-1], boundaries[1:], values[1:-1]):
                 pairs.append(((step > low) & (step <= high), lambda value=value: value))
@@ -102,50 +107,6 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def get_config(self):
         return {"boundaries": self.boundaries, "values": self.values, "name": self.name}
-
-
-class PolynomialDecay(LearningRateSchedule):
-    """From one rate to another within `decay_steps`, along a power; again and again with `cycle`."""
-
-    def __init__(self, initial_learning_rate, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.end_learning_rate = end_learning_rate
-        self.power = power
-        self.cycle = cycle
-        self.name = name
-
-    def __call__(self, step):
-        with name_scope(self.name or "PolynomialDecay") as name:
-            initial = convert_to_tensor(self.initial_learning_rate, name="initial_learning_rate")
-            end = math.cast(self.end_learning_rate, initial.dtype)
-            power = math.cast(self.power, initial.dtype)
-            step = math.cast(step, initial.dtype)
-            decay_steps = math.cast(self.decay_steps, initial.dtype)
-            if self.cycle:
-                rounds = _rounds(step, self.decay_steps)
-                decay_steps = math.multiply(decay_steps, rounds)
-            else:
-                step = math.minimum(step, self.decay_steps)
-            part = math.divide(step, decay_steps)
-            return math.add(math.multiply(initial - end, math.pow(1 - part, power)), end, name=name)
-
-    def get_config(self):
-        return {
-            "initial_learning_rate": self.initial_learning_rate,
-            "decay_steps": self.decay_steps,
-            "end_learning_rate": self.end_learning_rate,
-            "power": self.power,
-            "cycle": self.cycle,
-            "name": self.name,
-        }
-
-
-def _rounds(step, decay_steps):
-    """How many rounds a step takes; the first begins at step 0."""
-    from everflow.ops.control_flow.conditionals import cond
-
-    return cond(math.equal(step, 0), lambda: 1.0, lambda: math.ceil(step / decay_steps))
 
 
 def serialize(learning_rate_schedule):

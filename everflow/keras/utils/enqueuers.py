@@ -10,12 +10,15 @@ import queue
 import random
 import threading
 import time
+import weakref
 
 import numpy as np
 
 # What workers make batches of, by number; processes get a copy when they are started.
 _shared: dict = {}
 _numbers = itertools.count()
+# Pools of processes that may still run.
+_pools = weakref.WeakSet()
 
 
 def _share_with_process(shared, seed_base):
@@ -35,6 +38,19 @@ def _next(uid):
     # A generator can't be run by two threads at once.
     with _generator_lock:
         return next(_shared[uid])
+
+
+def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
+    """End the processes of all workers: those that were asked to, and, with `use_sigkill`, those that don't within the grace period."""
+    processes = [process for pool in list(_pools) for process in pool._pool or []]
+    for pool in list(_pools):
+        pool.terminate()
+        _pools.discard(pool)
+    deadline = time.monotonic() + grace_period
+    for process in processes:
+        process.join(max(0, deadline - time.monotonic()))
+        if use_sigkill and process.is_alive():
+            process.kill()
 
 
 class SequenceEnqueuer(abc.ABC):
@@ -57,7 +73,9 @@ class SequenceEnqueuer(abc.ABC):
     def _make_pool(self, workers):
         if not self.use_multiprocessing:
             return multiprocessing.pool.ThreadPool(workers)
-        return multiprocessing.Pool(workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed))
+        pool = multiprocessing.Pool(workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed))
+        _pools.add(pool)
+        return pool
 
     def start(self, workers=1, max_queue_size=10):
         """Start workers; no more than `max_queue_size` batches wait."""

@@ -1,0 +1,157 @@
+"""Models that are ready to use: a linear one, and one beside a deep one."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.keras import activations, initializers, layers, optimizers, regularizers
+from everflow.keras.engine.training import Model
+from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.ops import math
+from everflow.ops import nn as nn_ops
+
+
+class LinearModel(Model):
+    """A weighted sum of inputs, of several tensors each with weights of its own.
+
+    >>> model = tf.keras.experimental.LinearModel()
+    >>> model.compile("sgd", "mse")
+    """
+
+    def __init__(
+        self,
+        units=1,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        **kwargs,
+    ):
+        self.units = units
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        super().__init__(**kwargs)
+
+    def build(self, input_shape):
+        self.dense_layers = []
+        for shape in input_shape if isinstance(input_shape, list) else [input_shape]:
+            layer = layers.Dense(
+                units=self.units,
+                use_bias=False,
+                kernel_initializer=self.kernel_initializer,
+                kernel_regularizer=self.kernel_regularizer,
+                input_shape=shape,
+            )
+            self.dense_layers.append(layer)
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                shape=self.units,
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                dtype=self.dtype,
+                trainable=True,
+            )
+
+    def call(self, inputs):
+        inputs = inputs if isinstance(inputs, (tuple, list)) else [inputs]
+        if len(inputs) != len(self.dense_layers):
+            raise ValueError(f"Expected {len(self.dense_layers)} inputs, but got {len(inputs)} inputs")
+        result = None
+        for layer, one in zip(self.dense_layers, inputs):
+            output = layer(one)
+            result = output if result is None else math.add(result, output)
+        if self.use_bias:
+            result = nn_ops.bias_add(result, self.bias)
+        return self.activation(result) if self.activation is not None else result
+
+    def get_config(self):
+        return {
+            "units": self.units,
+            "activation": activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+            "kernel_initializer": initializers.serialize(self.kernel_initializer),
+            "bias_initializer": initializers.serialize(self.bias_initializer),
+            "kernel_regularizer": regularizers.serialize(self.kernel_regularizer),
+            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
+            "name": self.name,
+            "dtype": self.dtype,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+class _PartedOptimizer(Optimizer):
+    """Two optimizers, the first for the weights of one model, the second for all others."""
+
+    def __init__(self, first, second, model):
+        super().__init__("PartedOptimizer")
+        self._parts = first, second
+        self._model = model
+
+    def get_updates(self, loss, params):
+        ours = {id(weight) for weight in self._model.trainable_weights}
+        first, second = self._parts
+        updates = first.get_updates(loss, [p for p in params if id(p) in ours])
+        return updates + second.get_updates(loss, [p for p in params if id(p) not in ours])
+
+    @property
+    def weights(self):
+        return [weight for part in self._parts for weight in part.weights]
+
+    def get_config(self):
+        raise NotImplementedError("A model with two optimizers is saved without them")
+
+
+class WideDeepModel(Model):
+    """The sum of a linear model and a deep one, trained together; inputs are a list of those of the two."""
+
+    def __init__(self, linear_model, dnn_model, activation=None, **kwargs):
+        super().__init__(**kwargs)
+        self.linear_model = linear_model
+        self.dnn_model = dnn_model
+        self.activation = activations.get(activation)
+
+    def compile(self, optimizer="rmsprop", *args, **kwargs):
+        """As for other models; `optimizer` may be a pair, the first for the linear model."""
+        if isinstance(optimizer, (list, tuple)):
+            optimizer = _PartedOptimizer(*map(optimizers.get, optimizer), self.linear_model)
+        super().compile(optimizer, *args, **kwargs)
+
+    def call(self, inputs):
+        if not isinstance(inputs, (tuple, list)) or len(inputs) != 2:
+            linear_inputs = dnn_inputs = inputs
+        else:
+            linear_inputs, dnn_inputs = inputs
+        output = nest.map_structure(lambda x, y: x + y, self.linear_model(linear_inputs), self.dnn_model(dnn_inputs))
+        return nest.map_structure(self.activation, output) if self.activation else output
+
+    def get_config(self):
+        return {
+            "linear_model": {"class_name": type(self.linear_model).__name__, "config": self.linear_model.get_config()},
+            "dnn_model": {"class_name": type(self.dnn_model).__name__, "config": self.dnn_model.get_config()},
+            "activation": activations.serialize(self.activation),
+            "name": self.name,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        from everflow.keras.layers.serialization import deserialize
+
+        config = dict(config)
+        linear = config.pop("linear_model")
+        known = {"LinearModel": LinearModel, **(custom_objects or {})}
+        made = {
+            "linear_model": known[linear["class_name"]].from_config(linear["config"])
+            if linear["class_name"] in known
+            else deserialize(linear)
+        }
+        return cls(**made, dnn_model=deserialize(config.pop("dnn_model"), custom_objects), **config)
