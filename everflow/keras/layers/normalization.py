@@ -168,7 +168,7 @@ class BatchNormalization(ConfiguredLayer):
 
     @staticmethod
     def _assign_moving_average(variable, value, momentum):
-        with name_scope("AssignMovingAvg") as scope, colocate_with(getattr(variable, "handle", variable).op):
+        with name_scope("AssignMovingAvg") as scope, colocate_with(variable.op):
             decay = convert_to_tensor(1.0 - momentum, name="decay")
             if decay.dtype != variable.dtype.base_dtype:
                 decay = math.cast(decay, variable.dtype.base_dtype)
