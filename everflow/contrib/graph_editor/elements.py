@@ -1,0 +1,160 @@
+"""Operations and tensors in lists: making, checking and naming them; what feeds and follows them."""
+
+from __future__ import annotations
+
+import collections.abc
+
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Operation, Tensor
+from everflow.ops.array import placeholder
+
+
+class ListView(collections.abc.Sequence):
+    """A list that can be read only."""
+
+    def __init__(self, items):
+        self._items = list(items)
+
+    def __getitem__(self, index):
+        return self._items[index]
+
+    def __len__(self):
+        return len(self._items)
+
+    def __add__(self, other):
+        return self._items + list(other)
+
+
+def flatten_tree(tree):
+    """The leaves of nested lists, tuples and dicts."""
+    if isinstance(tree, dict):
+        return [leaf for value in tree.values() for leaf in flatten_tree(value)]
+    if isinstance(tree, (list, tuple, set, frozenset, ListView)):
+        return [leaf for value in tree for leaf in flatten_tree(value)]
+    return [tree]
+
+
+def transform_tree(tree, fn):
+    """The same structure with each leaf replaced by `fn(leaf)`."""
+    if isinstance(tree, dict):
+        return type(tree)((key, transform_tree(value, fn)) for key, value in tree.items())
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(transform_tree(value, fn) for value in tree))
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(transform_tree(value, fn) for value in tree)
+    return fn(tree)
+
+
+def unique(*lists):
+    """The items of all lists, each once, in order."""
+    return list(dict.fromkeys(item for items in lists for item in items))
+
+
+def unique_graph(items):
+    """The graph that all are in; ValueError where they are in several, or there are none."""
+    graphs = unique([item if isinstance(item, Graph) else item.graph for item in items])
+    if not graphs:
+        raise ValueError("Could not find the unique graph of an empty list")
+    if len(graphs) > 1:
+        raise ValueError(f"Operation or tensor {items[-1]} does not belong to the same graph as the others")
+    return graphs[0]
+
+
+def _as_list(given, kind, ignored, check_graph, allow_graph, of_graph):
+    if isinstance(given, Graph):
+        if not allow_graph:
+            raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
+        return of_graph(given)
+    items = unique(flatten_tree(given))
+    for item in items:
+        if not isinstance(item, (kind, *ignored)):
+            raise TypeError(f"Expected a type in ({kind}), got: {type(item)}")
+    if check_graph and items:
+        unique_graph(items)
+    return [item for item in items if isinstance(item, kind)]
+
+
+def make_list_of_op(ops, check_graph=True, allow_graph=True, ignore_ts=False):
+    """A flat list of operations, each once; of a graph, all of them."""
+    ignored = (Tensor,) if ignore_ts else ()
+    return _as_list(ops, Operation, ignored, check_graph, allow_graph, lambda graph: graph.get_operations())
+
+
+def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
+    """A flat list of tensors, each once; of a graph, all of them."""
+    return _as_list(ts, Tensor, (Operation,) if ignore_ops else (), check_graph, allow_graph, get_tensors)
+
+
+def get_tensors(graph):
+    """All tensors of a graph."""
+    if not isinstance(graph, Graph):
+        raise TypeError(f"Expected a graph, got: {type(graph)}")
+    return [tensor for op in graph.get_operations() for tensor in op.outputs]
+
+
+def get_generating_ops(ts):
+    """The operations that make some tensors."""
+    return unique(t.op for t in make_list_of_t(ts, allow_graph=False))
+
+
+def get_consuming_ops(ts):
+    """The operations that take some tensors."""
+    return unique(op for t in make_list_of_t(ts, allow_graph=False) for op in t.consumers())
+
+
+class ControlOutputs:
+    """Which operations wait for an operation. It is as of when it was made: `update` looks again."""
+
+    def __init__(self, graph):
+        if not isinstance(graph, Graph):
+            raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
+        self._graph = graph
+        self.update()
+
+    graph = property(lambda self: self._graph)
+
+    def update(self):
+        """Look at the graph as it is now."""
+        self._waiting = {}
+        for op in self._graph.get_operations():
+            for control_input in op.control_inputs:
+                self._waiting.setdefault(control_input, []).append(op)
+        return self
+
+    def get_all(self):
+        """A dict of operations that something waits for."""
+        return self._waiting
+
+    def get(self, op):
+        """The operations that wait for this one."""
+        return self._waiting.get(op, ())
+
+
+def scope_finalize(scope):
+    """A scope with its slash."""
+    return f"{scope}/" if scope and scope[-1] != "/" else scope or ""
+
+
+def placeholder_name(t=None, scope=None, prefix="geph"):
+    """A name for a placeholder: that of a tensor `s/x:0` is `s/geph__x_0`."""
+    if scope is not None:
+        scope = scope_finalize(scope)
+    if t is None:
+        return f"{scope or ''}{prefix}"
+    if not isinstance(t, Tensor):
+        raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
+    folder, slash, base = t.op.name.rpartition("/")
+    return f"{folder + slash if scope is None else scope}{prefix}__{base}_{t.value_index}"
+
+
+def make_placeholder_from_tensor(t, scope=None, prefix="geph"):
+    """A placeholder like a tensor."""
+    return placeholder(dtype=t.dtype, shape=t.get_shape(), name=placeholder_name(t, scope=scope, prefix=prefix))
+
+
+def make_placeholder_from_dtype_and_shape(dtype, shape=None, scope=None, prefix="geph"):
+    """A placeholder of a type and shape."""
+    return placeholder(dtype=dtype, shape=shape, name=placeholder_name(scope=scope, prefix=prefix))
+
+
+ph = make_placeholder_from_dtype_and_shape
