@@ -201,10 +201,10 @@ class ResourceVariable(BaseResourceVariable):
         variable_def=None,
         import_scope=None,
         constraint=None,
+        distribute_strategy=None,
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
-        distribute_strategy=None,
     ):
         if variable_def is not None:
             if initial_value is not None:

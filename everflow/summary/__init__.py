@@ -7,3 +7,5 @@ from everflow.protos.event_pb2 import Event, SessionLog, TaggedRunMetadata
 from everflow.protos.summary_pb2 import Summary, SummaryDescription
 from everflow.summary.reading import get_summary_description, summary_iterator
 from everflow.summary.writer import FileWriter, FileWriterCache
+from everflow.summary.writing_ops import all_summary_ops as all_v2_summary_ops
+from everflow.summary.writing_ops import initialize

@@ -319,10 +319,17 @@ class RaggedTensor(CompositeTensor):
         """The operations that use one of its tensors."""
         return list(dict.fromkeys(op for t in self._parts() for op in t.consumers()))
 
+    def __iter__(self):
+        if not self._row_splits.is_eager:
+            raise TypeError("A RaggedTensor of a graph can't be iterated over: its rows are known when it runs.")
+        return (self[i] for i in range(int(self.nrows())))
+
     def __str__(self):
         return repr(self)
 
     def __repr__(self):
+        if self._row_splits.is_eager:
+            return f"<tf.RaggedTensor {self.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def _as_graph_element(self):
