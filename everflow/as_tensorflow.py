@@ -47,7 +47,8 @@ python.debug          cli wrappers lib                   : debug
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
 python.debug.lib      debug_data debug_utils             : debug debug.*
 
-python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute
+python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.*
+python.distribute     cluster_resolver                   : distribute.cluster_resolver
 
 python.eager          backprop context def_function function tape execute : eager eager.* .
 

@@ -28,6 +28,7 @@ PROGRAMS = [
     ("fine_tuning", "--pretrain_steps=80 --steps=200 --graph={tmp}/frozen.pb", r"test accuracy on 5-9 ([\d.]+)", 0.8989, 0.03),
     ("dqn", "--episodes=500", r"greedy play catches ([\d.]+)", 0.94, 0.15),
     ("multi_tower", "--max_steps=200", r"with 2 towers ([\d.]+)", 0.9278, 0.02),
+    ("parameter_server", "--train_steps=100", r"accuracy ([\d.]+)", 0.968, 0.01),
     ("style_transfer", "--iterations=80", r"style loss is ([\d.]+)", 0.0308, 0.002),
     ("tensorboard_tour", "--max_steps=100 --logdir={tmp}/logs", r"test accuracy ([\d.]+)", 0.9528, 0.01),
 ]

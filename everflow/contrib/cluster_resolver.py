@@ -1,0 +1,10 @@
+"""tf.contrib.cluster_resolver: `tf.distribute.cluster_resolver` under its first name."""
+
+from everflow.distribute.cluster_resolver import (  # noqa: F401
+    ClusterResolver,
+    SimpleClusterResolver,
+    TFConfigClusterResolver,
+    UnionResolver,
+)
+
+UnionClusterResolver = UnionResolver

@@ -1,0 +1,74 @@
+"""tf.contrib.distribute: the strategies under their first names and with their first arguments."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from everflow.distribute import mirrored, reduction
+from everflow.distribute.context import (  # noqa: F401
+    get_loss_reduction,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from everflow.distribute.one_device import OneDeviceStrategy  # noqa: F401
+from everflow.distribute.reduction import CrossDeviceOps  # noqa: F401
+from everflow.distribute.strategy import ReplicaContext
+from everflow.distribute.strategy import Strategy as DistributionStrategy  # noqa: F401
+
+
+class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
+    """An all-reduce; torch moves the values, whatever algorithm is named."""
+
+    def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
+        super().__init__(num_packs)
+        self._all_reduce_alg = all_reduce_alg
+        self._agg_small_grads_max_bytes = agg_small_grads_max_bytes
+        self._agg_small_grads_max_group = agg_small_grads_max_group
+
+
+class MirroredStrategy(mirrored.MirroredStrategy):
+    """`tf.distribute.MirroredStrategy`, which may be told the number of GPUs instead of their names."""
+
+    def __init__(self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None, auto_shard_dataset=False,
+                 cross_tower_ops=None):  # fmt: skip
+        if num_gpus is not None and num_gpus_per_worker is not None:
+            raise ValueError("You cannot specify both `num_gpus` and `num_gpus_per_worker`.")
+        if cross_device_ops is not None and cross_tower_ops is not None:
+            raise ValueError("Both `cross_device_ops` and `cross_tower_ops` are specified; they mean the same.")
+        if num_gpus is None:
+            num_gpus = num_gpus_per_worker
+        if devices is None and num_gpus is not None:
+            devices = [f"/device:GPU:{i}" for i in range(num_gpus)] or ["/device:CPU:0"]
+        elif num_gpus is not None:
+            raise ValueError("Must only specify one of `devices` and `num_gpus`.")
+        super().__init__(devices, cross_device_ops or cross_tower_ops)
+        self._auto_shard_dataset = auto_shard_dataset
+
+
+class DistributeConfig(
+    namedtuple("DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None))
+):
+    """Which strategies `estimator.train_and_evaluate` uses."""
+
+
+def get_distribution_strategy():
+    """The first name of `tf.distribute.get_strategy`."""
+    return get_strategy()
+
+
+def has_distribution_strategy():
+    """The first name of `tf.distribute.has_strategy`."""
+    return has_strategy()
+
+
+def get_cross_replica_context():
+    """The strategy in whose scope we are, outside of a replica function; None inside of one."""
+    return get_strategy() if in_cross_replica_context() else None
+
+
+def require_replica_context(replica_ctx):
+    """Raise where `replica_ctx` is not the replica that is being drawn."""
+    if not isinstance(replica_ctx, ReplicaContext) or get_replica_context() is not replica_ctx:
+        raise RuntimeError("Need to be inside of the replica function that this replica context belongs to")
