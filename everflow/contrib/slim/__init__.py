@@ -33,10 +33,20 @@ _MODULES = {
     "variables": "framework",
 }
 
+# Names of the files of contrib.layers that its package doesn't show but slim does.
+_FROM_LAYERS = {
+    "ProblemType": "learn.model_ops",
+    "scattered_embedding_lookup": "layers.scattered_embeddings",
+    "scattered_embedding_lookup_sparse": "layers.scattered_embeddings",
+    "sparse_feature_cross": "layers.sparse_columns",
+}
+
 
 def __getattr__(name):
     if name in _MODULES:
         return _importlib.import_module(f"everflow.contrib.{_MODULES[name]}")
+    if name in _FROM_LAYERS:
+        return getattr(_importlib.import_module(f"everflow.contrib.{_FROM_LAYERS[name]}"), name)
     if not name.startswith("_"):
         for source in (_layers, _framework):
             if hasattr(source, name):
@@ -45,4 +55,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*dir(_layers), *dir(_framework), *_MODULES})
+    return sorted({*dir(_layers), *dir(_framework), *_MODULES, *_FROM_LAYERS})
