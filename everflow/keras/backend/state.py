@@ -11,6 +11,7 @@ import os
 import threading
 import weakref
 
+from everflow.framework.functions import FuncGraph
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import (
@@ -52,7 +53,8 @@ def get_graph() -> Graph:
     if not executing_eagerly():
         return get_default_graph()
     if _symbolic_graph is None:
-        _symbolic_graph = Graph()
+        # A body like a function's: what it makes of variables stays outside.
+        _symbolic_graph = FuncGraph("keras_graph", get_default_graph())
     return _symbolic_graph
 
 

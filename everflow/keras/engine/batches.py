@@ -10,6 +10,7 @@ import numpy as np
 
 from everflow.framework import nest
 from everflow.framework.errors import OutOfRangeError
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine import data_checks
 from everflow.platform import logging
 
@@ -169,30 +170,38 @@ class DatasetBatches(Batches):
     """The elements of a `tf.data.Dataset`: (x, y), (x, y, weights), or x alone."""
 
     def __init__(self, model, dataset, steps, steps_name, for_predict):
-        from everflow.data import make_initializable_iterator
-
         self.model, self.steps, self.steps_name, self.for_predict = model, steps, steps_name, for_predict
         self._is_whole = steps is None
         if self._is_whole:
             self._refuse_endless(dataset)
-        self._iterator = make_initializable_iterator(dataset)
-        self._next = self._iterator.get_next()
-        self._is_started = False
+        self._dataset, self._running = dataset, None
+        if not executing_eagerly():
+            from everflow.data import make_initializable_iterator
+
+            self._iterator = make_initializable_iterator(dataset)
+            self._next = self._iterator.get_next()
 
     def _refuse_endless(self, dataset):
         from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
         from everflow.keras import backend as K
 
-        if int(K.get_session().run(cardinality(dataset))) == INFINITE_CARDINALITY:
+        size = int(K.get_value(cardinality(dataset)))
+        if size >= 0:
+            self.steps = size
+        elif size == INFINITE_CARDINALITY:
             raise ValueError(f"When passing an infinitely repeating dataset, you must specify the `{self.steps_name}` argument.")
 
     def _elements(self):
+        """The elements of an epoch: all of the dataset, or those that follow where the last epoch ended."""
+        if self._is_whole or self._running is None:
+            self._running = iter(self._dataset) if executing_eagerly() else self._run_iterator()
+        return self._running
+
+    def _run_iterator(self):
         from everflow.keras import backend as K
 
         session = K.get_session()
-        if self._is_whole or not self._is_started:
-            session.run(self._iterator.initializer)
-            self._is_started = True
+        session.run(self._iterator.initializer)
         flat = nest.flatten(self._next)
         while True:
             try:
@@ -208,14 +217,12 @@ class DatasetBatches(Batches):
             count += 1
             if count == self.steps:
                 return
-        if not self._is_whole and count < self.steps:
+        if self.steps is not None and count < self.steps:
             logging.warning(
                 "Your dataset ran out of data; interrupting training. Make sure that your dataset can generate at least "
                 f"`{self.steps_name} * epochs` batches (in this case, {self.steps} batches an epoch). You may need to use the repeat() function when building your dataset."
             )
             self.model.stop_training = True
-        elif self._is_whole:
-            self.steps_seen = count
 
 
 def _unpacked(element, for_predict=False):

@@ -6,8 +6,10 @@ import numpy as np
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import executing_eagerly, name_scope
+from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
 
@@ -18,6 +20,9 @@ class Compiling:
     @untracked
     def _forget_compilation(self):
         self._is_compiled = False
+        self._eager_steps, self._run_eagerly = None, None
+        self._collected_trainable_weights = None
+        self._inputs_are_named = False
         self._endpoints = []
         self.optimizer = None
         self.loss = None
@@ -45,7 +50,7 @@ class Compiling:
             )
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
-        if self._run_eagerly:
+        if self._run_eagerly and not executing_eagerly():
             raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
@@ -67,8 +72,15 @@ class Compiling:
         for endpoint, weight in zip(self._endpoints, ends.loss_weights(loss_weights, names)):
             endpoint.loss_weight = weight
         for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
-            endpoint.make_target(tensor)
+            if executing_eagerly():
+                endpoint.is_fed = endpoint.loss is not None
+            else:
+                endpoint.make_target(tensor)
         self._make_metrics(metrics, weighted_metrics)
+        if executing_eagerly():
+            self._eager_steps = EagerSteps(self)
+            self._collected_trainable_weights = self.trainable_weights
+            return
         self._draw_metrics("metrics")
         self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None
@@ -101,7 +113,7 @@ class Compiling:
         of_outputs = ends.metrics_by_output(metrics, names)
         weighted = ends.metrics_by_output(weighted_metrics, names)
         for endpoint, plain, with_weights in zip(self._endpoints, of_outputs, weighted):
-            if endpoint.loss is None and endpoint.target is None:
+            if not endpoint.is_fed and endpoint.target is None:
                 continue
             for asked, kept, is_weighted in ((plain, endpoint.metrics, False), (with_weights, endpoint.weighted_metrics, True)):
                 for metric in asked:
@@ -196,7 +208,7 @@ class Compiling:
             for endpoint in self._endpoints:
                 if endpoint.loss is None:
                     continue
-                loss, _ = endpoint.make_loss()
+                loss = endpoint.make_loss()
                 if endpoint.loss_metric is not None:
                     self._metric_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
                 weighted = endpoint.loss_weight * loss
@@ -213,6 +225,8 @@ class Compiling:
     def _use_sample_weights(self, given):
         """Draw the loss anew where weights of samples come for the first time."""
         changed = False
+        if executing_eagerly():
+            return
         for endpoint, is_given in zip([e for e in self._endpoints if e.is_fed], given):
             if is_given and endpoint.sample_weight is None:
                 endpoint.make_sample_weight()
@@ -228,7 +242,7 @@ class Compiling:
     _feed_output_names = property(lambda self: [e.name for e in self._endpoints if e.is_fed])
     _feed_sample_weights = property(lambda self: [e.sample_weight for e in self._endpoints if e.sample_weight is not None])
     loss_functions = property(lambda self: [e.loss for e in self._endpoints])
-    run_eagerly = property(lambda self: False)
+    run_eagerly = property(lambda self: bool(self._run_eagerly) or self.dynamic)
 
     # --- functions -----------------------------------------------------------------------------
 
@@ -293,6 +307,10 @@ class Compiling:
 
     def _run_function(self, kind, values, training):
         """Run one of the functions on (inputs, targets, weights)."""
+        if executing_eagerly():
+            if self._eager_steps is None:
+                self.__dict__["_eager_steps"] = EagerSteps(self)
+            return self._eager_steps.run(kind, *values)
         getattr(self, f"_make_{kind}_function")()
         inputs, targets, weights = values
         feeds = list(inputs)
@@ -328,7 +346,7 @@ class Compiling:
 
         status = self.__dict__.pop("_waiting_restore", None)
         if status is not None:
-            status.run_restore_ops(session=K.get_session())
+            status.run_restore_ops(session=None if executing_eagerly() else K.get_session())
 
     @untracked
     def _set_inputs(self, inputs, outputs=None, training=None):
@@ -343,7 +361,9 @@ class Compiling:
         names = sorted(inputs) if isinstance(inputs, dict) else None
         flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
         names = names or [f"input_{i + 1}" for i in range(len(flat))]
-        tensors = [_placeholder_like(value, name) for value, name in zip(flat, names)]
+        self._inputs_are_named = isinstance(inputs, dict)
+        with get_graph().as_default():
+            tensors = [_placeholder_like(value, name) for value, name in zip(flat, names)]
         if outputs is None:
             if isinstance(inputs, dict):
                 given = dict(zip(names, tensors))
@@ -355,7 +375,7 @@ class Compiling:
 
     def _note_call(self, inputs, outputs):
         """The first call on tensors tells what the inputs and outputs are."""
-        if not self.inputs and not self._is_graph_network:
+        if not self.inputs and not self._is_graph_network and not executing_eagerly():
             tensors = nest.flatten(inputs)
             names = sorted(inputs) if isinstance(inputs, dict) else [f"input_{i + 1}" for i in range(len(tensors))]
             self._note_inputs_and_outputs(tensors, names, outputs)
@@ -383,7 +403,7 @@ def _placeholder_like(value, name):
     from everflow.keras import backend as K
     from everflow.keras.engine.data_checks import as_array
 
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return value
     array = as_array(value)
     dtype = dtypes.as_dtype(array.dtype)

@@ -16,6 +16,8 @@ def is_symbolic(value):
 
 def as_array(x):
     """One input or target as an array with at least two dimensions; tensors stay as they are."""
+    if isinstance(x, Tensor) and hasattr(x, "numpy"):
+        x = x.numpy()
     if x is None or isinstance(x, Tensor) or hasattr(x, "tocoo") or isinstance(x, SparseTensorValue):
         return x
     if hasattr(x, "iloc") or type(x).__module__.partition(".")[0] == "pandas":

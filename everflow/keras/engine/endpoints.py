@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
 from everflow.keras import losses as losses_module
@@ -71,7 +73,7 @@ class Endpoint:
         )
 
     def make_loss(self):
-        """(the loss of a batch, whether it may be used as it is for the total)."""
+        """The loss of a batch."""
         mask, weight, target = self.mask, self.sample_weight, self.target
         with name_scope(self.name + "_loss"):
             if mask is not None:
@@ -82,14 +84,19 @@ class Endpoint:
                     mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
                     weight *= mask
             if not hasattr(self.loss, "reduction"):
-                loss = self.loss(target, self.output, sample_weight=weight)
-                return loss, loss
+                return self.loss(target, self.output, sample_weight=weight)
             per_sample = self.loss.call(target, self.output)
             weighted = compute_weighted_loss(per_sample, sample_weight=weight, reduction=Reduction.NONE)
             reduction = self.loss.reduction
             if reduction == Reduction.AUTO:
                 reduction = Reduction.SUM_OVER_BATCH_SIZE
-            return reduce_weighted_loss(weighted, reduction=reduction), reduction
+            return reduce_weighted_loss(weighted, reduction=reduction)
+
+    def bound_to(self, output, target, sample_weight):
+        """The same for other tensors, those of one batch."""
+        other = copy.copy(self)
+        other.output, other.target, other.sample_weight = output, target, sample_weight
+        return other
 
 
 def loss_objects(loss, output_names):

@@ -44,6 +44,12 @@ class LayerLosses:
             loss._unconditional_loss = inputs is None
             self._losses.append(loss)
 
+    def _clear_losses(self):
+        """Forget the losses of outputs: when executing eagerly each call has its own."""
+        self._losses.clear()
+        for layer in self._nested_layers():
+            layer._clear_losses()
+
     def _regularize_activity(self, inputs, outputs):
         if self._activity_regularizer is None:
             return

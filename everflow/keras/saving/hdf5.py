@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.saving.json_data import default
 from everflow.platform import logging
@@ -295,7 +296,7 @@ def load_model(path, custom_objects=None, compile=True):  # noqa: A002  Keras's 
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
         model.compile(optimizer=optimizer, **_compile_arguments(training, custom_objects or {}))
         if "optimizer_weights" in file and model.inputs:
-            model._make_train_function()
+            _make_optimizer_weights(model)
             names = _load_names(file["optimizer_weights"], "weight_names")
             values = [np.asarray(file["optimizer_weights"][name]) for name in names]
             try:
@@ -308,6 +309,16 @@ def load_model(path, custom_objects=None, compile=True):  # noqa: A002  Keras's 
     finally:
         if file is not path:
             file.close()
+
+
+def _make_optimizer_weights(model):
+    """The variables of an optimizer come with its first step; here they are needed before."""
+    if not executing_eagerly():
+        model._make_train_function()
+        return
+    model.optimizer.iterations  # noqa: B018  made when first asked for
+    model.optimizer._create_hypers()
+    model.optimizer._create_slots(model.trainable_weights)
 
 
 def _compile_arguments(training, custom_objects):

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 
 from everflow.framework.errors import DataLossError, NotFoundError
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.saving import hdf5
 
 
 def _is_hdf5_path(path):
     return path.endswith((".h5", ".keras", ".hdf5"))
+
+
+def _session():
+    """Keras's session; there is none when executing eagerly."""
+    return None if executing_eagerly() else K.get_session()
 
 
 def save(model, filepath, overwrite=True, save_format=None):
@@ -46,7 +52,7 @@ def save(model, filepath, overwrite=True, save_format=None):
 def _save_checkpoint(model, filepath):
     from everflow.train.checkpoint_state import write_state
 
-    _object_saver(model).write(filepath, session=K.get_session())
+    _object_saver(model).write(filepath, session=_session())
     write_state(os.path.dirname(filepath) or ".", filepath, [filepath], save_relative_paths=True)
 
 
@@ -70,7 +76,7 @@ def load(model, filepath, by_name=False):
         )
     status = _object_saver(model).read(filepath)
     if model.built or model._is_graph_network:
-        status.run_restore_ops(session=K.get_session())
+        status.run_restore_ops(session=_session())
     else:
         # Variables come when the model is built; then they are restored.
         model.__dict__["_waiting_restore"] = status

@@ -1,0 +1,111 @@
+"""Training, testing and predicting on a batch when executing eagerly: the model is called anew, inside a traced function."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.keras.engine import endpoints as ends
+from everflow.ops import math
+
+
+class EagerSteps:
+    """The functions of a compiled model, each traced once for each kind of batch (or not at all, with `run_eagerly`)."""
+
+    def __init__(self, model):
+        self.model = model
+        self._functions = {}
+
+    def run(self, kind, inputs, targets, weights):
+        """[loss, metrics…] of a batch, or the outputs for "predict", as arrays."""
+        inputs = [_as_tensor(x, like) for x, like in zip(inputs, self.model.inputs)]
+        targets = [_as_tensor(y, e.output) for y, e in zip(targets, self._fed())]
+        weights = [None if w is None else convert_to_tensor(np.asarray(w, "float32")) for w in weights]
+        outputs = self._function(kind)(inputs, targets, weights)
+        return [x.numpy() for x in outputs]
+
+    def _fed(self):
+        return [e for e in self.model._endpoints if e.is_fed]
+
+    def _function(self, kind):
+        from everflow.ops.traced_functions import defun
+
+        if kind not in self._functions:
+            step = getattr(self, "_" + kind)
+            # The library's own code needs no conversion; layers convert the program's `call`s themselves.
+            self._functions[kind] = step if self.model.run_eagerly else defun(step, autograph=False)
+        return self._functions[kind]
+
+    def _called(self, inputs, training):
+        model = self.model
+        model._clear_losses()
+        given = inputs[0] if len(inputs) == 1 else inputs
+        if not model._is_graph_network and len(inputs) > 1 and model._inputs_are_named:
+            given = dict(zip(model.input_names, inputs))
+        kwargs = {"training": training} if model._call_takes("training") else {}
+        return nest.flatten(model(given, **kwargs))
+
+    def _predict(self, inputs, targets, weights):
+        return self._called(inputs, False)
+
+    def _test(self, inputs, targets, weights):
+        outputs = self._called(inputs, False)
+        return [self._loss(outputs, targets, weights), *self._metrics(outputs, targets, weights)]
+
+    def _train(self, inputs, targets, weights):
+        from everflow.ops.gradient_tape import GradientTape
+
+        model = self.model
+        with GradientTape() as tape:
+            outputs = self._called(inputs, True)
+            loss = self._loss(outputs, targets, weights)
+        trained = model._collected_trainable_weights or model.trainable_weights
+        gradients = tape.gradient(loss, trained)
+        pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
+        if not pairs:
+            raise ValueError(f"No gradients provided for any variable: {[v.name for v in trained]}.")
+        model.optimizer.apply_gradients(pairs)
+        return [loss, *self._metrics(outputs, targets, weights)]
+
+    def _bound(self, outputs, targets, weights):
+        """The endpoints with this batch's tensors."""
+        targets, weights = iter(targets), iter(weights or [None] * len(targets))
+        for endpoint, output in zip(self.model._endpoints, outputs):
+            target, weight = (next(targets), next(weights)) if endpoint.is_fed else (None, None)
+            yield endpoint.bound_to(output, target, weight)
+
+    def _loss(self, outputs, targets, weights):
+        model, total = self.model, None
+        self._loss_results = {}
+        for endpoint in self._bound(outputs, targets, weights):
+            if endpoint.loss is None:
+                continue
+            loss = endpoint.make_loss()
+            if endpoint.loss_metric is not None:
+                self._loss_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
+            weighted = endpoint.loss_weight * loss
+            total = weighted if total is None else total + weighted
+        own = model.losses
+        if own:
+            own = math.add_n(own)
+            total = own if total is None else total + own
+        if total is None:
+            raise ValueError("The model cannot be run because it has no loss to optimize.")
+        return total
+
+    def _metrics(self, outputs, targets, weights):
+        results = dict(self._loss_results)
+        for endpoint in self._bound(outputs, targets, weights):
+            for metric in endpoint.metrics:
+                results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, None, endpoint.mask)
+            for metric in endpoint.weighted_metrics:
+                results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, endpoint.sample_weight, endpoint.mask)
+        return [results[metric] if metric in results else metric.result() for metric in self.model._reported()]
+
+
+def _as_tensor(value, like):
+    """An array as a tensor of the type that the model takes."""
+    if hasattr(value, "numpy"):
+        return value
+    return convert_to_tensor(np.asarray(value, like.dtype.base_dtype.as_numpy_dtype))
