@@ -82,24 +82,41 @@ python.framework      test_util                          : test
 python.framework      versions                           : version .
 python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
 
-python.keras          _impl activations applications backend callbacks constraints datasets engine estimator initializers layers losses \
-                      metrics models optimizers preprocessing regularizers utils wrappers : keras
+python.keras          _impl                              : keras
+python.keras          applications                       : keras.applications
+python.keras          callbacks                          : keras.callbacks
+python.keras          constraints                        : keras.constraints
+python.keras          datasets                           : keras.datasets
+python.keras          engine                             : keras.engine.base_layer keras keras.layers
+python.keras          estimator                          : keras.estimator
+python.keras          preprocessing                      : keras.preprocessing
+python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
-python.keras          backend                            : keras.backend
+python.keras          applications                       : keras.applications
+python.keras          backend backend_config             : keras.backend
+python.keras          callbacks                          : keras.callbacks
+python.keras          constraints                        : keras.constraints
+python.keras          datasets                           : keras.datasets
 python.keras          initializers                       : keras.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics
 python.keras          models                             : keras.models
 python.keras          optimizers                         : keras.optimizers
+python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
+python.keras          wrappers                           : keras.wrappers
+python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
                                                            keras keras.layers keras.models keras.engine.*
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
-                      cudnn_recurrent                    : keras.layers
-python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils
-python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers
+                      cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
+                                                           keras.utils.* keras.loss_reduction keras.engine.* keras.layers.*
+python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
+                                                           keras.optimizers.optimizer
+python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers utils : layers layers.*
 
 python.lib.io         file_io                            : platform.file_io
