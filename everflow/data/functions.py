@@ -48,8 +48,7 @@ class StructuredFunction:
 
     def _called(self, element) -> list[Tensor]:
         # Only a plain tuple is spread over the arguments: a named tuple is one.
-        # A lambda holds no statements, and its source can't be told from that of others on its line.
-        function = self._function if _name_of(self._function) == "<lambda>" else converted(self._function)
+        function = converted(self._function)
         result = function(*element) if type(element) is tuple else function(element)
         if isinstance(result, list):
             result = tuple(result)

@@ -14,6 +14,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
+from everflow.ops.math_elementwise import cast
 
 
 class TensorArray:
@@ -109,7 +110,10 @@ class TensorArray:
 
     def identity(self):
         """The same array, ordered after the control dependencies around."""
-        return self.with_flow(raw.Identity(input=self._flow))
+        flow = raw.Identity(input=self._flow)
+        # In TensorFlow this makes an object anew, which uses up a name.
+        flow.graph.unique_name("TensorArray")
+        return self.with_flow(flow)
 
     def grad(self, source, flow=None, name=None):
         """The array of gradients that belongs to this one in the gradient computation named `source`."""
@@ -194,8 +198,7 @@ class TensorArray:
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
             value = convert_to_tensor(value, dtype=self._dtype, name="value")
             with self._colocated(value):
-                lengths = convert_to_tensor(lengths)
-                lengths = lengths if lengths.dtype == dtypes.int64 else raw.Cast(x=lengths, DstT=dtypes.int64)
+                lengths = cast(lengths, dtypes.int64)
                 known = constant_value(lengths)
                 if value.shape.rank is not None and known is not None and known.size and (known == known[0]).all():
                     self._merge_element_shape(TensorShape([int(known[0])]).concatenate(value.shape[1:]))

@@ -191,3 +191,29 @@ def test_a_lambda_on_the_line_of_a_def_stays_itself():
     def outer(): return lambda x: x + 1
     # fmt: on
     assert tf.autograph.to_graph(outer())(2) == 3
+
+
+def test_lambdas_are_told_apart_by_their_place():
+    pair = (lambda x: x > 1 and not x > 3, lambda x: -x if x < 0 else x)
+    nested = lambda x: lambda y: y if y > x else x  # noqa: E731
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.int32, [])
+        between, absolute = (tf.autograph.to_graph(f)(x) for f in pair)
+        larger = tf.autograph.to_graph(nested(x))(tf.constant(2))
+        assert [sess.run([between, absolute, larger], {x: value}) for value in (-2, 2, 4)] == [[False, 2, 2], [True, 2, 2], [False, 4, 4]]
+
+
+def test_branches_may_give_strings():
+    def sign(x):
+        if x > 0:
+            name = "positive"
+        elif x < 0:
+            name = "negative"
+        else:
+            name = b"zero"
+        return name
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.int32, [])
+        name = tf.autograph.to_graph(sign)(x)
+        assert [sess.run(name, {x: value}) for value in (1, -1, 0)] == [b"positive", b"negative", b"zero"]

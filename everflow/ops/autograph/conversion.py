@@ -7,6 +7,7 @@ and `tf.while_loop` (see `operators`).
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import os
@@ -60,19 +61,61 @@ def source_of(function):
 
 
 def _tree(function) -> ast.FunctionDef:
-    lines, first = inspect.getsourcelines(function.__code__)
-    tree = ast.parse(textwrap.dedent("".join(lines)))
-    ast.increment_lineno(tree, first - 1)
-    definition = tree.body[0]
-    # A lambda on the line of a `def` is found under that `def`: the name tells them apart.
-    if not isinstance(definition, ast.FunctionDef) or definition.name != function.__code__.co_name:
-        raise Unsupported("only functions made with `def` are converted")
+    definition = _lambda(function.__code__) if function.__code__.co_name == "<lambda>" else _definition(function.__code__)
     definition.decorator_list = []
     definition.returns = None
     for argument in ast.walk(definition.args):
         if isinstance(argument, ast.arg):
             argument.annotation = None
     return rewritten(without_jumps(definition))
+
+
+def _definition(code) -> ast.FunctionDef:
+    """The `def` that a function was made by."""
+    lines, first = inspect.getsourcelines(code)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef) or definition.name != code.co_name:
+        raise Unsupported("only functions made with `def` or `lambda` are converted")
+    return definition
+
+
+def _lambda(code) -> ast.FunctionDef:
+    """The lambda that a function was made by, as a `def`: of those on its line, the one that its code lies in."""
+    lines, _ = inspect.findsource(code)
+    # What begins a call has no place in the source: its columns are 0 or missing. Python 3.10 has no columns at all.
+    places = [place for place in code.co_positions() if None not in place and place[3]] if hasattr(code, "co_positions") else []
+    found = [
+        node
+        for node in ast.walk(_module("".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and all(_holds(node.body, place) for place in places)
+    ]
+    if len(found) > 1:  # one inside another: the innermost that holds the code
+        found = [node for node in found if not any(other is not node and _holds(node, _span(other)) for other in found)]
+    if len(found) != 1:
+        raise Unsupported("it isn't known which lambda of this line it is")
+    node = copy.deepcopy(found[0])
+    result = ast.copy_location(ast.Return(node.body), node)
+    made = ast.copy_location(ast.FunctionDef(name="ag__lambda", args=node.args, body=[result], decorator_list=[]), node)
+    if sys.version_info >= (3, 12):
+        made.type_params = []
+    return ast.fix_missing_locations(made)
+
+
+@functools.lru_cache(maxsize=32)
+def _module(source):
+    return ast.parse(source)
+
+
+def _span(node):
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _holds(node, place):
+    """Whether a node of the source spans a place: (line, last line, column, last column)."""
+    line, last_line, column, last_column = place
+    return (node.lineno, node.col_offset) <= (line, column) and (last_line, last_column) <= (node.end_lineno, node.end_col_offset)
 
 
 def _convert(function, recursive):

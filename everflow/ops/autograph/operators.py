@@ -41,9 +41,9 @@ def _is_tensor(value):
 
 
 def _flows(value):
-    """Whether a value can be one that a branch or loop of the graph gives: tensors, numbers and structures of them."""
+    """Whether a value can be one that a branch or loop of the graph gives: tensors, numbers, strings and structures of them."""
     flat = nest.flatten(value)
-    kinds = (Tensor, Variable, TensorArray, bool, int, float, complex, np.ndarray, np.generic)
+    kinds = (Tensor, Variable, TensorArray, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
     return builtins.bool(flat) and all(isinstance(x, kinds) or hasattr(x, "_type_spec") for x in flat)
 
 
