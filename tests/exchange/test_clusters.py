@@ -42,7 +42,7 @@ with tf.Session("{target}") as sess:
     note(lambda: sess.run(joined, {{text: "a"}}))
     for _ in range(3):
         sess.run(train, {{x: [1.0, 2.0]}})
-    note(lambda: np.round(sess.run(v), 5))
+    note(lambda: np.round(np.float64(sess.run(v)), 5))
     bad = tf.reshape(x, [7], name="bad")
     note(lambda: sess.run(bad, {{x: [1.0, 2.0]}}))
     note(lambda: sess.run(taken, options=tf.RunOptions(timeout_in_ms=200)))
@@ -50,7 +50,7 @@ with tf.Session("{target}") as sess:
     note(lambda: sess.run(taken))
     note(lambda: sess.make_callable(y, [x])([1.0, 1.0]).shape)
     handle = sess.partial_run_setup([y, joined], [x, text])
-    note(lambda: np.round(sess.partial_run(handle, y, {{x: [1.0, 1.0]}}), 5))
+    note(lambda: np.round(np.float64(sess.partial_run(handle, y, {{x: [1.0, 1.0]}})), 5))
     note(lambda: sess.partial_run(handle, joined, {{text: "z"}}))
     note(lambda: sess.run(tf.while_loop(lambda i: i < 5, lambda i: i + 1, [tf.constant(0)])))
     note(lambda: sess.run(tf.constant([True, False])))
