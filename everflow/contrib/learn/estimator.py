@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 
 import numpy as np
@@ -12,18 +13,33 @@ from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
 from everflow.contrib.learn.run_config import RunConfig
 from everflow.estimator import estimator as core
 from everflow.estimator.arguments import fn_args
+from everflow.estimator.export.receivers import ServingInputReceiver
 
 
 class NotFittedError(ValueError, AttributeError):
     """An estimator is asked for what it knows only after `fit`."""
 
 
-class Trainable:
+class Trainable(abc.ABC):
     """What can be fitted."""
 
+    @abc.abstractmethod
+    def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
+        """Train, and give itself."""
 
-class Evaluable:
+
+class Evaluable(abc.ABC):
     """What can be evaluated."""
+
+    @property
+    @abc.abstractmethod
+    def model_dir(self):
+        """The folder of checkpoints."""
+
+    @abc.abstractmethod
+    def evaluate(self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
+                 checkpoint_path=None, hooks=None):  # fmt: skip
+        """The loss and the metrics."""
 
 
 class BaseEstimator(Trainable, Evaluable):
@@ -36,6 +52,11 @@ class BaseEstimator(Trainable, Evaluable):
 
     config = property(lambda self: self._core.config)
     model_dir = property(lambda self: self._core.model_dir)
+
+    @property
+    def model_fn(self):
+        """The model function, as `fn(features, labels, mode, config)`."""
+        return self._model_ops
 
     def _spec(self, features, labels, mode, config):
         ops = self._model_ops(features, labels, mode, config)
@@ -109,6 +130,21 @@ class BaseEstimator(Trainable, Evaluable):
         if checkpoint_path is None and self._core.latest_checkpoint() is None:
             raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
 
+    # --- exporting
+
+    def export_savedmodel(self, export_dir_base, serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False,
+                          checkpoint_path=None, graph_rewrite_specs=((("serve",), ()),), strip_default_attrs=False):  # fmt: skip
+        """Write the newest model as a SavedModel into a folder of its own; gives the folder's path as bytes."""
+        if len(graph_rewrite_specs) != 1 or graph_rewrite_specs[0][1]:
+            raise ValueError("graph_rewrite_specs are not supported: `tf.tools.graph_transforms` can rewrite the exported graph.")
+        self._require_checkpoint(checkpoint_path)
+
+        def receiver():
+            made = serving_input_fn()
+            return ServingInputReceiver(made.features, made.default_inputs)
+
+        return self._core.export_savedmodel(export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs)
+
     # --- what it has learnt
 
     def get_variable_names(self):
@@ -147,11 +183,6 @@ class Estimator(BaseEstimator):
         self._feature_engineering_fn = feature_engineering_fn
         self.params = params
         super().__init__(model_dir=model_dir, config=config)
-
-    @property
-    def model_fn(self):
-        """The model function, as `fn(features, labels, mode, config)`."""
-        return self._model_ops
 
     def _model_ops(self, features, labels, mode, config):
         if self._feature_engineering_fn is not None:

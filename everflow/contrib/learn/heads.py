@@ -6,9 +6,11 @@ import abc
 
 from everflow import metrics as metrics_lib
 from everflow import summary
-from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
+from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey, ProblemType
+from everflow.estimator.canned.classification_heads import all_classes
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
 from everflow.ops import array, lookup, math, nn
 from everflow.ops.control_flow import no_op
 from everflow.ops.nn_losses import (
@@ -36,9 +38,12 @@ class Head(abc.ABC):
                 from everflow.contrib.layers.dense import fully_connected
 
                 logits = fully_connected(logits_input, self.logits_dimension, activation_fn=None, scope="logits")
-            predictions = self._predictions(logits)
-            loss = train_op = None
+            with name_scope(None, "predictions", (logits,)):
+                predictions = self._predictions(logits)
+            loss = train_op = outputs = None
             evaluated = {}
+            if mode == ModeKeys.INFER:
+                outputs = {self.head_name: self._output(predictions)}
             if labels is not None and mode != ModeKeys.INFER:
                 labels = self._labels(labels)
                 weights = self._weights(features)
@@ -50,7 +55,7 @@ class Head(abc.ABC):
                     train_op = train_op_fn(loss)
                 else:
                     evaluated = {self._name(key): value for key, value in self._metrics(loss, predictions, labels, weights).items()}
-            return ModelFnOps(mode, predictions, loss, train_op, evaluated)
+            return ModelFnOps(mode, predictions, loss, train_op, evaluated, outputs)
 
     def _name(self, key):
         return f"{key}/{self.head_name}" if self.head_name else key
@@ -76,6 +81,10 @@ class Head(abc.ABC):
     @abc.abstractmethod
     def _predictions(self, logits):
         """{key: predictions}."""
+
+    def _output(self, predictions):
+        """What a saved model serves: the kind of problem, and tensors by name."""
+        return ProblemType.UNSPECIFIED, predictions
 
     def _metrics(self, loss, predictions, labels, weights):
         return {"loss": metrics_lib.mean(loss)}
@@ -103,6 +112,9 @@ class RegressionHead(Head):
     def _predictions(self, logits):
         scores = self._link_fn(logits)
         return {PredictionKey.SCORES: array.squeeze(scores, axis=[1]) if self.logits_dimension == 1 else scores}
+
+    def _output(self, predictions):
+        return ProblemType.LINEAR_REGRESSION, predictions
 
 
 class MultiClassHead(Head):
@@ -135,6 +147,11 @@ class MultiClassHead(Head):
             PredictionKey.PROBABILITIES: nn.softmax(logits, name="probabilities"),
             PredictionKey.CLASSES: self._classes(math.argmax(logits, 1)),
         }
+
+    def _output(self, predictions):
+        probabilities = predictions[PredictionKey.PROBABILITIES]
+        classes = all_classes(probabilities, probabilities.shape[-1].value, self._label_keys)
+        return ProblemType.CLASSIFICATION, {PredictionKey.PROBABILITIES: probabilities, PredictionKey.CLASSES: classes}
 
     def _metrics(self, loss, predictions, labels, weights):
         ids = math.argmax(predictions[PredictionKey.LOGITS], 1)

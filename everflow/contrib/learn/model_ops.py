@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 
+from everflow.estimator.export.outputs import ClassificationOutput, PredictOutput, RegressionOutput
 from everflow.estimator.spec import EstimatorSpec
 from everflow.framework.operation import Tensor
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 class ModeKeys:
@@ -93,7 +95,21 @@ class ModelFnOps(collections.namedtuple("ModelFnOps", _FIELDS)):
             loss=self.loss,
             train_op=self.train_op.op if isinstance(self.train_op, Tensor) else self.train_op,
             eval_metric_ops=metrics or None,
+            export_outputs=self._export_outputs(),
             training_chief_hooks=self.training_chief_hooks,
             training_hooks=self.training_hooks,
             scaffold=self.scaffold,
         )
+
+    def _export_outputs(self):
+        """What a saved model serves: the first of the outputs that a head told of, else all predictions."""
+        if self.mode != ModeKeys.INFER or not self.output_alternatives:
+            return None
+        problem, outputs = next(iter(self.output_alternatives.values()))
+        if problem == ProblemType.LINEAR_REGRESSION:
+            served = RegressionOutput(outputs[PredictionKey.SCORES])
+        elif problem == ProblemType.UNSPECIFIED:
+            served = PredictOutput(outputs)
+        else:
+            served = ClassificationOutput(outputs[PredictionKey.PROBABILITIES], outputs[PredictionKey.CLASSES])
+        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: served}

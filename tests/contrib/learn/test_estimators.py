@@ -140,3 +140,20 @@ def test_mistakes(given):
     for arguments in ({"steps": 1}, {"x": X, "input_fn": lambda: None}, {"x": X, "y": NUMBER, "steps": 1, "max_steps": 1}):
         with pytest.raises(ValueError):
             regressor.fit(**arguments)
+
+
+def test_saved_models(given, tmp_path):
+    column = layers.real_valued_column("a", dimension=4)
+    classifier = learn.LinearClassifier(feature_columns=[column], **given)
+    classifier.fit(input_fn=lambda: ({"a": tf.constant(X)}, tf.constant(TWO)), steps=2)
+    serving = learn.build_parsing_serving_input_fn(layers.create_feature_spec_for_parsing([column]))
+    path = classifier.export_savedmodel(str(tmp_path / "export"), serving)
+    feature = {"a": tf.train.Feature(float_list=tf.train.FloatList(value=X[0]))}
+    example = tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+    with tf.Graph().as_default(), tf.Session() as session:
+        signature = tf.saved_model.loader.load(session, ["serve"], path.decode()).signature_def["serving_default"]
+        assert signature.method_name == "tensorflow/serving/classify"
+        fetched = {key: info.name for key, info in signature.outputs.items()}
+        served = session.run(fetched, {signature.inputs["inputs"].name: [example]})
+    assert served["classes"].tolist() == [[b"0", b"1"]]
+    np.testing.assert_allclose(served["scores"][0], next(classifier.predict_proba(input_fn=lambda: {"a": tf.constant(X[:1])})), rtol=1e-5)

@@ -1,0 +1,35 @@
+"""Frames of pandas as arrays of numbers, after checking that they hold nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def _is_frame(data):
+    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+
+
+def extract_pandas_data(data):
+    """The numbers of a frame; ValueError where columns hold anything else. What is no frame stays as it is."""
+    if not _is_frame(data):
+        return data
+    wrong = [str(column) for column in data.columns if np.dtype(data[column].dtype).kind not in "iufb"]
+    if wrong:
+        raise ValueError("Data types for extracting pandas data must be int, float, or bool. Found: " + ", ".join(wrong))
+    return data.values.astype("float")
+
+
+def extract_pandas_matrix(data):
+    """The array of a frame. What is no frame stays as it is."""
+    return data.values if _is_frame(data) else data
+
+
+def extract_pandas_labels(labels):
+    """The numbers of a frame with one column; a series and anything else stay as they are."""
+    if _is_frame(labels):
+        if len(labels.columns) > 1:
+            raise ValueError("Only one column for labels is allowed.")
+        if np.dtype(labels[labels.columns[0]].dtype).kind not in "iufb":
+            raise ValueError("Data types for labels must be int, float, or bool.")
+        return labels.values
+    return labels
