@@ -83,6 +83,25 @@ def get_loss_reduction():
     return ReduceOp.MEAN if getattr(get_strategy(), "_scale_loss_for_estimator", False) else ReduceOp.SUM
 
 
+@contextlib.contextmanager
+def losses_are_means(strategy):
+    """Under an Estimator, the loss of a replica is its part of a mean over all replicas."""
+    before = getattr(strategy, "_scale_loss_for_estimator", False)
+    strategy._scale_loss_for_estimator = True
+    try:
+        yield
+    finally:
+        strategy._scale_loss_for_estimator = before
+
+
+def scaled_for_replicas(loss):
+    """A replica's loss as the part of the total that it is: gradients are summed over replicas."""
+    from everflow.distribute.reduction import ReduceOp
+
+    replicas = get_strategy().num_replicas_in_sync if has_strategy() else 1
+    return loss * (1.0 / replicas) if replicas > 1 and get_loss_reduction() is ReduceOp.MEAN else loss
+
+
 def require_cross_replica():
     if not in_cross_replica_context():
         raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")

@@ -61,7 +61,7 @@ class MirroredExtended(StrategyExtended):
     def _create_variable(self, next_creator, **kwargs):
         replica = context.get_replica_context()
         if isinstance(replica, _MirroredReplicaContext):
-            return replica.shared_variable(lambda: self._create_variable_across(next_creator, kwargs))
+            return replica.shared_variable(kwargs.get("name"), lambda: self._create_variable_across(next_creator, kwargs))
         return self._create_variable_across(next_creator, kwargs)
 
     def _create_variable_across(self, next_creator, kwargs):
@@ -164,7 +164,7 @@ class _Replicas:
         self.extended = extended
         self.strategy = extended._container_strategy()
         self.graph = get_default_graph()
-        self.made_variables: list = []
+        self.made_variables: dict = {}
         self.replicas = [
             _Replica(self, i, name, fn, select_replica(i, args), select_replica(i, kwargs)) for i, name in enumerate(extended._devices)
         ]
@@ -273,15 +273,19 @@ class _MirroredReplicaContext(ReplicaContext):
         super().__init__(owner.strategy, replica.index)
         self._owner = owner
         self._replica = replica
-        self._variables_seen = 0
+        self._variables_seen: dict = {}
 
     def _merge_call(self, merge_fn, args, kwargs):
         return self._replica.meet(merge_fn, args, kwargs)
 
-    def shared_variable(self, make):
-        """The first replica makes variables; the others get the same ones in the same order."""
-        made = self._owner.made_variables
-        position, self._variables_seen = self._variables_seen, self._variables_seen + 1
+    def shared_variable(self, name, make):
+        """The first replica makes variables; the others get the same ones, those of one name in the same order.
+
+        By name, since `get_variable` finds what is made and doesn't ask again.
+        """
+        made = self._owner.made_variables.setdefault(name, [])
+        position = self._variables_seen.get(name, 0)
+        self._variables_seen[name] = position + 1
         if position == len(made):
             made.append(make())
         return made[position]

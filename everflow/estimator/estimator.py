@@ -9,6 +9,7 @@ import tempfile
 from everflow.contrib.training.evaluation import StopAfterNEvalsHook, evaluate_once
 from everflow.estimator import saved_model_export
 from everflow.estimator.arguments import check_model_fn, fn_args, named
+from everflow.estimator.distribution import distributed_train_spec
 from everflow.estimator.evaluation_results import GLOBAL_STEP, values_and_update, with_loss_metric, write_checkpoint_path, write_results
 from everflow.estimator.input_functions import parse_input_fn_result
 from everflow.estimator.mode_keys import ModeKeys
@@ -154,6 +155,13 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn, hooks, saving_listeners):
+        strategy = self._config.train_distribute
+        if strategy is not None:
+            with Graph().as_default() as graph, strategy.scope():
+                set_random_seed(self._config.tf_random_seed)
+                self._create_and_assert_global_step(graph)
+                spec, input_hooks = distributed_train_spec(self, strategy, input_fn)
+                return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
@@ -359,10 +367,10 @@ class Estimator:
 
     # --- calling what users wrote
 
-    def _call_input_fn(self, input_fn, mode):
-        """What an input function gives; it may have arguments mode, params and config."""
+    def _call_input_fn(self, input_fn, mode, **more):
+        """What an input function gives; it may have arguments mode, params and config, and with a strategy input_context."""
         with device("/cpu:0"):
-            return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config))
+            return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config, **more))
 
     def _input_params(self, mode):
         """What an input function gets as params; subclasses may add to it."""

@@ -11,7 +11,9 @@ from everflow.estimator.evaluation_results import GLOBAL_STEP
 from everflow.estimator.exporter import Exporter
 from everflow.estimator.run_config import TaskType
 from everflow.estimator.spec import check_hooks
+from everflow.framework.errors import NotFoundError
 from everflow.platform import logging
+from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.hooks import CheckpointSaverListener, SecondOrStepTimer
 
 # Workers start one after the other, so that the first ones have something to build on.
@@ -147,7 +149,12 @@ def _run_evaluator(estimator, train_spec, eval_spec):
     evaluator = _Evaluator(estimator, eval_spec, train_spec.max_steps)
     while not evaluator.is_done:
         start = time.time()
-        evaluator.evaluate_and_export()
+        try:
+            evaluator.evaluate_and_export()
+        except (NotFoundError, ValueError):
+            if evaluator.checkpoint is None or checkpoint_exists(evaluator.checkpoint):
+                raise
+            logging.warning("Checkpoint %s was removed before it could be evaluated; the next one is.", evaluator.checkpoint)
         wait = eval_spec.throttle_secs - (time.time() - start)
         if not evaluator.is_done and wait > 0:
             time.sleep(wait)
@@ -186,11 +193,12 @@ class _Evaluator:
         self._eval_spec = eval_spec
         self._max_steps = max_steps
         self._last_checkpoint = None
+        self.checkpoint = None
         self.is_done = False
 
     def evaluate_and_export(self):
         """(metrics, what exporters returned); (None, None) where there is no new checkpoint."""
-        checkpoint = self._estimator.latest_checkpoint()
+        self.checkpoint = checkpoint = self._estimator.latest_checkpoint()
         if not checkpoint or checkpoint == self._last_checkpoint:
             logging.warning("No new checkpoint ready for evaluation; skipped.")
             return None, None

@@ -99,3 +99,26 @@ def test_ps_and_evaluators_do_not_train(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "evaluator", "index": 0}}))
     with pytest.raises(ValueError, match="train_and_evaluate"):
         tf.estimator.Estimator(model_fn, str(tmp_path)).train(data(), steps=1)
+
+
+def test_training_under_a_strategy(tmp_path):
+    """Two replicas take a batch each, and their losses count as a mean."""
+    xs = np.random.RandomState(0).randn(16, 2).astype(np.float32)
+    ys = xs @ np.array([[1.0], [2.0]], np.float32)
+
+    def linear(features, labels, mode):
+        y = tf.matmul(features["x"], tf.get_variable("w", [2, 1], initializer=tf.zeros_initializer()))
+        loss = tf.losses.mean_squared_error(labels, y)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    def input_fn(batch):
+        return lambda: tf.data.Dataset.from_tensor_slices(({"x": xs}, ys)).batch(batch).repeat()
+
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    session_config = tf.ConfigProto(device_count={"CPU": 2})
+    config = tf.estimator.RunConfig(str(tmp_path / "two"), train_distribute=strategy, session_config=session_config)
+    two = tf.estimator.Estimator(linear, config=config).train(input_fn(4), steps=2)
+    one = tf.estimator.Estimator(linear, str(tmp_path / "one")).train(input_fn(8), steps=2)
+    assert two.get_variable_names() == one.get_variable_names() == ["global_step", "w"]
+    np.testing.assert_allclose(two.get_variable_value("w"), one.get_variable_value("w"), rtol=1e-5)
