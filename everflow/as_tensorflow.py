@@ -113,7 +113,7 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
-                                                           keras.utils.* keras.loss_reduction keras.engine.* keras.layers.*
+                                                           keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
@@ -253,6 +253,8 @@ contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
 # Other roots that name the same tree.
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
+# Keras's places before it was tf.keras, and the tree that contrib's had inside.
+_SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
 _ROOTS = ("tensorflow", "tensorflow_core")
 
 
@@ -349,6 +351,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
     """The module to hand out for `tensorflow.PATH`; None where there is none."""
     if match := _SAME_AS_ROOT.match(path):
         path = path[match.end() :]
+    path = _SAME_AS_KERAS.sub("keras", path)
     if not path:
         return everflow
     if path.startswith("core.") and path.endswith("_pb2"):

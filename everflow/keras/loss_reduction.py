@@ -29,6 +29,10 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key {key}.")
 
 
+# Its name where programs import it from inside TensorFlow.
+ReductionV2 = Reduction
+
+
 def squeeze_or_expand_dimensions(y_pred, y_true=None, sample_weight=None):
     """Predictions, labels and weights whose ranks differ by one, brought together by their last axis of size one."""
     pred_rank = y_pred.shape.ndims

@@ -91,3 +91,23 @@ def test_objects_as_data():
         assert keras.utils.deserialize_keras_object("Mine").size == 1
     finally:
         keras.utils.get_custom_objects().clear()
+
+
+def test_what_layers_import_from_inside():
+    from everflow.keras.utils import for_layers
+
+    assert [for_layers.conv_output_length(7, 3, padding, 2) for padding in ("valid", "same", "full")] == [3, 4, 5]
+    assert for_layers.normalize_tuple(3, 2, "size") == (3, 3)
+    assert for_layers.convert_data_format("channels_first", 4) == "NCHW"
+
+    class Halving(keras.layers.Layer):
+        @for_layers.shape_type_conversion
+        def compute_output_shape(self, input_shape):
+            assert isinstance(input_shape, tuple)
+            return (input_shape[0], input_shape[1] // 2)
+
+    assert Halving().compute_output_shape(tf.TensorShape([None, 8])).as_list() == [None, 4]
+
+
+def test_where_keras_was_before():
+    assert tf.contrib.keras.layers.Dense is keras.layers.Dense

@@ -373,6 +373,10 @@ class Optimizer:
         return [("iter", self._iterations), *hypers] if self._iterations is not None else hypers
 
 
+# Its name where programs import it from inside TensorFlow.
+OptimizerV2 = Optimizer
+
+
 def _key(var):
     """The name under which slots of a variable are kept."""
     return var.op.name if not executing_eagerly() else var.name.partition(":")[0]
