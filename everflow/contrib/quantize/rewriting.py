@@ -1,0 +1,51 @@
+"""The public functions: fold batch normalization into weights, then put fake quantization after weights and activations."""
+
+from __future__ import annotations
+
+from everflow.contrib.quantize.fold_batch_norms import fold_batch_norms
+from everflow.contrib.quantize.insertion import insert_fake_quantization
+from everflow.framework.scopes import get_default_graph
+
+
+def _rewrite(is_training, input_graph, weight_bits, activation_bits, symmetric, quant_delay, freeze_bn_delay, scope):
+    if freeze_bn_delay is not None:
+        raise NotImplementedError("freeze_bn_delay: Everflow doesn't switch a folded normalization to its moving averages yet")
+    graph = get_default_graph() if input_graph is None else input_graph
+    with graph.as_default():
+        fold_batch_norms(graph)
+        insert_fake_quantization(
+            graph,
+            is_training,
+            weight_bits=weight_bits,
+            activation_bits=activation_bits,
+            symmetric=symmetric,
+            quant_delay=quant_delay,
+            scope=scope,
+        )
+
+
+def create_training_graph(input_graph=None, quant_delay=0):
+    """Rewrite a training graph in place, before gradients are drawn. Quantization begins after `quant_delay` steps.
+
+    >>> loss = build_model()
+    >>> tf.contrib.quantize.create_training_graph(quant_delay=2000000)
+    >>> train_op = optimizer.minimize(loss)
+    """
+    experimental_create_training_graph(input_graph, quant_delay=quant_delay)
+
+
+def create_eval_graph(input_graph=None):
+    """Rewrite a graph for evaluation or export in place: it uses the ranges that training found."""
+    experimental_create_eval_graph(input_graph)
+
+
+def experimental_create_training_graph(
+    input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=0, freeze_bn_delay=None, scope=None
+):
+    """`create_training_graph` with other numbers of bits, ranges around zero, or only below a name scope."""
+    _rewrite(True, input_graph, weight_bits, activation_bits, symmetric, quant_delay, freeze_bn_delay, scope)
+
+
+def experimental_create_eval_graph(input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=None, scope=None):
+    """`create_eval_graph` with other numbers of bits, ranges around zero, or only below a name scope."""
+    _rewrite(False, input_graph, weight_bits, activation_bits, symmetric, quant_delay, None, scope)
