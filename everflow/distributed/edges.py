@@ -7,6 +7,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.protos import node_def_pb2
 
 SEND, RECV = "_Send", "_Recv"
+LEVEL = "_level"
 
 _ENDS = (
     AttrDef("tensor_name", "string"),
@@ -40,8 +41,10 @@ def sending_task(key: str) -> tuple[str, int]:
     return device.rpartition("/device:")[0], int(incarnation, 16)
 
 
-def end_node(op: str, name: str, dtype, tensor_name: str, ends: tuple[str, int, str], client: bool, shape: TensorShape | None = None):
-    """The NodeDef of one end; `ends` is (sending device, its incarnation, receiving device)."""
+def end_node(
+    op: str, name: str, dtype, tensor_name: str, ends: tuple[str, int, str], client: bool, shape: TensorShape | None = None, level: int = -1
+):
+    """The NodeDef of one end; `ends` is (sending device, its incarnation, receiving device). Values of one level may travel together."""
     node = node_def_pb2.NodeDef(op=op, name=name, device=ends[0] if op == SEND else ends[2])
     node.attr["T" if op == SEND else "tensor_type"].type = dtype.base_dtype.as_datatype_enum
     node.attr["tensor_name"].s = tensor_name.encode()
@@ -49,6 +52,8 @@ def end_node(op: str, name: str, dtype, tensor_name: str, ends: tuple[str, int, 
     node.attr["send_device_incarnation"].i = ends[1] - (1 << 64) if ends[1] >= 1 << 63 else ends[1]
     node.attr["recv_device"].s = ends[2].encode()
     node.attr["client_terminated"].b = client
+    if level >= 0:
+        node.attr[LEVEL].i = level
     if shape is not None:
         node.attr["_output_shapes"].list.shape.append(shape.as_proto())
     return node

@@ -238,9 +238,11 @@ class _Execution:
                     self.stop(e)
                 else:
                     self._collect(task, response, values, metadata)
-        finally:
-            self._clean_up(here)
+        except BaseException:
+            self._clean_up()
+            raise
         if self._error is not None:
+            self._clean_up()
             raise self._error
         return values
 
@@ -314,14 +316,11 @@ class _Execution:
         if cancel_here is not None:
             cancel_here()
 
-    def _clean_up(self, here: str) -> None:
-        """Let every task forget what was sent and not taken."""
+    def _clean_up(self) -> None:
+        """After a failure, let every task forget what was sent and not taken; otherwise nothing is left."""
+        request = worker_pb2.CleanupGraphRequest(step_id=self._step_id)
         for task in self._tasks:
-            request = worker_pb2.CleanupGraphRequest(step_id=self._step_id)
-            if task == here:
-                self._session._peers[here].call("CleanupGraph", request)
-            else:
-                self._session._peers[task].start("CleanupGraph", request)
+            self._session._peers[task].start("CleanupGraph", request)
 
 
 def _stored_error(response) -> errors.OpError:

@@ -18,8 +18,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import graph_pb2, node_def_pb2
 from everflow.runtime.plan.program import FEED, Node, Program, is_ref
-from everflow.runtime.plan.schedule import flattened, schedule
-from everflow.runtime.plan.structure import DEAD, EXIT, NEXT, Structure, edge_guard, predicate_of, structure
+from everflow.runtime.plan.schedule import PUTTING, TAKING, flattened, schedule, variable_accesses
+from everflow.runtime.plan.structure import CONTROL_FLOW, DEAD, EXIT, NEXT, Structure, edge_guard, predicate_of, structure
 
 _NOTHING = TensorValue(np.zeros([0], np.float32))
 
@@ -56,6 +56,7 @@ class _Cutter:
         self.feeds = feeds
         self.found = found
         self.order = [n for n in order if n.type != FEED]
+        self.levels: dict[Node, int] = {}
         self.incarnations = incarnations
         self.devices = {n: device_of(n.op) for n in self.order}
         for node in self.order:
@@ -65,6 +66,9 @@ class _Cutter:
                 elif node.type == "Identity" and is_ref(source, output):  # a variable is read where it is, when its reader says
                     self.devices[node] = self.devices[source]
         self.tasks = {n: task_of(device) for n, device in self.devices.items()}
+        if not any(n.type in CONTROL_FLOW or n.type == "MutexLock" for n in self.order):
+            self.find_levels()
+            self.order.sort(key=self.levels.__getitem__)
         self.first_device: dict[str, str] = {}
         for name in incarnations:
             self.first_device.setdefault(task_of(name), name)
@@ -103,6 +107,28 @@ class _Cutter:
                 if function.gradient_name:
                     part.graph_def.library.gradient.add(function_name=function.name, gradient_func=function.gradient_name)
         return self.parts
+
+    def find_levels(self) -> None:
+        """Give each node the number of moves between tasks that lie behind it.
+
+        In the order of levels, a task sends all it can before it waits for anything, so values of one level are there at the same time. What
+        the schedule has put in order for a variable, or for a queue, stays so.
+        """
+        writers, users = variable_accesses(self.program)
+        written, used = _by_node(writers), _by_node(users)
+        last_write: dict[Node, int] = {}
+        last_use: dict[Node, int] = {}
+        put = 0
+        for node in self.order:
+            moves = [self.levels[s] + (not self.is_here((s, o), self.tasks[node])) for s, o in node.inputs if s.type != FEED]
+            moves += [self.levels[c] + (self.tasks[c] != self.tasks[node]) for c in node.controls if c.type != FEED]
+            moves += [max(last_use.get(v, 0), last_write.get(v, 0)) for v in written.get(node, ())]
+            moves += [last_write.get(v, 0) for v in used.get(node, ())]
+            level = self.levels[node] = max(moves + [put * (node.type in TAKING)], default=0)
+            last_write.update((v, max(level, last_write.get(v, 0))) for v in written.get(node, ()))
+            last_use.update((v, max(level, last_use.get(v, 0))) for v in used.get(node, ()))
+            if node.type in PUTTING:
+                put = max(put, level)
 
     # --- what has to move --------------------------------------------------------------------
 
@@ -240,7 +266,8 @@ class _Cutter:
                 return self.names[task, node, output]
         shape = node.output_shapes[output] or TensorShape(None)
         name = self.new_name(node.name)
-        made = edges.end_node(edges.RECV, name, node.output_dtypes[output], self.tensor_name(edge), ends, False, shape)
+        level = self.levels.get(node, -1)
+        made = edges.end_node(edges.RECV, name, node.output_dtypes[output], self.tensor_name(edge), ends, False, shape, level)
         made.input.extend(f"^{c}" for c in controls)
         self.part(task).graph_def.node.append(made)
         return name
@@ -261,7 +288,9 @@ class _Cutter:
         if key not in self.names:
             ends = self.ends(self.devices[node], self.first_device[task])
             name = self.new_name(node.name)
-            made = edges.end_node(edges.RECV, name, dtypes.float32, f"^{node.name}", ends, False, TensorShape([0]))
+            made = edges.end_node(
+                edges.RECV, name, dtypes.float32, f"^{node.name}", ends, False, TensorShape([0]), self.levels.get(node, -1)
+            )
             made.input.extend(f"^{c}" for c in self.context(node.guard, _frame(node), self.in_body(node), task))
             self.part(task).graph_def.node.append(made)
             self.names[key] = name
@@ -356,6 +385,15 @@ class _Loop:
     condition: str
     round: str
     body: str
+
+
+def _by_node(accesses: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
+    """Node → the variables it accesses, from variable → nodes."""
+    found: dict[Node, list[Node]] = {}
+    for variable, nodes in accesses.items():
+        for node in nodes:
+            found.setdefault(node, []).append(variable)
+    return found
 
 
 def _frame(node: Node) -> tuple:

@@ -19,6 +19,7 @@ class Rendezvous:
         self._condition = threading.Condition()
         self._values: dict[str, deque[tensor_pb2.TensorProto]] = {}
         self._error: errors.OpError | None = None
+        self._complete = False
 
     def put(self, key: str, value: tensor_pb2.TensorProto) -> None:
         with self._condition:
@@ -38,6 +39,17 @@ class Rendezvous:
             wire.wait_until(self._condition, lambda: bool(self._values.get(key)), give_up)
             return self._values[key].popleft()
 
+    def complete(self) -> None:
+        """Nothing more will be put here."""
+        with self._condition:
+            self._complete = True
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all that was to come has been put and taken."""
+        with self._condition:
+            return self._complete and not any(self._values.values())
+
     def abort(self, error: errors.OpError) -> None:
         """Let everyone who waits here fail."""
         with self._condition:
@@ -53,13 +65,13 @@ class Carrier:
         self._rendezvous = rendezvous
         self._step = step
         self._peer_of = peer_of  # task name → wire.Peer
-        self._asked: dict = {}  # key → the calls under way
+        self._asked: dict[str, deque[_Asked]] = {}
 
-    def ask(self, key: str) -> None:
-        """Ask the sender for a value before it is needed."""
-        peer = self._peer_of(edges.sending_task(key)[0])
-        request = worker_pb2.RecvTensorRequest(step_id=self._step_id, rendezvous_key=key)
-        self._asked.setdefault(key, deque()).append((peer, peer.start("RecvTensor", request)))
+    def ask(self, keys: list[str]) -> None:
+        """Ask a task for values that will be there at the same time, before they are needed."""
+        asked = _Asked(self._peer_of(edges.sending_task(keys[0])[0]), self._step_id, keys)
+        for key in keys:
+            self._asked.setdefault(key, deque()).append(asked)
 
     def send(self, attrs, value) -> None:
         dtype = dtypes.as_dtype(attrs["T"])
@@ -68,23 +80,56 @@ class Carrier:
     def recv(self, attrs):
         key = edges.key_of(attrs)
         if not self._asked.get(key):
-            self.ask(key)
-        peer, future = self._asked[key].popleft()
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        try:
-            while not done.wait(0.1):
-                self._step.check()
-        except errors.OpError:
-            future.cancel()
-            raise
-        return from_proto(peer.finish(future).tensor, dtypes.as_dtype(attrs["tensor_type"]))
+            self.ask([key])
+        value = self._asked[key].popleft().value(key, self._step)
+        return from_proto(value, dtypes.as_dtype(attrs["tensor_type"]))
 
     def close(self) -> None:
         """Give up the calls that nobody waits for."""
         for calls in self._asked.values():
-            for _, future in calls:
-                future.cancel()
+            for asked in calls:
+                asked.cancel()
+
+
+class _Asked:
+    """A call for values of another task."""
+
+    def __init__(self, peer, step_id: int, keys: list[str]):
+        self._peer = peer
+        self._keys = keys
+        self._done = threading.Event()
+        self._values: dict[str, tensor_pb2.TensorProto] | None = None
+        self._future = peer.start("RecvTensor", worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys)))
+        self._future.add_done_callback(lambda _: self._done.set())
+
+    def value(self, key: str, step) -> tensor_pb2.TensorProto:
+        """The value of a key, as soon as they have come."""
+        if self._values is None:
+            while not self._done.wait(0.1):
+                step.check()
+            self._values = dict(zip(self._keys, unpack(self._peer.finish(self._future).tensor, len(self._keys)), strict=True))
+        return self._values[key]
+
+    def cancel(self) -> None:
+        self._future.cancel()
+
+
+def pack(values: list[tensor_pb2.TensorProto]) -> tensor_pb2.TensorProto:
+    """Several values as one message: a vector of serialized tensors. One alone goes as it is."""
+    if len(values) == 1:
+        return values[0]
+    made = tensor_pb2.TensorProto(dtype=dtypes.string.as_datatype_enum, string_val=[v.SerializeToString() for v in values])
+    made.tensor_shape.dim.add(size=len(values))
+    return made
+
+
+def unpack(message: tensor_pb2.TensorProto, count: int) -> list[tensor_pb2.TensorProto]:
+    """The values of a message that `pack` made of so many."""
+    if count == 1:
+        return [message]
+    if len(message.string_val) != count:
+        raise errors.InternalError(None, None, f"{len(message.string_val)} values came where {count} were asked for")
+    return [tensor_pb2.TensorProto.FromString(data) for data in message.string_val]
 
 
 def to_proto(value, dtype) -> tensor_pb2.TensorProto:

@@ -190,6 +190,8 @@ class LocalPeer:
     def call(self, method: str, request, **_):
         return getattr(self._implementation, method)(request, Call())
 
+    start = call
+
 
 # --- errors ---------------------------------------------------------------------------------
 

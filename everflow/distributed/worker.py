@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from everflow.distributed import edges, wire
-from everflow.distributed.rendezvous import Carrier, Rendezvous, from_proto
+from everflow.distributed.rendezvous import Carrier, Rendezvous, from_proto, pack
 from everflow.distributed.values import encode
 from everflow.framework import errors
 from everflow.framework.graph import Graph
@@ -28,6 +28,7 @@ class Worker:
         self.task = task
         self.device_names = devices.device_names(config, task)
         self.attributes = [_attributes_proto(d) for d in devices.attributes_of(self.device_names)]
+        self._incarnations = {a.incarnation for a in self.attributes}
         self.resources = ResourceStore()
         self._config = config
         self._peer_of = peer_of
@@ -85,6 +86,9 @@ class Worker:
             if not request.store_errors_in_response_body:
                 raise error from None
             response.status_code, response.status_error_message = error.error_code, error.message
+        else:
+            self._rendezvous_of(request.step_id).complete()
+            self._forget_spent(request.step_id)
         finally:
             carrier.close()
         return response
@@ -106,10 +110,14 @@ class Worker:
         return worker_pb2.CleanupAllResponse()
 
     def RecvTensor(self, request, call):  # noqa: N802
-        if edges.sending_task(request.rendezvous_key)[1] not in {a.incarnation for a in self.attributes}:
-            raise errors.AbortedError(None, None, f"{self.task} was restarted: it is not the one that {request.rendezvous_key} asks for")
-        value = self._rendezvous_of(request.step_id).take(request.rendezvous_key, call)
-        return worker_pb2.RecvTensorResponse(tensor=value, send_start_micros=int(time.time() * 1e6))
+        keys = request.rendezvous_key.split("\n")
+        for key in keys:
+            if edges.sending_task(key)[1] not in self._incarnations:
+                raise errors.AbortedError(None, None, f"{self.task} was restarted: it is not the one that {key} asks for")
+        rendezvous = self._rendezvous_of(request.step_id)
+        values = [rendezvous.take(key, call) for key in keys]
+        self._forget_spent(request.step_id)
+        return worker_pb2.RecvTensorResponse(tensor=pack(values), send_start_micros=int(time.time() * 1e6))
 
     def _session(self, handle: str) -> _WorkerSession:
         with self._lock:
@@ -117,6 +125,11 @@ class Worker:
         if found is None:
             raise errors.AbortedError(None, None, f"Session handle is not found: {handle}. {self.task} may have been restarted.")
         return found
+
+    def _forget_spent(self, step_id: int) -> None:
+        with self._lock:
+            if step_id in self._rendezvous and self._rendezvous[step_id].is_spent:
+                del self._rendezvous[step_id]
 
     def _rendezvous_of(self, step_id: int) -> Rendezvous:
         with self._lock:
@@ -156,7 +169,7 @@ class _RegisteredGraph:
         self._feeds = {key: op.outputs[0] for op, key in ends if op in client and op.type == edges.RECV}
         self._fetches = {key: op.inputs[0] for op, key in ends if op in client and op.type == edges.SEND}
         # What is received in no branch or loop is asked for at once.
-        self._asked = [key for op, key in ends if op not in client and op.type == edges.RECV and not op.control_inputs]
+        self._asked = _together([(op, key) for op, key in ends if op not in client and op.type == edges.RECV and not op.control_inputs])
         used = {t.op for op in ops if op not in client for t in op.inputs} | {c for op in ops for c in op.control_inputs}
         targets = [op for op in ops if op not in used and op not in client]
         self._wanted = [*self._fetches.values(), *targets]
@@ -187,8 +200,8 @@ class _RegisteredGraph:
             if key not in sent:
                 raise errors.InvalidArgumentError(None, None, f"Nothing was sent for {key}")
             values.append(from_proto(sent[key], tensor.dtype.base_dtype))
-        for key in self._asked:
-            carrier.ask(key)
+        for keys in self._asked:
+            carrier.ask(keys)
         results = dict(zip(self._fetches, plan(values, step), strict=False))
         for key in request.recv_key:
             if key not in results:
@@ -198,6 +211,14 @@ class _RegisteredGraph:
             trace.write(response.step_stats, started)
         if request.exec_opts.record_partition_graphs:
             response.partition_graph.extend(plan.partitions.graph_defs())
+
+
+def _together(received: list) -> list[list[str]]:
+    """Keys of `_Recv` nodes in groups that are asked for in one call: those of one task and one level."""
+    groups: dict = {}
+    for op, key in received:
+        groups.setdefault((edges.sending_task(key)[0], op.attrs[edges.LEVEL]) if edges.LEVEL in op.attrs else key, []).append(key)
+    return list(groups.values())
 
 
 def _result_proto(value, dtype) -> tensor_pb2.TensorProto:

@@ -36,7 +36,7 @@ def schedule(program: Program, found: Structure, *, as_created: bool = False) ->
 
     `as_created` keeps the order in which the nodes were made, but for inputs: it was chosen for all parts of a graph that runs on several tasks.
     """
-    accesses = _variable_accesses(program)
+    accesses = variable_accesses(program)
     order = _created if as_created else _order
     delayed = 0
     for loop in found.loops.values():
@@ -59,7 +59,7 @@ def flattened(items: list) -> list[Node]:
 # --- variables -----------------------------------------------------------------------------
 
 
-def _variable_accesses(program: Program):
+def variable_accesses(program: Program):
     """Variable node → its writers; variable node → the nodes that look at its value."""
     writers: dict[Node, list[Node]] = {}
     users: dict[Node, list[Node]] = {}
@@ -103,11 +103,11 @@ def _writes(node: Node, position: int) -> bool:
 
 
 # Ops that put something where others wait for it, and those that wait.
-_PUTTING = frozenset(
+PUTTING = frozenset(
     {"QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueV2", "QueueEnqueueManyV2", "QueueClose", "QueueCloseV2", "BarrierInsertMany"}
     | {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient"}
 )
-_TAKING = frozenset(
+TAKING = frozenset(
     {"QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"}
     | {"ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "BarrierTakeMany"}
     | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient"}
@@ -123,9 +123,9 @@ def _nodes(item) -> list[Node]:
 def _waiting_last(items: list) -> list:
     """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
     types = {node.type for item in items for node in _nodes(item)}
-    if not types & _PUTTING or not types & _TAKING:
+    if not types & PUTTING or not types & TAKING:
         return items
-    return sorted(items, key=lambda item: any(node.type in _TAKING for node in _nodes(item)))
+    return sorted(items, key=lambda item: any(node.type in TAKING for node in _nodes(item)))
 
 
 def _created(items: list, depth: int, found: Structure, accesses):
