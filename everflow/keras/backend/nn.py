@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.backend.arithmetic import constant_to_tensor
 from everflow.keras.backend.config import epsilon
 from everflow.keras.backend.values import ndim
@@ -126,6 +127,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """The cross entropy between numbers of classes and rows of probabilities, or scores where `from_logits` is set."""
+    output = convert_to_tensor(output)
     if not from_logits:
         logits = _logits_behind(output, "Softmax")
         if logits is None:

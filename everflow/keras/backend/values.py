@@ -10,7 +10,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import floatx
-from everflow.keras.backend.state import get_session, track_variable
+from everflow.keras.backend.state import get_graph, get_session, track_variable
 from everflow.ops import array, linalg, math, random
 from everflow.ops import constants as constant_ops
 from everflow.ops.resource_variables import ResourceVariable
@@ -58,13 +58,14 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
         dtype = floatx()
     if not shape and ndim:
         shape = (None,) * ndim
-    if sparse:
-        return sparse_placeholder(dtype, shape=shape, name=name)
-    if ragged:
-        from everflow.ops.ragged import placeholder as ragged_placeholder
+    with get_graph().as_default():
+        if sparse:
+            return sparse_placeholder(dtype, shape=shape, name=name)
+        if ragged:
+            from everflow.ops.ragged import placeholder as ragged_placeholder
 
-        return ragged_placeholder(dtype=dtype, ragged_rank=len(shape) - 1, name=name)
-    return constant_ops.placeholder(dtype, shape=shape, name=name)
+            return ragged_placeholder(dtype=dtype, ragged_rank=len(shape) - 1, name=name)
+        return constant_ops.placeholder(dtype, shape=shape, name=name)
 
 
 def is_placeholder(x):

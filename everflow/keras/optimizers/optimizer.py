@@ -404,7 +404,7 @@ def _with_gradients(grads_and_vars):
 def _tape_gradients(loss, var_list, grad_loss, name):
     """Gradients of what a function computes, and the list of variables, which may be a function too."""
     if executing_eagerly():
-        from everflow.eager.tape import GradientTape
+        from everflow.ops.gradient_tape import GradientTape
 
         with GradientTape() as tape:
             if not callable(var_list):
