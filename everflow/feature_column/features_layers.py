@@ -99,10 +99,6 @@ class DenseFeatures(_FeaturesLayer):
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(feature_columns, trainable, name, **kwargs)
 
-    @property
-    def _is_feature_layer(self):
-        return True
-
     def call(self, features, cols_to_output_tensors=None):
         """The matrix; a dict `cols_to_output_tensors` is filled with each column's part of it."""
         cache = self._checked(features)
@@ -126,10 +122,6 @@ class SequenceFeatures(_FeaturesLayer):
 
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(feature_columns, trainable, name, **kwargs)
-
-    @property
-    def _is_feature_layer(self):
-        return True
 
     def call(self, features):
         cache = self._checked(features)

@@ -89,5 +89,6 @@ from everflow.contrib.layers.summaries import (
     summarize_variables,
     summarize_weights,
 )
+from everflow.contrib.layers.target_columns import multi_class_target, regression_target
 
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 956888297470
