@@ -8,11 +8,13 @@ from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.discrete import Categorical
 from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
 from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
+from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math, nn
+from everflow.ops.array_indexing import where_v2
 
 
 class Mixture(Distribution):
@@ -129,29 +131,31 @@ class Mixture(Distribution):
         if self._use_static_graph:
             return self._sample_all(n, seed)
         n = convert_to_tensor(n, name="n")
-        static_n = int(constant_value(n)) if constant_value(n) is not None else n
-        cat_samples = self.cat.sample(n, seed=seed)
-        batch_shape = self.batch_shape_tensor()
-        batch_size = math.reduce_prod(batch_shape) if not self.batch_shape.is_fully_defined() else int(np.prod(self.batch_shape.as_list()))
-        flat = array.reshape(cat_samples, [-1])
-        total = static_n * batch_size
-        places = array.dynamic_partition(
-            data=array.reshape(math.range(0, total), [-1]), partitions=flat, num_partitions=self.num_components
-        )
-        in_batch = array.dynamic_partition(
-            data=array.tile(math.range(0, batch_size), [static_n]), partitions=flat, num_partitions=self.num_components
-        )
+        known = constant_value(n)
+        n = n if known is None else int(known)
+        chosen = self.cat.sample(n, seed=seed)
+        if chosen.shape.is_fully_defined():
+            shape, total = chosen.shape.as_list(), chosen.shape.num_elements()
+        else:
+            shape, total = array.shape(chosen), array.size(chosen)
+        static = self.batch_shape
+        batch_size = static.num_elements() if static.is_fully_defined() else math.reduce_prod(self.batch_shape_tensor())
+        event_shape = np.array(self.event_shape.as_list(), np.int32) if self.event_shape.is_fully_defined() else self.event_shape_tensor()
+        count = self.num_components
+        places = array.dynamic_partition(data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count)
+        in_batch = array.reshape(array.tile(math.range(0, batch_size), [n]), shape)
+        in_batch = array.dynamic_partition(data=in_batch, partitions=chosen, num_partitions=count)
         drawn = []
-        for component, batch_index in zip(self.components, in_batch, strict=True):
-            count = array.size(batch_index)
+        for component, place, batch_index in zip(self.components, places, in_batch, strict=True):
+            times = array.size(place)
             seed = gen_new_seed(seed, "mixture")
-            samples = component.sample(count, seed=seed)
+            samples = component.sample(times, seed=seed)
             # A draw for each element of the batch was made; the ones that were chosen are taken out.
-            rows = batch_size * math.range(0, count) + batch_index
-            samples = array.reshape(samples, array.concat([[count * batch_size], self.event_shape_tensor()], 0))
+            rows = batch_size * math.range(0, times) + batch_index
+            samples = array.reshape(samples, array.concat([[times * batch_size], event_shape], 0))
             drawn.append(array.gather(samples, rows, name="samples_class_c_gather"))
         joined = array.dynamic_stitch(indices=places, data=drawn)
-        return array.reshape(joined, array.concat([array.reshape(n, [1]), batch_shape, self.event_shape_tensor()], 0))
+        return array.reshape(joined, array.concat([shape, self.event_shape_tensor()], 0))
 
     def _sample_all(self, n, seed):
         """Draw from every component and take the chosen ones: more work, but shapes are known."""
@@ -196,6 +200,7 @@ class MixtureSameFamily(Distribution):
                     f"`mixture_distribution components` ({km}) does not equal `components_distribution.batch_shape[-1]` ({kc})"
                 )
             self._num_components = km or kc
+            components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         super().__init__(
             dtype=components_distribution.dtype,
             reparameterization_type=NOT_REPARAMETERIZED,
@@ -224,11 +229,17 @@ class MixtureSameFamily(Distribution):
     def _sample_n(self, n, seed=None):
         # As in TensorFlow, both draws go by the graph's seed alone.
         x = self.components_distribution.sample(n)
-        mask = array.one_hot(self.mixture_distribution.sample(n), self._num_components, dtype=self.dtype)
+        dtype = self.dtype.as_numpy_dtype
+        mask = array.one_hot(
+            indices=self.mixture_distribution.sample(n),
+            depth=self._num_components,
+            on_value=np.ones([], dtype),
+            off_value=np.zeros([], dtype),
+        )
         return math.reduce_sum(x * self._padded(mask), axis=-1 - self._event_ndims)
 
     def _log_prob(self, x):
-        log_prob = self.components_distribution.log_prob(array.expand_dims(x, -1 - self._event_ndims))
+        log_prob = self.components_distribution.log_prob(self._with_axis(x))
         return math.reduce_logsumexp(log_prob + nn.log_softmax(self.mixture_distribution.logits, axis=-1), axis=-1)
 
     def _mean(self):
@@ -236,30 +247,41 @@ class MixtureSameFamily(Distribution):
         return math.reduce_sum(probs * self.components_distribution.mean(), axis=-1 - self._event_ndims)
 
     def _log_cdf(self, x):
-        log_cdf = self.components_distribution.log_cdf(array.expand_dims(x, -1 - self._event_ndims))
+        log_cdf = self.components_distribution.log_cdf(self._with_axis(x))
         return math.reduce_logsumexp(log_cdf + nn.log_softmax(self.mixture_distribution.logits, axis=-1), axis=-1)
 
     def _variance(self):
         probs = self._padded(self.mixture_distribution.probs)
         axis = -1 - self._event_ndims
         within = math.reduce_sum(probs * self.components_distribution.variance(), axis=axis)
-        mean = array.expand_dims(self._mean(), axis)
+        mean = self._with_axis(self._mean())
         between = math.reduce_sum(probs * math.squared_difference(self.components_distribution.mean(), mean), axis=axis)
         return within + between
 
     def _covariance(self):
         if self._event_ndims != 1:
             raise NotImplementedError("covariance is not implemented")
-        probs = self._padded(self._padded(self.mixture_distribution.probs, 1), 1)
+        probs = self._padded(self.mixture_distribution.probs)[..., None]
         within = math.reduce_sum(probs * self.components_distribution.covariance(), axis=-3)
-        difference = self.components_distribution.mean() - array.expand_dims(self._mean(), -2)
+        difference = self.components_distribution.mean() - self._with_axis(self._mean())
         return within + math.reduce_sum(probs * (difference[..., None] * difference[..., None, :]), axis=-3)
 
-    def _padded(self, x, ndims=None):
-        """Weights with axes for the events behind them."""
-        for _ in range(self._event_ndims if ndims is None else ndims):
-            x = array.expand_dims(x, -1)
-        return x
+    def _padded(self, weights):
+        """Weights with axes for the batch in front of them, and for events behind."""
+        with name_scope("pad_mix_dims", values=[weights]):
+            batch_ndims, own = self.batch_shape.ndims, self.mixture_distribution.batch_shape.ndims
+            missing = where_v2(self.mixture_distribution.is_scalar_batch(), batch_ndims, batch_ndims - own)
+            shape = array.shape(weights)
+            parts = [shape[:-1], array.ones([missing], dtype=dtypes.int32), shape[-1:], array.ones([self._event_ndims], dtype=dtypes.int32)]
+            return array.reshape(weights, array.concat(parts, 0))
+
+    def _with_axis(self, x):
+        """A value with an axis for the components in front of its event."""
+        with name_scope("pad_sample_dims", values=[x]):
+            ndims = x.shape.ndims if x.shape.ndims is not None else array.rank(x)
+            shape = array.shape(x)
+            place = ndims - self._event_ndims
+            return array.reshape(x, array.concat([shape[:place], [1], shape[place:]], 0))
 
 
 class Independent(Distribution):
