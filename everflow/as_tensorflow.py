@@ -117,7 +117,8 @@ python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils l
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
-python.layers         base core convolutional pooling normalization layers utils : layers layers.*
+python.layers         base core convolutional pooling normalization layers : layers layers.*
+python.layers         utils                              : layers layers.* keras.engine.arguments ops.control_flow
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
