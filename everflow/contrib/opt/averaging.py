@@ -1,0 +1,75 @@
+"""What optimizers that average over workers share: local copies of variables, a center for each, and a step of their own."""
+
+from __future__ import annotations
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import control_dependencies, device
+from everflow.ops import math, state
+from everflow.ops import variable_scope as scopes
+from everflow.ops.control_flow import cond, no_op
+from everflow.ops.variables import global_variables_initializer, local_variables_initializer
+from everflow.train.session_run_hook import SessionRunHook
+
+GLOBAL_CENTER, LOCAL_CENTER = "global_center_variable", "local_center_variable"
+
+
+class CenterGetter:
+    """A custom getter: a trainable variable becomes a local one on the worker, and its center is a global variable of its own.
+
+    The two, and where wanted a local copy of the center, are found by the variable.
+    """
+
+    _keeps_local_center = False
+
+    def __init__(self, worker_device):
+        self._worker_device = worker_device
+        self.centers, self.local_centers = {}, {}
+
+    def __call__(self, getter, name, trainable, collections, *args, **kwargs):
+        if not trainable:
+            if GraphKeys.LOCAL_VARIABLES in (collections or ()):
+                with device(self._worker_device):
+                    return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
+            return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
+        local = [GraphKeys.LOCAL_VARIABLES]
+        with device(self._worker_device):
+            variable = getter(name, *args, trainable=True, collections=local, **kwargs)
+        self.centers[variable] = getter(
+            f"{GLOBAL_CENTER}/{name}", *args, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], **kwargs
+        )
+        if self._keeps_local_center:
+            with device(self._worker_device):
+                self.local_centers[variable] = getter(f"{LOCAL_CENTER}/{name}", *args, trainable=False, collections=local, **kwargs)
+        return variable
+
+
+def local_step():
+    """A count of this worker's steps."""
+    return scopes.get_variable("local_step", initializer=0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
+
+
+def every(period, step, applied, update):
+    """After `applied`, count a step; at each `period`-th of them run `update()`."""
+    with control_dependencies([applied]):
+        counted = state.assign_add(step, 1, name="local_step_update").op
+    with control_dependencies([counted]):
+        return cond(math.equal(math.mod(step, period), 0), update, no_op)
+
+
+class CenterHook(SessionRunHook):
+    """Initializes what the Scaffold doesn't: local variables take the centers' values."""
+
+    def __init__(self, optimizer, is_chief):
+        self._optimizer, self._is_chief = optimizer, is_chief
+
+    def begin(self):
+        self._local_init_op = local_variables_initializer()
+        self._global_init_op = global_variables_initializer() if self._is_chief else None
+        self._init_op = self._optimizer.get_init_op(**self._init_arguments())
+
+    def _init_arguments(self):
+        return {}
+
+    def after_create_session(self, session, coord):
+        """Start from the centers."""
+        session.run(self._init_op)
