@@ -18,6 +18,8 @@ from everflow.train.saver import Saver
 
 def parse_saved_model(export_dir):
     """The SavedModel proto of a folder; IOError where there is none or it can't be read."""
+    # Exporting gives paths as bytes, and programs hand them on.
+    export_dir = os.fsdecode(export_dir)
     binary = os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PB)
     text = os.path.join(export_dir, constants.SAVED_MODEL_FILENAME_PBTXT)
     model = SavedModel()
@@ -41,7 +43,7 @@ def parse_saved_model(export_dir):
 def maybe_saved_model_directory(export_dir):
     """Whether a folder holds a SavedModel's file."""
     return any(
-        file_io.file_exists(os.path.join(export_dir, name))
+        file_io.file_exists(os.path.join(os.fsdecode(export_dir), name))
         for name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT)
     )
 
@@ -53,7 +55,7 @@ def contains_saved_model(export_dir):
 
 def asset_tensors(export_dir, meta_graph_def, import_scope=None):
     """{tensor name: path} of the files that a meta graph takes along."""
-    folder = os.path.join(export_dir, constants.ASSETS_DIRECTORY)
+    folder = os.path.join(os.fsdecode(export_dir), constants.ASSETS_DIRECTORY)
     found = {}
     for packed in (
         meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value if constants.ASSETS_KEY in meta_graph_def.collection_def else ()
@@ -77,7 +79,7 @@ class SavedModelLoader:
 
     def __init__(self, export_dir):
         self._export_dir = export_dir
-        self._variables_path = os.path.join(export_dir, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        self._variables_path = os.path.join(os.fsdecode(export_dir), constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
         self._saved_model = parse_saved_model(export_dir)
 
     export_dir = property(lambda self: self._export_dir)

@@ -1,0 +1,143 @@
+"""tf.keras.estimator: a compiled Keras model as an Estimator, with the same weights to begin with."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.framework.graph import Graph
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, get_collection
+from everflow.keras import backend as K
+from everflow.keras.models import clone_model
+from everflow.keras.optimizers import TFOptimizer
+from everflow.ops import math
+from everflow.ops.grouping import group
+
+_FORMATS = ("saver", "checkpoint")
+
+
+def model_to_estimator(
+    keras_model=None, keras_model_path=None, custom_objects=None, model_dir=None, config=None, checkpoint_format="saver"
+):
+    """An Estimator that trains, evaluates and predicts as a compiled model does, or as one in a file.
+
+    Features are the model's inputs, a tensor or a dict by their names; labels are its targets.
+
+    >>> estimator = tf.keras.estimator.model_to_estimator(model, model_dir="/tmp/model")  # doctest: +SKIP
+    """
+    from everflow.estimator import Estimator
+
+    if not (keras_model or keras_model_path):
+        raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
+    if keras_model and keras_model_path:
+        raise ValueError("Please specity either `keras_model` or `keras_model_path`, but not both.")
+    if checkpoint_format not in _FORMATS:
+        raise ValueError(f"Checkpoints are written by a `saver` or as a `checkpoint`, not as {checkpoint_format!r}")
+    if keras_model_path:
+        from everflow.keras.models import load_model
+
+        keras_model = load_model(keras_model_path, custom_objects)
+    if not getattr(keras_model, "optimizer", None):
+        raise ValueError(
+            "The given keras model has not been compiled yet. Please compile the model with `model.compile()` before calling "
+            "`model_to_estimator()`."
+        )
+    estimator = Estimator(_model_fn_of(keras_model, custom_objects or {}), model_dir=model_dir, config=config)
+    first = _save_weights(keras_model, os.path.join(estimator.model_dir, "keras"), custom_objects or {})
+    return Estimator(estimator._model_fn, config=estimator.config, warm_start_from=first)
+
+
+def _model_fn_of(model, custom_objects):
+    def keras_model_fn(features, labels, mode):
+        """The model drawn anew on these features and labels."""
+        from everflow.estimator import EstimatorSpec, ModeKeys
+        from everflow.estimator.export import PredictOutput
+        from everflow.train.global_step import get_or_create_global_step
+
+        K.set_learning_phase(int(mode == ModeKeys.TRAIN))
+        inputs = _in_order(features, model.input_names, model.inputs, "features", "inputs")
+        targets = None if labels is None else _in_order(labels, model.output_names, model.outputs, "labels", "outputs")
+        clone = _clone(model, inputs, custom_objects)
+        predictions = dict(zip(clone.output_names, clone.outputs))
+        loss = train_op = metrics = None
+        if mode != ModeKeys.PREDICT:
+            arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
+            optimizer = _copy_of(model.optimizer, get_or_create_global_step())
+            clone.compile(optimizer=optimizer, target_tensors=targets, **arguments)
+            loss = clone.total_loss
+            metrics = {metric.name: _as_metric_op(metric) for metric in clone.metrics}
+        if mode == ModeKeys.TRAIN:
+            clone._make_train_function()
+            train_op = clone.train_function.updates_op
+        return EstimatorSpec(
+            mode=mode,
+            predictions=predictions,
+            loss=loss,
+            train_op=train_op,
+            eval_metric_ops=metrics,
+            export_outputs={"serving_default": PredictOutput(predictions)},
+        )
+
+    return keras_model_fn
+
+
+def _clone(model, inputs, custom_objects):
+    from everflow.keras.generic import CustomObjectScope
+
+    with CustomObjectScope(custom_objects):
+        return clone_model(model, input_tensors=inputs)
+
+
+def _copy_of(optimizer, global_step):
+    """An optimizer with the same settings that counts in the global step."""
+    if isinstance(optimizer, TFOptimizer):
+        return TFOptimizer(optimizer.optimizer, global_step)
+    copy = optimizer.__class__.from_config(optimizer.get_config())
+    copy.iterations = global_step
+    return copy
+
+
+def _in_order(given, names, tensors, what, kind):
+    """Features or labels as a list in the order of the model's inputs or outputs, in their dtypes."""
+    if isinstance(given, dict):
+        missing = [name for name in names if name not in given]
+        if missing and len(names) == 1 and len(given) == 1:
+            given = list(given.values())
+        elif missing:
+            raise KeyError(
+                f"The dictionary passed into {what} does not have the expected {kind} keys defined in the keras model.\n"
+                f"\tExpected keys: {set(names)}\n\t{what} keys: {set(given)}\n\tDifference: {set(missing)}"
+            )
+        else:
+            given = [given[name] for name in names]
+    elif not isinstance(given, (list, tuple)):
+        given = [given]
+    return [math.cast(tensor, like.dtype) for tensor, like in zip(given, tensors)]
+
+
+def _as_metric_op(metric):
+    """(result, update) of a metric, as tf.metrics gives them; its state starts anew with each evaluation."""
+    for collection in (GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES):
+        known = get_collection(collection)
+        for variable in metric.variables:
+            if all(variable is not other for other in known):
+                add_to_collection(collection, variable)
+    return metric.result(), group(*metric.updates)
+
+
+def _save_weights(model, folder, custom_objects):
+    """Write a checkpoint of the model's weights, which the first training starts from; unless one is there."""
+    from everflow.runtime.session import Session
+    from everflow.train import Saver, latest_checkpoint
+    from everflow.train.global_step import create_global_step
+
+    if latest_checkpoint(folder):
+        return latest_checkpoint(folder)
+    weights = model.get_weights()
+    with Graph().as_default() as graph:
+        create_global_step(graph)
+        clone = _clone(model, None, custom_objects)
+        with Session(graph=graph).as_default() as session:
+            clone.set_weights(weights)
+            session.run([v.initializer for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)])
+            return Saver().save(session, os.path.join(folder, "keras_model.ckpt"))
