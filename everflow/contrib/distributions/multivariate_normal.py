@@ -105,13 +105,18 @@ class MultivariateNormalLinearOperator(TransformedDistribution):
 @RegisterKL(MultivariateNormalLinearOperator, MultivariateNormalLinearOperator)
 def _kl_mvn(a, b, name=None):
     with name_scope(name, "kl_mvn", values=[a.loc, b.loc]):
-        change = b.scale.solve(a.scale.to_dense())
-        difference = b.mean() - a.mean()
-        squared = math.reduce_sum(math.square(change), axis=[-2, -1])
-        distance = math.reduce_sum(math.square(b.scale.solvevec(difference)), axis=[-1])
+        if a._is_diag() and b._is_diag():
+            change = (a.stddev() / b.stddev())[..., None]
+        else:
+            change = b.scale.solve(a.scale.to_dense())
         log_dets = b.scale.log_abs_determinant() - a.scale.log_abs_determinant()
         size = math.cast(a.scale.domain_dimension_tensor(), a.dtype)
-        return log_dets + 0.5 * (-size + squared + distance)
+        squared = -size + _squared_norm(change)
+        return log_dets + 0.5 * (squared + _squared_norm(b.scale.solve((b.mean() - a.mean())[..., None])))
+
+
+def _squared_norm(matrix):
+    return math.reduce_sum(math.square(matrix), axis=[-2, -1])
 
 
 class MultivariateNormalDiag(MultivariateNormalLinearOperator):
@@ -242,5 +247,5 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                             covariance_matrix,
                         )
                     tril = linalg.cholesky(covariance_matrix)
-            super().__init__(loc, tril, validate_args, allow_nan_stats, name)
+                super().__init__(loc, tril, validate_args, allow_nan_stats, name)
         self._parameters = parameters

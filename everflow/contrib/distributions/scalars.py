@@ -156,13 +156,18 @@ class HalfNormal(Scalar):
         return self.scale * np.sqrt(2.0) / np.sqrt(np.pi)
 
     def _quantile(self, p):
-        return np.sqrt(2.0) * self.scale * special.ndtri((p + 1.0) / 2.0) / np.sqrt(2.0)
+        return np.sqrt(2.0) * self.scale * _erfinv(p)
 
     def _mode(self):
         return array.zeros(self.batch_shape_tensor())
 
     def _variance(self):
         return self.scale**2.0 * (1.0 - 2.0 / np.pi)
+
+
+def _erfinv(x):
+    with name_scope("erfinv", values=[x]):
+        return special.ndtri((x + 1.0) / 2.0) / np.sqrt(2.0)
 
 
 class InverseGamma(Scalar):
@@ -214,7 +219,7 @@ class InverseGamma(Scalar):
         return self._defined(self.rate / (self.concentration - 1.0), 1.0, "mean undefined when any concentration <= 1")
 
     def _variance(self):
-        variance = math.square(self.rate) / math.square(self.concentration - 1.0) / (self.concentration - 2.0)
+        variance = math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
         return self._defined(variance, 2.0, "variance undefined when any concentration <= 2")
 
     def _mode(self):

@@ -160,6 +160,20 @@ class TransformedDistribution(Distribution):
             log_prob = math.reduce_sum(log_prob, self._reduce_event_indices)
         return log_prob + log_det
 
+    def _prob(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        x = self.bijector.inverse(y, **(bijector_kwargs or {}))
+        log_det = self.bijector.inverse_log_det_jacobian(y, event_ndims=self._event_ndims(), **(bijector_kwargs or {}))
+        if isinstance(x, tuple):
+            parts = [self._prob_of(part, det, distribution_kwargs) for part, det in zip(x, log_det, strict=True)]
+            return math.add_n(parts)
+        return self._prob_of(x, log_det, distribution_kwargs)
+
+    def _prob_of(self, x, log_det, distribution_kwargs):
+        prob = self.distribution.prob(self._rotated(x, -1), **(distribution_kwargs or {}))
+        if self._event_override.ndims:
+            prob = math.reduce_prod(prob, self._reduce_event_indices)
+        return prob * math.exp(log_det)
+
     def _scalar_only(self, method):
         if self._event_override.ndims:
             raise NotImplementedError(f"{method} is not implemented when overriding event_shape")

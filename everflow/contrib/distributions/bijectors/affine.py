@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from everflow.contrib.distributions.bijectors.bijector import Bijector
-from everflow.framework import dtypes
+from everflow.contrib.distributions.bijectors.event_matrices import EventMatrices
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import name_scope
 from everflow.ops import array, check, linear_operators, math
-from everflow.ops.constants import constant
 from everflow.ops.grouping import with_dependencies
 
 
@@ -15,23 +13,26 @@ class AffineLinearOperator(Bijector):
     """`y = scale @ x + shift` with a LinearOperator as scale."""
 
     def __init__(self, shift=None, scale=None, validate_args=False, name="affine_linear_operator"):
+        self._setup(shift, lambda: scale, [shift], validate_args, name)
+
+    def _setup(self, shift, make_scale, values, validate_args, name):
         self._graph_parents = []
         self._name = name
-        with self._name_scope("init", values=[shift]):
+        with self._name_scope("init", values=values):
             if shift is not None:
                 shift = convert_to_tensor(shift, name="shift")
+            scale = make_scale()
             if scale is not None:
                 if not isinstance(scale, linear_operators.LinearOperator):
                     raise TypeError(f"scale is not an instance of tf.LinearOperator: {scale}")
                 if validate_args and not scale.is_non_singular:
                     raise ValueError("Scale matrix must be non-singular.")
-            batch_ndims = None if scale is None else scale.batch_shape.ndims
-            with name_scope("DistributionShape"), name_scope("init"):
-                # TensorFlow's graphs have these two here, so the seeds of later nodes depend on them.
-                constant(0 if batch_ndims is None else batch_ndims, dtype=dtypes.int32, name="batch_ndims")
-                constant(1, dtype=dtypes.int32, name="event_ndims")
+            self._events = None
+            if scale is not None and scale.batch_shape.ndims is not None:
+                self._events = EventMatrices(scale.batch_shape.ndims)
         self._shift, self._scale = shift, scale
-        super().__init__(
+        Bijector.__init__(
+            self,
             forward_min_event_ndims=1,
             graph_parents=[shift] if shift is not None else [],
             is_constant_jacobian=True,
@@ -44,12 +45,19 @@ class AffineLinearOperator(Bijector):
     scale = property(lambda self: self._scale, doc="The matrix, as a LinearOperator.")
 
     def _forward(self, x):
-        y = x if self.scale is None else self.scale.matvec(x)
+        y = x if self.scale is None else self._acted(x, self.scale.matmul, self.scale.matvec)
         return y if self.shift is None else y + self.shift
 
     def _inverse(self, y):
         x = y if self.shift is None else y - self.shift
-        return x if self.scale is None else self.scale.solvevec(x)
+        return x if self.scale is None else self._acted(x, self.scale.solve, self.scale.solvevec)
+
+    def _acted(self, x, on_matrix, on_vector):
+        """The operator on vectors: on all samples at once, where it is known which axes are those of samples."""
+        if self._events is None or not self._events.fits(x):
+            return on_vector(x)
+        matrices, sample_shape = self._events.matrices_of(x)
+        return self._events.samples_of(on_matrix(matrices), sample_shape)
 
     def _forward_log_det_jacobian(self, x):
         if self.scale is None:
@@ -74,29 +82,25 @@ class Affine(AffineLinearOperator):
         validate_args=False,
         name="affine",
     ):
-        self._graph_parents = []
-        self._name = name
-        parts = [shift, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_diag, scale_perturb_factor]
         multiple_only = scale_diag is None and scale_tril is None and scale_perturb_factor is None
-        with self._name_scope("init", values=parts):
-            scale = None
+        self._multiplier = None
+
+        def make_scale():
             if multiple_only:
-                self._multiplier = (
-                    None
-                    if scale_identity_multiplier is None
-                    else convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
-                )
-            else:
-                self._multiplier = None
-                scale = scale_operator(
-                    identity_multiplier=scale_identity_multiplier,
-                    diag=scale_diag,
-                    tril=scale_tril,
-                    perturb_diag=scale_perturb_diag,
-                    perturb_factor=scale_perturb_factor,
-                    assert_positive=validate_args,
-                )
-        super().__init__(shift=shift, scale=scale, validate_args=validate_args, name=name)
+                if scale_identity_multiplier is not None:
+                    self._multiplier = convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
+                return None
+            return scale_operator(
+                identity_multiplier=scale_identity_multiplier,
+                diag=scale_diag,
+                tril=scale_tril,
+                perturb_diag=scale_perturb_diag,
+                perturb_factor=scale_perturb_factor,
+                assert_positive=validate_args,
+            )
+
+        values = [shift, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_diag, scale_perturb_factor]
+        self._setup(shift, make_scale, values, validate_args, name)
 
     def _forward(self, x):
         y = super()._forward(x) if self._multiplier is None else x * self._multiplier[..., None]

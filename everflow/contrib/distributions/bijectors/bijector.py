@@ -133,49 +133,45 @@ class Bijector:
 
     def _call_inverse_log_det_jacobian(self, y, event_ndims, name, **kwargs):
         with self._name_scope(name, [y]):
-            event_ndims = self._checked_ndims(event_ndims, self._inverse_min_event_ndims)
+            if event_ndims in self._constant_log_det:
+                return self._constant_log_det[event_ndims]
             y = convert_to_tensor(y, name="y")
+            ndims = self._checked_ndims(event_ndims, self._inverse_min_event_ndims)
             self._check_dtype(y)
             try:
-                return self._summed(y, self._once("inverse", lambda: self._inverse_log_det_jacobian(y, **kwargs)), event_ndims, "inverse")
+                log_det = self._summed(y, self._inverse_log_det_jacobian(y, **kwargs), ndims, "inverse")
             except NotImplementedError as missing:
                 x = self._known["inverse"].get((y, tuple(sorted(kwargs.items()))))
                 x = self._inverse(y, **kwargs) if x is None else x
-                try:
-                    log_det = self._once("forward", lambda: self._forward_log_det_jacobian(x, **kwargs))
-                except NotImplementedError:
-                    raise missing from None
-                return self._summed(x, -log_det, event_ndims, "forward")
+                log_det = self._summed(x, -_or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs)), ndims, "forward")
+            return self._kept(event_ndims, log_det)
 
     def _call_forward_log_det_jacobian(self, x, event_ndims, name, **kwargs):
         with self._name_scope(name, [x]):
-            event_ndims = self._checked_ndims(event_ndims, self._forward_min_event_ndims)
+            if event_ndims in self._constant_log_det:
+                return -self._constant_log_det[event_ndims]
+            ndims = self._checked_ndims(event_ndims, self._forward_min_event_ndims)
             x = convert_to_tensor(x, name="x")
             self._check_dtype(x)
             try:
-                return -self._summed(x, -self._once("forward", lambda: self._forward_log_det_jacobian(x, **kwargs)), event_ndims, "forward")
+                log_det = self._summed(x, -self._forward_log_det_jacobian(x, **kwargs), ndims, "forward")
             except NotImplementedError as missing:
                 y = self._known["forward"].get((x, tuple(sorted(kwargs.items()))))
                 y = self._forward(x, **kwargs) if y is None else y
-                try:
-                    log_det = self._once("inverse", lambda: self._inverse_log_det_jacobian(y, **kwargs))
-                except NotImplementedError:
-                    raise missing from None
-                return -self._summed(y, log_det, event_ndims, "inverse")
+                log_det = self._summed(y, _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs)), ndims, "inverse")
+            return -self._kept(event_ndims, log_det)
+
+    def _kept(self, event_ndims, log_det):
+        """What is the same everywhere is drawn once."""
+        if self._is_constant_jacobian and isinstance(event_ndims, int):
+            self._constant_log_det[event_ndims] = log_det
+        return log_det
 
     def _forward_log_det_jacobian(self, x):
         raise NotImplementedError(f"forward_log_det_jacobian not implemented: {type(self).__name__}")
 
     def _inverse_log_det_jacobian(self, y):
         raise NotImplementedError(f"inverse_log_det_jacobian not implemented: {type(self).__name__}")
-
-    def _once(self, way, log_det):
-        """A log-determinant that is the same everywhere is drawn once."""
-        if not self._is_constant_jacobian:
-            return log_det()
-        if way not in self._constant_log_det:
-            self._constant_log_det[way] = log_det()
-        return self._constant_log_det[way]
 
     def _summed(self, value, log_det, event_ndims, way):
         """Add up over the axes by which events are larger than the map's own."""
@@ -212,3 +208,11 @@ class Bijector:
     def _name_scope(self, name=None, values=None):
         with name_scope(self.name), name_scope(name, values=(values or []) + self.graph_parents) as scope:
             yield scope
+
+
+def _or_else(missing, derived):
+    """What follows from the other direction, or the complaint about this one."""
+    try:
+        return derived()
+    except NotImplementedError:
+        raise missing from None
