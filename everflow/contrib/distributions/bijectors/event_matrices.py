@@ -1,0 +1,82 @@
+"""Samples of vectors as the columns of matrices, one matrix for each element of a batch, so that an operator acts on all at once.
+
+TensorFlow's graphs name every shape on the way, and so does this: later seeds depend on how many nodes there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.ops import array
+from everflow.ops.check_shapes import assert_integer
+from everflow.ops.constants import constant
+
+
+@contextlib.contextmanager
+def _scope(name, *values):
+    with name_scope("DistributionShape", values=values), name_scope(name, values=values):
+        yield
+
+
+class EventMatrices:
+    """How tensors of shape [samples..., batch..., size] become matrices of shape [batch..., size, all samples], and back."""
+
+    def __init__(self, batch_ndims):
+        self.batch_ndims = batch_ndims
+        with _scope("init"):
+            self._batch_ndims = constant(batch_ndims, dtype=dtypes.int32, name="batch_ndims")
+            self._event_ndims = constant(1, dtype=dtypes.int32, name="event_ndims")
+
+    def fits(self, x):
+        """Whether it is known which axes of a tensor are those of samples."""
+        return x.shape.ndims is not None and x.shape.ndims > self.batch_ndims
+
+    def matrices_of(self, x):
+        """The matrices, and the shape of the samples, which is lost in them."""
+        with _scope("make_batch_of_event_sample_matrices", x):
+            sample_shape, batch_shape, event_shape = self._shapes_of(x)
+            with name_scope("pick_vector"):
+                constant(False, name="cond")
+            x = array.reshape(x, array.concat([[-1], batch_shape, event_shape], 0))
+            return _rotated(x, -1), sample_shape
+
+    def samples_of(self, matrices, sample_shape):
+        """The samples again."""
+        with _scope("undo_make_batch_of_event_sample_matrices", matrices, sample_shape):
+            x = _rotated(matrices, 1)
+            _, batch_shape, event_shape = self._shapes_of(x)
+            return array.reshape(x, array.concat([sample_shape, batch_shape, event_shape], 0))
+
+    def _shapes_of(self, x):
+        with _scope("get_shape", x):
+            with _scope("get_shape", x):
+                with _scope("get_shape", x):
+                    constant(x.shape.ndims, dtype=dtypes.int32, name="ndims")
+                samples = x.shape.ndims - self.batch_ndims - 1
+                sample_ndims = constant(samples, dtype=dtypes.int32, name="sample_ndims")
+            zero = constant(0, dtype=dtypes.int32, name="zero")
+            parts = [
+                ("sample_shape", 0, samples, [zero], sample_ndims),
+                ("batch_shape", samples, self.batch_ndims, [sample_ndims], self._batch_ndims),
+                ("event_shape", samples + self.batch_ndims, 1, [sample_ndims, self._batch_ndims], self._event_ndims),
+            ]
+            return [_part(x, *part) for part in parts]
+
+
+def _part(x, name, begin, size, begins, size_tensor):
+    """Some sizes of a tensor: a constant where they are known."""
+    known = x.shape[begin : begin + size]
+    if known.is_fully_defined():
+        return constant(known.as_list(), dtype=dtypes.int32, name=name)
+    return array.slice_(array.shape(x), [sum(begins)], [size_tensor])
+
+
+def _rotated(x, by):
+    """The axes of a tensor, moved to the right and around."""
+    with name_scope("rotate_transpose", values=[x]):
+        assert_integer(constant(by, dtype=dtypes.int32, name="shift"))
+        return array.transpose(x, perm=np.roll(np.arange(x.shape.ndims, dtype=np.int32), by))
