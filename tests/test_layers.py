@@ -31,6 +31,8 @@ EXCEPTIONS = {
     ("kernels/functions.py", "ops"),
     # The Python functions that py_func calls are kept where they are drawn.
     ("kernels/script.py", "ops"),
+    # tf.keras.estimator makes Estimators of models; nothing else of Keras knows them.
+    ("keras/estimator.py", "estimator"),
 }
 
 

@@ -120,11 +120,12 @@ class WideDeepModel(Model):
         self.dnn_model = dnn_model
         self.activation = activations.get(activation)
 
-    def compile(self, optimizer="rmsprop", *args, **kwargs):
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
+                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
         """As for other models; `optimizer` may be a pair, the first for the linear model."""
         if isinstance(optimizer, (list, tuple)):
             optimizer = _PartedOptimizer(*map(optimizers.get, optimizer), self.linear_model)
-        super().compile(optimizer, *args, **kwargs)
+        super().compile(optimizer, loss, metrics, loss_weights, sample_weight_mode, weighted_metrics, target_tensors, distribute, **kwargs)
 
     def call(self, inputs):
         if not isinstance(inputs, (tuple, list)) or len(inputs) != 2:
