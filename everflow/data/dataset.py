@@ -54,6 +54,10 @@ class Dataset:
     def __iter__(self):
         return iterators.of_values(self)
 
+    def optionals(self):
+        """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
+        return iterators.IteratorV2(self).optionals()
+
     def options(self):
         """The options set for this dataset and those it is made of."""
         return self._options

@@ -138,6 +138,12 @@ class IteratorV2:
         """The next element; OutOfRangeError at the end."""
         return self._take(raw.IteratorGetNextSync if executing_eagerly() else raw.IteratorGetNext, name)
 
+    def optionals(self):
+        """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
+        from everflow.data.optional import get_next_as_optional
+
+        return lambda: get_next_as_optional(self)
+
     def _take(self, build, name=None):
         types, shapes = structure.flat_types(self._element_spec), structure.flat_shapes(self._element_spec)
         tensors = build(iterator=self._iterator_resource, output_types=types, output_shapes=shapes, name=name)

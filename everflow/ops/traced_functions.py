@@ -204,9 +204,29 @@ class Function:
         graph = get_default_graph()
         traces = self._traces.setdefault(graph, {})
         kind = self._kind(flat, structure)
+        if kind not in traces and traces and self._relax_shapes and self._input_signature is None:
+            relaxed = self._relaxed_trace(traces, flat, structure)
+            if relaxed is not None:
+                return relaxed
         if kind not in traces:
             traces[kind] = self._first_trace(flat, structure)
         return traces[kind]
+
+    def _relaxed_trace(self, traces, flat, structure):
+        """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes only."""
+        shapes = [value.shape if isinstance(value, (Tensor, TensorSpec)) else None for value in flat]
+        kinds = [kind if s is None else (*kind[:2], s.rank) for kind, s in zip(self._kind(flat, structure)[0], shapes, strict=True)]
+        key = ("relaxed", *kinds, _shape_of_structure(structure))
+        if key not in traces:
+            traces[key] = (shapes, None)
+            return None
+        before, trace = traces[key]
+        if trace is None or not all(a is None or a.is_compatible_with(b) for a, b in zip(before, shapes, strict=True)):
+            wider = [None if a is None else a.most_specific_compatible_shape(b) for a, b in zip(before, shapes, strict=True)]
+            specs = [value if s is None else TensorSpec(s, value.dtype.base_dtype) for value, s in zip(flat, wider, strict=True)]
+            trace = self._first_trace(specs, structure)
+            traces[key] = (wider, trace)
+        return trace
 
     def _first_trace(self, flat, structure):
         created = []

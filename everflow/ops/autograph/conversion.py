@@ -122,6 +122,8 @@ def _convert(function, recursive):
     from everflow.ops.autograph import operators
 
     definition = _tree(function)
+    # The function's own name stays what it is outside, say the function with its decorator.
+    definition.name = "ag__converted"
     # Defaults are taken from the function as it is; those in the source must not be computed again.
     definition.args.defaults = [ast.Constant(None) for _ in definition.args.defaults]
     definition.args.kw_defaults = [None if d is None else ast.Constant(None) for d in definition.args.kw_defaults]
@@ -138,7 +140,8 @@ def _convert(function, recursive):
     exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, namespace)
     inner = namespace["ag__factory"](*[None] * len(free))
     closure = tuple(free[name] for name in inner.__code__.co_freevars)
-    made = types.FunctionType(inner.__code__, function.__globals__, function.__name__, function.__defaults__, closure)
+    code = inner.__code__.replace(co_name=function.__code__.co_name)
+    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)
     made.__qualname__, made.__doc__, made.__module__ = function.__qualname__, function.__doc__, function.__module__

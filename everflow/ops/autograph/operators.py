@@ -11,6 +11,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import executing_eagerly
 from everflow.ops import array
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.control_flow import Assert, cond, while_loop
@@ -146,6 +147,8 @@ def for_stmt(iterated, go_on, body, values, names):
     """The values of `names` after a `for`; `go_on` tells whether to go on, None where nothing stops it early."""
     if _is_tensor(iterated):
         return _for_tensor(convert_to_tensor(iterated), go_on, body, values, names)
+    if hasattr(iterated, "optionals") and not executing_eagerly():
+        return _for_optionals(iterated.optionals(), go_on, body, values, names)
     for item in iterated:
         condition = True if go_on is None else go_on(*values)
         if _is_tensor(condition):
@@ -169,6 +172,20 @@ def _for_tensor(items, go_on, body, values, names):
         return (i + 1, *body(array.gather(items, i), *given))
 
     return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names))[1:]
+
+
+def _for_optionals(following, go_on, body, values, names):
+    """A loop over a dataset: `following()` gives its next element as an optional."""
+
+    def test(more, *given):
+        return more if go_on is None else and_(lambda: more, lambda: go_on(*given))
+
+    def step(more, *given):
+        element = following()
+        more = element.has_value()
+        return (more, *if_stmt(more, lambda *v: body(element.get_value(), *v), lambda *v: v, given, names))
+
+    return _graph_loop(test, step, (convert_to_tensor(True), *values), ("", *names))[1:]
 
 
 # --- logic ---------------------------------------------------------------------------------------
