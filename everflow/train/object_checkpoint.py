@@ -167,11 +167,15 @@ class Checkpoint(AutoTrackable):
 
     def save(self, file_prefix, session=None):
         """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
+        is_new = not hasattr(self, "_save_counter")
         counter = self.save_counter
         if executing_eagerly():
             number = int(counter.assign_add(1).numpy())
         else:
             session = session_for(session)
+            if is_new:
+                # No initializer that the program made can have reached it.
+                session.run(counter.initializer)
             with session.graph.as_default():
                 if self._saver.nodes.count_up is None:
                     with device("/cpu:0"):
