@@ -47,3 +47,15 @@ from everflow.estimator.canned.dnn_linear_combined import (
 )
 from everflow.estimator.canned.linear import LinearClassifier, LinearEstimator, LinearRegressor
 from everflow.estimator.canned.parsing import classifier_parse_example_spec, regressor_parse_example_spec
+
+# --- heads
+from everflow.estimator.head import (
+    BinaryClassHead,
+    Head,
+    LogisticRegressionHead,
+    MultiClassHead,
+    MultiLabelHead,
+    PoissonRegressionHead,
+    RegressionHead,
+)
+from everflow.estimator.multi_head import MultiHead

@@ -6,8 +6,9 @@ import collections
 
 from everflow.estimator.export.outputs import ExportOutput, PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
+from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import get_collection_ref, get_default_graph
 from everflow.framework.static_values import is_tensor
 from everflow.ops.array import reshape
 from everflow.ops.variables import Variable
@@ -164,6 +165,9 @@ def _pair_of_keras_metric(metric):
     updates = list(metric.updates)
     if not updates:
         raise ValueError(f'Please call update_state(...) on the "{metric.name}" metric')
+    for collection in (GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES):
+        held = get_collection_ref(collection)
+        held.extend(v for v in metric.variables if not any(v is other for other in held))
     return metric.result(), updates[-1]
 
 

@@ -115,3 +115,27 @@ def test_mistakes():
             spec_of(heads.regression_head(), "eval", [[1.0]])
         with pytest.raises(ValueError, match="last dimension"):
             spec_of(heads.regression_head(), "infer", [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("by_keras", [False, True])
+def test_public_heads(tmp_path, by_keras):
+    """They take Keras's optimizers, and their metrics are Keras's."""
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [-1.0, 1.0]], np.float32)
+    y = np.array([[0], [1], [1], [1]])
+
+    def model_fn(features, labels, mode):
+        head = tf.estimator.BinaryClassHead(thresholds=[0.3])
+        logits = tf.matmul(features["x"], tf.get_variable("w", [2, 1], initializer=tf.constant_initializer(0.25)))
+        options = {"train_op_fn": lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())}
+        if by_keras:
+            options = {"optimizer": tf.keras.optimizers.SGD(0.1), "trainable_variables": tf.trainable_variables()}
+        return head.create_estimator_spec(features, mode, logits, labels=labels, **(options if mode == "train" else {}))
+
+    def data(repeat=1):
+        return lambda: tf.data.Dataset.from_tensors(({"x": x}, y)).repeat(repeat)
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path))
+    estimator.train(data(2))
+    np.testing.assert_allclose(estimator.get_variable_value("w"), [[0.2292], [0.3124]], atol=1e-4)
+    result = estimator.evaluate(data())
+    assert result["accuracy"] == 0.75 and result["accuracy_baseline"] == 0.75 and result["accuracy/positive_threshold_0.3"] == 0.75

@@ -7,7 +7,7 @@ from everflow.estimator.canned.dnn import dnn_logit_fn_builder  # noqa: F401
 from everflow.estimator.canned.linear import linear_logit_fn_builder  # noqa: F401
 from everflow.estimator.canned.multi_head import MultiHead
 from everflow.estimator.canned.multi_label_head import MultiLabelHead
-from everflow.estimator.canned.regression_heads import RegressionHead, logistic_head, poisson_head
+from everflow.estimator.canned.regression_heads import RegressionHead, logistic_loss_and_link, poisson_loss_and_link
 from everflow.losses import Reduction
 
 
@@ -36,12 +36,12 @@ def poisson_regression_head(
     weight_column=None, label_dimension=1, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, compute_full_loss=True, name=None
 ):
     """A head that predicts counts."""
-    return poisson_head(label_dimension, weight_column, loss_reduction, compute_full_loss, name)
+    return RegressionHead(label_dimension, weight_column, loss_reduction, *poisson_loss_and_link(compute_full_loss), name)
 
 
 def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):
     """A head that predicts shares, from labels in [0, 1]."""
-    return logistic_head(weight_column, loss_reduction, name)
+    return RegressionHead(1, weight_column, loss_reduction, *logistic_loss_and_link(), name)
 
 
 def multi_label_head(

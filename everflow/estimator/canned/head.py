@@ -32,11 +32,14 @@ class Head(abc.ABC):
     """The end of a model: kinds differ in `_predictions`, `create_loss`, `_metrics` and `_outputs`."""
 
     def __init__(self, loss_reduction, name, weight_column=None):
-        if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
-            raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.losses.Reduction` for valid options.")
+        self._check_reduction(loss_reduction)
         self._loss_reduction = loss_reduction
         self._name = name
         self._weight_column = weight_column
+
+    def _check_reduction(self, loss_reduction):
+        if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
+            raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.losses.Reduction` for valid options.")
 
     @property
     def name(self):

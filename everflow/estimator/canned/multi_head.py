@@ -38,7 +38,7 @@ class MultiHead(Head):
         return sum(head.logits_dimension for head in self._heads)
 
     def create_loss(self, features, mode, logits, labels):
-        logits, labels = self._split(logits), _by_name(labels, self._heads, "labels")
+        logits, labels = split_logits(logits, self._heads), by_name(labels, self._heads, "labels")
         specs = {
             head.name: head.create_loss(features=features, mode=mode, logits=logits[head.name], labels=labels[head.name])
             for head in self._heads
@@ -51,7 +51,7 @@ class MultiHead(Head):
         )
 
     def create_estimator_spec(self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None):
-        logits = self._split(logits)
+        logits = split_logits(logits, self._heads)
         if labels and not isinstance(labels, dict):
             raise ValueError("labels must be a dict of the heads' labels by name.")
         specs = [
@@ -66,7 +66,11 @@ class MultiHead(Head):
         ]
         predictions = {(head.name, key): value for head, spec in zip(self._heads, specs) for key, value in spec.predictions.items()}
         if mode == ModeKeys.PREDICT:
-            return EstimatorSpec(mode, predictions=predictions, export_outputs=self._merged_outputs(specs, predictions))
+            return EstimatorSpec(
+                mode,
+                predictions=predictions,
+                export_outputs={**merged_outputs(self._heads, specs), PREDICT_SERVING_KEY: PredictOutput(predictions)},
+            )
         if mode == ModeKeys.EVAL:
             with name_scope("merge_eval"):
                 metrics = {}
@@ -95,40 +99,40 @@ class MultiHead(Head):
                 losses = [math.multiply(loss, weight) for loss, weight in zip(losses, self._head_weights, strict=True)]
             return math.add_n([*losses, *(regularization_losses or ())])
 
-    def _merged_outputs(self, specs, predictions):
-        """The first head's default is the default of all; each head's outputs are named after it."""
-        outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: specs[0].export_outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY]}
-        for head, spec in zip(self._heads, specs):
-            for key, output in spec.export_outputs.items():
-                outputs[head.name if key == DEFAULT_SERVING_SIGNATURE_DEF_KEY else f"{head.name}/{key}"] = output
-        outputs[PREDICT_SERVING_KEY] = PredictOutput(predictions)
-        return outputs
-
-    def _split(self, logits):
-        """Logits by head: as given, or one tensor cut into the heads' widths."""
-        if isinstance(logits, dict):
-            return _by_name(logits, self._heads, "logits")
-        with name_scope(None, "split_logits", (logits,)):
-            shape = array.shape(logits)
-            batch_shape = shape[:-1]
-            zeros = array.zeros_like(batch_shape)
-            minus_ones = -1 * array.ones_like(batch_shape)
-            cut, begin = {}, 0
-            for head in self._heads:
-                width = head.logits_dimension
-                start = array.concat([zeros, [begin]], axis=0)
-                size = array.concat([minus_ones, [width]], axis=0)
-                cut[head.name] = slice_(logits, begin=start, size=size)
-                begin += width
-            return cut
-
     def _predictions(self, logits):
         raise NotImplementedError("Each head makes its own predictions.")
 
     _metrics = _outputs = _predictions
 
 
-def _by_name(values, heads, what):
+def merged_outputs(heads, specs):
+    """What several heads export: the first one's default is the default of all, and each head's outputs are named after it."""
+    outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: specs[0].export_outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY]}
+    for head, spec in zip(heads, specs, strict=True):
+        for key, output in spec.export_outputs.items():
+            outputs[head.name if key == DEFAULT_SERVING_SIGNATURE_DEF_KEY else f"{head.name}/{key}"] = output
+    return outputs
+
+
+def split_logits(logits, heads):
+    """Logits by head: as given, or one tensor cut into the heads' widths."""
+    if isinstance(logits, dict):
+        return by_name(logits, heads, "logits")
+    with name_scope(None, "split_logits", (logits,)):
+        batch_shape = array.shape(logits)[:-1]
+        zeros = array.zeros_like(batch_shape)
+        minus_ones = -1 * array.ones_like(batch_shape)
+        cut, begin = {}, 0
+        for head in heads:
+            width = head.logits_dimension
+            start = array.concat([zeros, [begin]], axis=0)
+            size = array.concat([minus_ones, [width]], axis=0)
+            cut[head.name] = slice_(logits, start, size)
+            begin += width
+        return cut
+
+
+def by_name(values, heads, what):
     if not isinstance(values, dict):
         raise ValueError(f"{what} must be a dict by the heads' names. Given: {values}")
     for head in heads:

@@ -93,19 +93,22 @@ class MultiLabelHead(Head):
         rank = array.rank(probabilities) - 1
         begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
         size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
-        probabilities = slice_(probabilities, begin=begin, size=size)
-        labels = slice_(labels, begin=begin, size=size)
+        probabilities = slice_(probabilities, begin, size)
+        labels = slice_(labels, begin, size)
+        mean_key, auc_key, pr_key = self._class_keys(class_id)
+        return {
+            mean_key: weighted_mean(probabilities, weights, mean_key),
+            auc_key: area(labels, probabilities, weights, "ROC", auc_key),
+            pr_key: area(labels, probabilities, weights, "PR", pr_key),
+        }
+
+    def _class_keys(self, class_id):
+        """The keys of a class's mean probability and areas, by its name where it has one."""
         if self._label_vocabulary is None:
             keys = MetricKeys.PROBABILITY_MEAN_AT_CLASS, MetricKeys.AUC_AT_CLASS, MetricKeys.AUC_PR_AT_CLASS
-            keys = [key % class_id for key in keys]
-        else:
-            keys = MetricKeys.PROBABILITY_MEAN_AT_NAME, MetricKeys.AUC_AT_NAME, MetricKeys.AUC_PR_AT_NAME
-            keys = [key % self._label_vocabulary[class_id] for key in keys]
-        return {
-            keys[0]: weighted_mean(probabilities, weights, keys[0]),
-            keys[1]: area(labels, probabilities, weights, "ROC", keys[1]),
-            keys[2]: area(labels, probabilities, weights, "PR", keys[2]),
-        }
+            return [key % class_id for key in keys]
+        keys = MetricKeys.PROBABILITY_MEAN_AT_NAME, MetricKeys.AUC_AT_NAME, MetricKeys.AUC_PR_AT_NAME
+        return [key % self._label_vocabulary[class_id] for key in keys]
 
     def _outputs(self, predictions):
         scores = predictions[PredictionKeys.PROBABILITIES]

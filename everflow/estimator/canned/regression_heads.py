@@ -68,20 +68,20 @@ class RegressionHead(Head):
         return output, {REGRESS_SERVING_KEY: output}
 
 
-def poisson_head(label_dimension, weight_column, loss_reduction, compute_full_loss, name):
-    """A head for counts."""
+def poisson_loss_and_link(compute_full_loss):
+    """The loss of counts, and what makes them of logits."""
 
     def poisson_loss(labels, logits):
         return log_poisson_loss(targets=labels, log_input=logits, compute_full_loss=compute_full_loss)
 
-    return RegressionHead(label_dimension, weight_column, loss_reduction, poisson_loss, math.exp, name)
+    return poisson_loss, math.exp
 
 
-def logistic_head(weight_column, loss_reduction, name):
-    """A head for shares: labels in [0, 1]."""
+def logistic_loss_and_link():
+    """The loss of shares, whose labels are in [0, 1], and what makes them of logits."""
 
     def logistic_loss(labels, logits):
         labels = checked_range(labels, n_classes=2, message="Labels must be in range [0, 1]")
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
-    return RegressionHead(1, weight_column, loss_reduction, logistic_loss, math.sigmoid, name)
+    return logistic_loss, math.sigmoid

@@ -1,0 +1,390 @@
+"""The public heads: those of the canned estimators with Keras's ways of reducing losses, measuring and optimizing.
+
+A head's loss, predictions and metrics can also be used alone, in training loops of one's own.
+"""
+
+from __future__ import annotations
+
+import abc
+
+from everflow.estimator.canned import classification_heads, head, multi_label_head, regression_heads
+from everflow.estimator.canned.head_inputs import checked_logits
+from everflow.estimator.canned.head_metrics import accuracy_baseline
+from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
+from everflow.estimator.export.outputs import PredictOutput
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.spec import EstimatorSpec
+from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
+from everflow.keras import metrics as keras_metrics
+from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
+from everflow.ops import array, math, summaries
+from everflow.ops.array_slicing import slice_
+from everflow.ops.grouping import group, no_op
+from everflow.ops.weights import broadcast_weights
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+
+class Head(abc.ABC):
+    """What a model ends in: loss, metrics and predictions from logits."""
+
+    @property
+    @abc.abstractmethod
+    def name(self):
+        """The name, or None."""
+
+    @property
+    @abc.abstractmethod
+    def logits_dimension(self):
+        """How many logits it wants for each example."""
+
+    @property
+    @abc.abstractmethod
+    def loss_reduction(self):
+        """How the losses of examples become one: a `tf.keras.losses.Reduction`."""
+
+    @abc.abstractmethod
+    def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
+        """The loss of a batch, with regularization losses added."""
+
+    @abc.abstractmethod
+    def predictions(self, logits, keys=None):
+        """Predictions by key, all or those in `keys`."""
+
+    @abc.abstractmethod
+    def metrics(self, regularization_losses=None):
+        """New Keras metrics by key."""
+
+    @abc.abstractmethod
+    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+        """Count a batch in metrics that `metrics` made; gives them."""
+
+    @abc.abstractmethod
+    def create_estimator_spec(
+        self,
+        features,
+        mode,
+        logits,
+        labels=None,
+        optimizer=None,
+        trainable_variables=None,
+        train_op_fn=None,
+        update_ops=None,
+        regularization_losses=None,
+    ):
+        """The `EstimatorSpec` that a model function returns."""
+
+
+class _CommonHead:
+    """What all kinds but MultiHead share. A kind adds `_keras_metrics` and `_update`, and the canned head of its kind does the rest."""
+
+    def _check_reduction(self, loss_reduction):
+        if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
+            raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options.")
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def loss_reduction(self):
+        return self._loss_reduction
+
+    def _weighted(self, unreduced_loss, features, logits, labels, per_logit_weights=False):
+        weights = head.weights_of(features, self._weight_column, logits, per_logit=per_logit_weights)
+        loss = compute_weighted_loss(unreduced_loss, sample_weight=weights, reduction=self._loss_reduction)
+        return head.LossSpec(loss, unreduced_loss, weights, labels)
+
+    def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
+        with name_scope(None, "losses", (logits, labels)):
+            logits = checked_logits(logits, self.logits_dimension)
+            loss = self.create_loss(features or {}, mode, logits, labels).training_loss
+            if not regularization_losses:
+                return loss
+            return math.add_n([loss, math.add_n(regularization_losses)])
+
+    def predictions(self, logits, keys=None):
+        _, found = self._predictions(logits)
+        if not keys:
+            return found
+        unknown = [key for key in keys if key not in found]
+        if unknown:
+            raise ValueError(f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(found)}.")
+        return {key: found[key] for key in keys}
+
+    def metrics(self, regularization_losses=None):
+        with name_scope("metrics"):
+            made = self._keras_metrics()
+            if regularization_losses is not None:
+                made[MetricKeys.LOSS_REGULARIZATION] = keras_metrics.Mean(name=self._key(MetricKeys.LOSS_REGULARIZATION))
+            return {self._key(key): metric for key, metric in made.items()}
+
+    def _key(self, key):
+        return head.summary_key(self._name, key)
+
+    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+        logits, predictions = self._predictions(logits)
+        loss = self.create_loss(features or {}, mode, logits, labels)
+        found = {key: eval_metrics[self._key(key)] for key in [*self._metric_keys(), MetricKeys.LOSS_MEAN]}
+        found[MetricKeys.LOSS_MEAN].update_state(values=loss.unreduced_loss, sample_weight=loss.weights)
+        self._update(found, predictions, loss)
+        if regularization_losses is not None:
+            eval_metrics[self._key(MetricKeys.LOSS_REGULARIZATION)].update_state(values=math.add_n(regularization_losses))
+        baseline = self._key(MetricKeys.ACCURACY_BASELINE)
+        if baseline in eval_metrics:
+            share = found[MetricKeys.LABEL_MEAN].result()
+            eval_metrics[baseline] = (accuracy_baseline((share, share))[0], no_op())
+        return eval_metrics
+
+    def _metric_keys(self):
+        """The keys of the metrics that `_update` wants, but that of the loss."""
+        return [key for key in self._keys if key not in (MetricKeys.ACCURACY_BASELINE, MetricKeys.LOSS_MEAN)]
+
+    def _keras_metrics(self):
+        made = self._make_metrics()
+        self._keys = list(made)
+        return made
+
+    def create_estimator_spec(
+        self,
+        features,
+        mode,
+        logits,
+        labels=None,
+        optimizer=None,
+        trainable_variables=None,
+        train_op_fn=None,
+        update_ops=None,
+        regularization_losses=None,
+    ):
+        with name_scope(self._name, "head"):
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                default, others = self._outputs(predictions)
+                outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others, head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            loss = self.loss(labels, logits, features, mode, regularization_losses)
+            if mode == ModeKeys.EVAL:
+                metrics = self.metrics(regularization_losses)
+            else:
+                train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+        if mode == ModeKeys.EVAL:
+            metrics = self.update_metrics(metrics, features, logits, labels, mode, regularization_losses)
+            return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
+        with name_scope(""):
+            summaries.scalar(self._key(MetricKeys.LOSS), loss)
+        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):
+    """The op of a training step, by a Keras optimizer or a function, and the update ops with it."""
+    if optimizer is not None:
+        if train_op_fn is not None:
+            raise ValueError("train_op_fn and optimizer cannot both be set.")
+        if not hasattr(optimizer, "get_updates"):
+            raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
+        if trainable_variables is None:
+            raise ValueError("trainable_variables cannot be None: a Keras optimizer wants a list of variables.")
+        train_op = optimizer.get_updates(loss, trainable_variables)[0]
+    elif train_op_fn is not None:
+        train_op = train_op_fn(loss)
+    else:
+        raise ValueError("train_op_fn and optimizer cannot both be None.")
+    return group(train_op, *update_ops) if update_ops else train_op
+
+
+# --- the kinds -----------------------------------------------------------------------------------
+
+
+class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
+    """Tells two classes apart by one logit.
+
+    >>> estimator = tf.estimator.DNNEstimator(tf.estimator.BinaryClassHead(), hidden_units=[16], feature_columns=columns)
+    """
+
+    def __init__(
+        self,
+        weight_column=None,
+        thresholds=None,
+        label_vocabulary=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        name=None,
+    ):
+        super().__init__(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+
+    def _make_metrics(self):
+        made = {
+            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
+            MetricKeys.ACCURACY: keras_metrics.Accuracy(name=self._key(MetricKeys.ACCURACY)),
+            MetricKeys.PRECISION: keras_metrics.Precision(name=self._key(MetricKeys.PRECISION)),
+            MetricKeys.RECALL: keras_metrics.Recall(name=self._key(MetricKeys.RECALL)),
+            MetricKeys.PREDICTION_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.PREDICTION_MEAN)),
+            MetricKeys.LABEL_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LABEL_MEAN)),
+            MetricKeys.ACCURACY_BASELINE: keras_metrics.Mean(name=self._key(MetricKeys.ACCURACY_BASELINE)),
+            MetricKeys.AUC: keras_metrics.AUC(name=self._key(MetricKeys.AUC)),
+            MetricKeys.AUC_PR: keras_metrics.AUC(curve="PR", name=self._key(MetricKeys.AUC_PR)),
+        }
+        return {**made, **_threshold_metrics(self._thresholds, self._key)}
+
+    def _update(self, metrics, predictions, loss):
+        logistic, told = predictions[PredictionKeys.LOGISTIC], predictions[PredictionKeys.CLASS_IDS]
+        labels, weights = loss.processed_labels, loss.weights
+        weights = None if self._weight_column is None else broadcast_weights(weights, labels)
+        for key in (MetricKeys.ACCURACY, MetricKeys.PRECISION, MetricKeys.RECALL):
+            metrics[key].update_state(y_true=labels, y_pred=told, sample_weight=weights)
+        metrics[MetricKeys.PREDICTION_MEAN].update_state(values=logistic, sample_weight=weights)
+        metrics[MetricKeys.LABEL_MEAN].update_state(values=labels, sample_weight=weights)
+        for key in (MetricKeys.AUC, MetricKeys.AUC_PR, *_threshold_keys(self._thresholds)):
+            metrics[key].update_state(y_true=labels, y_pred=logistic, sample_weight=weights)
+
+
+class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
+    """Tells one of more than two classes, by a logit each."""
+
+    def __init__(
+        self,
+        n_classes,
+        weight_column=None,
+        label_vocabulary=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        name=None,
+    ):
+        if label_vocabulary is not None and n_classes != len(label_vocabulary):
+            raise ValueError(
+                f'"label_vocabulary" does not have "n_classes" items. len(label_vocabulary)={len(label_vocabulary)}, n_classes={n_classes}, '
+                f"label_vocabulary={label_vocabulary}"
+            )
+        super().__init__(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
+
+    def _make_metrics(self):
+        return {
+            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
+            MetricKeys.ACCURACY: keras_metrics.SparseCategoricalAccuracy(name=self._key(MetricKeys.ACCURACY)),
+        }
+
+    def _update(self, metrics, predictions, loss):
+        weights = None if self._weight_column is None else loss.weights
+        metrics[MetricKeys.ACCURACY].update_state(
+            y_true=loss.processed_labels, y_pred=predictions[PredictionKeys.LOGITS], sample_weight=weights
+        )
+
+
+class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
+    """Predicts `label_dimension` numbers; squared errors, unless there is a `loss_fn`."""
+
+    def __init__(
+        self,
+        label_dimension=1,
+        weight_column=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        inverse_link_fn=None,
+        name=None,
+    ):
+        super().__init__(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
+
+    def predictions(self, logits):
+        return super().predictions(logits)
+
+    def _make_metrics(self):
+        keys = MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN
+        return {key: keras_metrics.Mean(name=self._key(key)) for key in keys}
+
+    def _update(self, metrics, predictions, loss):
+        metrics[MetricKeys.LABEL_MEAN].update_state(values=loss.processed_labels, sample_weight=loss.weights)
+        metrics[MetricKeys.PREDICTION_MEAN].update_state(values=predictions[PredictionKeys.PREDICTIONS], sample_weight=loss.weights)
+
+
+class PoissonRegressionHead(RegressionHead):
+    """Predicts counts."""
+
+    def __init__(
+        self,
+        label_dimension=1,
+        weight_column=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        compute_full_loss=True,
+        name=None,
+    ):
+        loss_fn, link = regression_heads.poisson_loss_and_link(compute_full_loss)
+        super().__init__(label_dimension, weight_column, loss_reduction, loss_fn, link, name)
+
+
+class LogisticRegressionHead(RegressionHead):
+    """Predicts shares, from labels in [0, 1]."""
+
+    def __init__(self, weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):
+        loss_fn, link = regression_heads.logistic_loss_and_link()
+        super().__init__(1, weight_column, loss_reduction, loss_fn, link, name)
+
+
+class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
+    """Tells for each class whether it holds."""
+
+    def __init__(
+        self,
+        n_classes,
+        weight_column=None,
+        thresholds=None,
+        label_vocabulary=None,
+        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+        loss_fn=None,
+        classes_for_class_based_metrics=None,
+        name=None,
+    ):
+        super().__init__(
+            n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name
+        )
+
+    def _make_metrics(self):
+        made = {
+            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
+            MetricKeys.AUC: keras_metrics.AUC(name=self._key(MetricKeys.AUC)),
+            MetricKeys.AUC_PR: keras_metrics.AUC(curve="PR", name=self._key(MetricKeys.AUC_PR)),
+            **_threshold_metrics(self._thresholds, self._key),
+        }
+        for class_id in self._classes_for_metrics:
+            mean_key, auc_key, pr_key = self._class_keys(class_id)
+            made[mean_key] = keras_metrics.Mean(name=self._key(mean_key))
+            made[auc_key] = keras_metrics.AUC(name=self._key(auc_key))
+            made[pr_key] = keras_metrics.AUC(curve="PR", name=self._key(pr_key))
+        return made
+
+    def _update(self, metrics, predictions, loss):
+        probabilities, labels = predictions[PredictionKeys.PROBABILITIES], loss.processed_labels
+        weights = None if self._weight_column is None else broadcast_weights(loss.weights, probabilities)
+        for key in (MetricKeys.AUC, MetricKeys.AUC_PR, *_threshold_keys(self._thresholds)):
+            metrics[key].update_state(y_true=labels, y_pred=probabilities, sample_weight=weights)
+        for class_id in self._classes_for_metrics:
+            column = [_column(tensor, class_id) for tensor in (labels, probabilities)]
+            weight = None if weights is None else _column(weights, class_id)
+            mean_key, auc_key, pr_key = self._class_keys(class_id)
+            metrics[mean_key].update_state(values=column[1], sample_weight=weight)
+            for key in (auc_key, pr_key):
+                metrics[key].update_state(y_true=column[0], y_pred=column[1], sample_weight=weight)
+
+
+def _column(tensor, class_id):
+    """What a tensor holds for one class."""
+    rank = array.rank(tensor) - 1
+    begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
+    size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
+    return slice_(tensor, begin, size)
+
+
+def _threshold_keys(thresholds):
+    keys = MetricKeys.ACCURACY_AT_THRESHOLD, MetricKeys.PRECISION_AT_THRESHOLD, MetricKeys.RECALL_AT_THRESHOLD
+    return [key % threshold for threshold in thresholds for key in keys]
+
+
+def _threshold_metrics(thresholds, key_of):
+    """{key: metric} of accuracy, precision and recall at thresholds."""
+    made = {}
+    for threshold in thresholds:
+        accuracy, precision, recall = _threshold_keys([threshold])
+        made[accuracy] = keras_metrics.BinaryAccuracy(name=key_of(accuracy), threshold=threshold)
+        made[precision] = keras_metrics.Precision(name=key_of(precision), thresholds=threshold)
+        made[recall] = keras_metrics.Recall(name=key_of(recall), thresholds=threshold)
+    return made

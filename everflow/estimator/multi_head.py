@@ -1,0 +1,111 @@
+"""`MultiHead`: several public heads over one model, each with its own labels."""
+
+from __future__ import annotations
+
+from everflow.estimator.canned.head import PREDICT_SERVING_KEY
+from everflow.estimator.canned.keys import MetricKeys
+from everflow.estimator.canned.multi_head import by_name, merged_outputs, split_logits
+from everflow.estimator.export.outputs import PredictOutput
+from everflow.estimator.head import Head, make_train_op
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.spec import EstimatorSpec
+from everflow.framework.scopes import name_scope
+from everflow.keras import metrics as keras_metrics
+from everflow.ops import math, summaries
+
+
+class MultiHead(Head):
+    """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names."""
+
+    def __init__(self, heads, head_weights=None):
+        if not heads:
+            raise ValueError(f"Must specify heads. Given: {heads}")
+        if head_weights and len(head_weights) != len(heads):
+            raise ValueError(
+                f"heads and head_weights must have the same size. Given len(heads): {len(heads)}. Given len(head_weights): {len(head_weights)}."
+            )
+        for head in heads:
+            if not head.name:
+                raise ValueError(f"All given heads must have name specified. Given: {head}")
+        reductions = [head.loss_reduction for head in heads]
+        if len(set(reductions)) > 1:
+            raise ValueError(f"The loss_reduction must be the same for different heads. Given: {reductions}")
+        self._heads = tuple(heads)
+        self._head_weights = tuple(head_weights) if head_weights else ()
+
+    @property
+    def name(self):
+        return "_".join(head.name for head in self._heads)
+
+    @property
+    def logits_dimension(self):
+        return sum(head.logits_dimension for head in self._heads)
+
+    @property
+    def loss_reduction(self):
+        return self._heads[0].loss_reduction
+
+    def _each(self, logits, labels):
+        """(head, its logits, its labels)."""
+        logits = split_logits(logits, self._heads)
+        labels = by_name(labels, self._heads, "labels")
+        return [(head, logits[head.name], labels[head.name]) for head in self._heads]
+
+    def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
+        losses = [head.loss(its_labels, its_logits, features, mode) for head, its_logits, its_labels in self._each(logits, labels)]
+        with name_scope(None, "merge_losses", losses):
+            if self._head_weights:
+                losses = [math.multiply(loss, weight) for loss, weight in zip(losses, self._head_weights, strict=True)]
+            return math.add_n([*losses, *(regularization_losses or ())])
+
+    def predictions(self, logits, keys=None):
+        logits = split_logits(logits, self._heads)
+        found = {(head.name, key): value for head in self._heads for key, value in head.predictions(logits[head.name]).items()}
+        return {key: found[key] for key in keys} if keys else found
+
+    def metrics(self, regularization_losses=None):
+        made = {}
+        if regularization_losses is not None:
+            made[MetricKeys.LOSS_REGULARIZATION] = keras_metrics.Mean(name=MetricKeys.LOSS_REGULARIZATION)
+        for head in self._heads:
+            key = f"{MetricKeys.LOSS}/{head.name}"
+            made[key] = keras_metrics.Mean(name=key)
+            made.update(head.metrics())
+        return made
+
+    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+        if regularization_losses is not None:
+            eval_metrics[MetricKeys.LOSS_REGULARIZATION].update_state(values=math.add_n(regularization_losses))
+        for head, its_logits, its_labels in self._each(logits, labels):
+            loss = head.loss(its_labels, its_logits, features, mode)
+            eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(values=loss)
+            head.update_metrics(eval_metrics, features, its_logits, its_labels)
+        return eval_metrics
+
+    def create_estimator_spec(
+        self,
+        features,
+        mode,
+        logits,
+        labels=None,
+        optimizer=None,
+        trainable_variables=None,
+        train_op_fn=None,
+        update_ops=None,
+        regularization_losses=None,
+    ):
+        with name_scope(self.name, "multi_head"):
+            logits = split_logits(logits, self._heads)
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                specs = [head.create_estimator_spec(features, mode, logits[head.name]) for head in self._heads]
+                outputs = {**merged_outputs(self._heads, specs), PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            loss = self.loss(labels, logits, features, mode, regularization_losses)
+            if mode == ModeKeys.EVAL:
+                metrics = self.update_metrics(self.metrics(regularization_losses), features, logits, labels, mode, regularization_losses)
+                return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
+            train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+        with name_scope(""):
+            summaries.scalar(MetricKeys.LOSS, loss)
+        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
