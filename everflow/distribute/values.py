@@ -172,7 +172,7 @@ _FACTS = """
     name dtype shape op handle graph device initial_value constraint trainable synchronization _shared_name _unique_id _in_graph_mode
     _handle_name _graph_element _initializer_op _save_slice_info create
 """
-_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initialized_value load is_initialized _as_graph_element _dense_var_to_tensor _ref"
+_METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initialized_value load numpy is_initialized _as_graph_element _dense_var_to_tensor _ref"
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():

@@ -197,7 +197,7 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
 
 def _kept(node, session, factory):
     """The sampler of a node, which a session keeps from run to run."""
-    return session.resources.lookup_or_create("", "candidate_sampler", node.name, factory)
+    return session.own("candidate_sampler", node.name, factory)
 
 
 def _register(op_type: str, make) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.kernels.data import End, Iteration
+from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import kernel
 
 KIND = "iterator"
@@ -51,8 +52,7 @@ class IteratorResource:
 
 @kernel("Iterator", "IteratorV2", once=True)
 def iterator(*, node, session, shared_name, container):
-    name = shared_name or node.name
-    return session.resources.lookup_or_create(container, KIND, name, lambda: IteratorResource(name))
+    return shared_resource(KIND, node, session, container, shared_name, IteratorResource)
 
 
 @kernel("AnonymousIterator")
@@ -73,12 +73,10 @@ def delete_iterator(handle, deleter, *, session):
 
 @kernel("OneShotIterator", once=True)
 def one_shot_iterator(*, dataset_factory, node, session, shared_name, container):
-    name = shared_name or node.name
-
     def factory(step):
         return session.function(dataset_factory)(step=step)[0]
 
-    return session.resources.lookup_or_create(container, KIND, name, lambda: IteratorResource(name, factory))
+    return shared_resource(KIND, node, session, container, shared_name, lambda name: IteratorResource(name, factory))
 
 
 @kernel("MakeIterator")

@@ -223,12 +223,10 @@ class DenseTable(Table):
 
 # --- handles ----------------------------------------------------------------------------------
 
+
 def _table(node, session, container, shared_name, use_node_name_sharing, factory) -> Table:
     if not shared_name and not use_node_name_sharing:
-        key = ("table", node.name)
-        if key not in session.private:
-            session.private[key] = factory()
-        return session.private[key]
+        return session.own("table", node.name, factory)
     table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
     attrs = node.attrs
     if table.key_dtype != attrs["key_dtype"] or table.value_dtype != attrs["value_dtype"]:

@@ -74,7 +74,7 @@ class _Counter:
 
 @kernel("Print")
 def print_(input, data, *, message, first_n, summarize, node, session):  # noqa: A002  the input's name
-    counter = session.resources.lookup_or_create("", "print counter", node.name, _Counter)
+    counter = session.own("print counter", node.name, _Counter)
     if counter.take(first_n):
         parts = [f"[{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])]
         sys.stderr.write(message + "".join(parts) + "\n")

@@ -280,16 +280,14 @@ class PriorityQueue(Queue):
 
 # --- kernels ----------------------------------------------------------------------------------
 
+
 def shared_resource(kind, node, session, container, shared_name, make, agree=None):
     """The object behind a node: one of its own in this session, or the one of all nodes with this `shared_name`.
 
     `make(name)` makes it; `agree(found)` raises where a shared one is not what the node describes.
     """
     if not shared_name:
-        mine = session.private
-        if (kind, node.name) not in mine:
-            mine[kind, node.name] = make(f"_{len(mine)}_{node.name}")
-        return mine[kind, node.name]
+        return session.own(kind, node.name, lambda: make(f"_{len(session.private)}_{node.name}"))
     found = session.resources.lookup_or_create(container, kind, shared_name, lambda: make(shared_name))
     if agree is not None:
         agree(found)

@@ -89,8 +89,16 @@ class SessionState:
         self.closed = threading.Event()
         self.constants: dict = {}  # Const operation → kernel value; plans share them
         self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
+        self._private_lock = threading.RLock()
         self._function_caller = function_caller
         self._close_actions: list[Callable[[], None]] = []
+
+    def own(self, kind: str, name: str, factory: Callable[[], Any]):
+        """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions have their own."""
+        with self._private_lock:
+            if (kind, name) not in self.private:
+                self.private[kind, name] = factory()
+            return self.private[kind, name]
 
     def function(self, name_or_attr, fresh: bool = False) -> Callable:
         """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results.
