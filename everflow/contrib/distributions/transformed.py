@@ -118,8 +118,9 @@ class TransformedDistribution(Distribution):
         )
 
     def _sample_n(self, n, seed=None, **distribution_kwargs):
-        draws = [n] if isinstance(n, Tensor) else constant([n], dtype=dtypes.int32)
-        first, last = (self._empty, draws) if self._needs_rotation else (draws, self._empty)
+        if not isinstance(n, Tensor):
+            constant([n], dtype=dtypes.int32)  # TensorFlow's graphs have it, used or not
+        first, last = (self._empty, [n]) if self._needs_rotation else ([n], self._empty)
         shape = _joined([first, self._batch_override.tensor, self._event_override.tensor, last])
         x = self.distribution.sample(sample_shape=shape, seed=seed, **distribution_kwargs)
         return self._rotated(x, 1)
@@ -211,9 +212,15 @@ class TransformedDistribution(Distribution):
         return entropy - self.bijector.inverse_log_det_jacobian(dummy, event_ndims=self._event_ndims())
 
 
+def _known(vector):
+    if isinstance(vector, Tensor):
+        return constant_value(vector)
+    return None if isinstance(vector[0], Tensor) else np.array(vector)
+
+
 def _joined(vectors):
     """Vectors as one, a constant where all of them are."""
-    known = [constant_value(vector) if isinstance(vector, Tensor) else None for vector in vectors]
+    known = [_known(vector) for vector in vectors]
     if any(value is None for value in known):
         return array.concat(vectors, 0)
     return constant(np.concatenate(known).astype(np.int32))

@@ -135,33 +135,27 @@ class LinearOperator(Module):
                 return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
             return self._shape_tensor()
 
-    def _dynamic_shape(self):
-        """The shape as a tensor, for methods: a constant where known."""
-        if self.shape.is_fully_defined():
-            return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
-        return self._shape_tensor()
-
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
                 return convert_to_tensor(self.batch_shape.as_list(), dtype=dtypes.int32, name="batch_shape")
-            return self._dynamic_shape()[:-2]
+            return self.shape_tensor()[:-2]
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
         with self._name_scope(name):
             if self.tensor_rank is not None:
                 return convert_to_tensor(self.tensor_rank)
-            return array.size(self._dynamic_shape())
+            return array.size(self.shape_tensor())
 
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
         with self._name_scope(name):
             size = dimension_value(self.domain_dimension)
-            return convert_to_tensor(size) if size is not None else self._dynamic_shape()[-1]
+            return convert_to_tensor(size) if size is not None else self.shape_tensor()[-1]
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
         with self._name_scope(name):
             size = dimension_value(self.range_dimension)
-            return convert_to_tensor(size) if size is not None else self._dynamic_shape()[-2]
+            return convert_to_tensor(size) if size is not None else self.shape_tensor()[-2]
 
     # Checks
 
