@@ -1,0 +1,117 @@
+"""Functions of eager programs: traced, wrapped, differentiated, and Python's own as ops."""
+
+import pytest
+
+import everflow as tf
+
+tfe = tf.contrib.eager
+
+
+def test_defun_makes_variables_in_any_trace():
+    made = []
+
+    @tfe.defun
+    def scaled(x, n):
+        if len(made) <= n:
+            made.append(tf.Variable(float(n + 2)))
+        return x * made[n]
+
+    assert [scaled(tf.constant(3.0), n).numpy() for n in (0, 1, 0)] == [6.0, 9.0, 6.0]
+    assert len(made) == 2
+
+
+def test_relaxed_shapes_stop_the_tracing():
+    shapes = []
+
+    @tf.function(experimental_relax_shapes=True)
+    def double(x):
+        shapes.append(x.shape.as_list())
+        return x * 2.0
+
+    for n in range(1, 6):
+        assert double(tf.ones([n])).numpy().tolist() == [2.0] * n
+    assert shapes == [[1], [2], [None]]
+
+
+def test_a_function_may_name_itself():
+    @tf.function
+    def counting(x):
+        if not hasattr(counting, "v"):
+            counting.v = tf.Variable(1.0)
+        return counting.v.assign_add(x)
+
+    assert [counting(tf.constant(2.0)).numpy(), counting(tf.constant(2.0)).numpy()] == [3.0, 5.0]
+
+
+def test_wrapped_functions_keep_their_variables():
+    def scaled(x):
+        v = tf.get_variable("v", [], initializer=tf.constant_initializer(2.0))
+        return {"y": x * v, "count": tf.assign_add(v, 1.0)}
+
+    wrapped = tf.compat.v1.wrap_function(scaled, [tf.TensorSpec([None], tf.float32)])
+    assert [v.name for v in wrapped.graph.get_collection("variables")] == ["v:0"]
+    assert [wrapped([1.0])["count"].numpy() for _ in range(2)] == [3.0, 4.0]
+    with pytest.raises(NotImplementedError):
+        wrapped(x=tf.constant([1.0]))
+
+
+def test_parts_of_a_graph_as_functions():
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.placeholder(tf.float32, [], name="a")
+        count = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="loop")
+        b = tf.identity(a * 3.0, name="b")
+        tf.add(b, tf.cast(count, tf.float32), name="c")
+    imported = tf.wrap_function(lambda: tf.import_graph_def(graph.as_graph_def(), name=""), [])
+    assert imported.prune("a:0", "c:0")(tf.constant(2.0)).numpy() == 9.0
+    both = imported.prune(["a:0"], {"b": "b:0", "c": "c:0"})(tf.constant(1.0))
+    assert {k: v.numpy() for k, v in both.items()} == {"b": 3.0, "c": 6.0}
+    assert imported.prune("b:0", "c:0")(tf.constant(10.0)).numpy() == 13.0
+    with pytest.raises(ValueError, match="'a' is needed"):
+        imported.prune([], "c:0")
+    with pytest.raises(KeyError):
+        imported.prune("a:0", "d:0")
+
+
+def test_gradients_of_arguments_and_of_variables():
+    both = tfe.value_and_gradients_function(lambda x, y: x * x * y)
+    value, grads = both(3.0, 4.0)
+    assert [value.numpy(), *(g.numpy() for g in grads)] == [36.0, 24.0, 9.0]
+    assert [g.numpy() for g in tfe.gradients_function(lambda x, y: x * y, params=["y"])(3.0, 4.0, dy=10.0)] == [30.0]
+    cube = tfe.gradients_function(lambda x: x**3)
+    assert tfe.gradients_function(lambda x: cube(x)[0])(2.0)[0].numpy() == 12.0
+    v, w = tf.Variable(3.0), tf.Variable(5.0)
+    found = tfe.implicit_gradients(lambda x: x * w * v)(2.0)
+    assert [(g.numpy(), v) for g, v in found] == [(10.0, v), (6.0, w)]
+    with pytest.raises(ValueError, match="No trainable variables"):
+        tfe.implicit_gradients(lambda x: x)(tf.constant(1.0))
+    with pytest.raises(ValueError, match="returns None"):
+        tfe.gradients_function(lambda x: None)(1.0)
+    with pytest.raises(ValueError, match="keyword"):
+        cube(x=1.0)
+
+
+@pytest.mark.parametrize(
+    ("raised", "seen"),
+    [(ValueError, tf.errors.InvalidArgumentError), (KeyError, tf.errors.UnknownError), (StopIteration, tf.errors.OutOfRangeError)],
+)
+def test_errors_of_python_functions(raised, seen):
+    def fail(x):
+        raise raised("why")
+
+    with pytest.raises(seen, match="why"):
+        tf.py_function(fail, [1.0], tf.float32)
+    with pytest.raises(raised):
+        tf.py_func(fail, [1.0], tf.float32)
+
+
+def test_python_functions_have_gradients_in_traces_too():
+    @tf.function
+    def cubed(x):
+        return tf.py_function(lambda v: v**3, [x], tf.float32)
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = cubed(x)
+    assert [y.numpy(), tape.gradient(y, x).numpy()] == [8.0, 12.0]
