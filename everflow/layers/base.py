@@ -9,7 +9,7 @@ from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection_ref, get_default_graph, name_scope
-from everflow.keras.backend.state import unique_object_name
+from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import variable_scope as scopes
@@ -135,6 +135,8 @@ class Layer(base_layer.Layer):
         self.__dict__["_current_scope"] = saved
         self.__dict__["_graph"] = get_default_graph()
         self._track(name, variable)
+        for part in _parts(variable):
+            track_variable(part)
         (self._trainable_weights if trainable else self._non_trainable_weights).extend(_parts(variable))
         return variable
 

@@ -175,7 +175,7 @@ class BaseLogger(Callback):
             if key in self.stateful_metrics:
                 self.totals[key] = value
             else:
-                self.totals[key] = self.totals.get(key, 0) + value * size
+                self.totals[key] = self.totals.get(key, 0) + np.float64(value) * size
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is None:

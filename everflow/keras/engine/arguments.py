@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
+from everflow.framework.shapes import TensorShape
+
 
 def sizes(value, count, name):
     """`value` as a tuple of `count` whole numbers."""
@@ -20,6 +24,32 @@ def sizes(value, count, name):
         except (TypeError, ValueError):
             raise ValueError(f"{message} including element {item} of type {type(item)}") from None
     return result
+
+
+def shape_tuples(method):
+    """Decorator of `build` and `compute_output_shape`: shapes come as tuples, and the result is a TensorShape."""
+
+    @functools.wraps(method)
+    def wrapper(instance, input_shape):
+        result = method(instance, _as_tuples(input_shape))
+        return result if result is None else _as_shapes(result)
+
+    # The wrapper's own signature is what a caller sees.
+    del wrapper.__wrapped__
+    return wrapper
+
+
+def _as_tuples(shapes):
+    if isinstance(shapes, (list, tuple)) and shapes and all(isinstance(s, (list, tuple, TensorShape)) for s in shapes):
+        return [_as_tuples(s) for s in shapes]
+    shape = TensorShape(shapes)
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def _as_shapes(result):
+    if isinstance(result, (list, tuple)) and result and all(isinstance(s, (list, tuple, TensorShape)) for s in result):
+        return [_as_shapes(s) for s in result]
+    return TensorShape(result)
 
 
 def data_format(value):

@@ -101,9 +101,14 @@ class ArrayBatches(Batches):
                 f"Training data contains {self.samples} samples, which is not sufficient to split it into a validation and training set as specified by `validation_split={part}`."
             )
         total, self.samples = self.samples, at
-        validation = ArrayBatches(None, later, self.batch_size)
+        validation = ArrayBatches(None, later, self.batch_size).reshuffled()
         validation.samples = total - at
         return validation
+
+    def reshuffled(self):
+        """For validation within `fit`, which takes a new order each time: random numbers after it depend on that."""
+        self.shuffle = True
+        return self
 
     def epoch(self):
         if self.steps is not None:

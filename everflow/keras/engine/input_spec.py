@@ -27,6 +27,15 @@ class InputSpec:
         parts += [f"{key}={getattr(self, key)}" if getattr(self, key) else "" for key in ("ndim", "max_ndim", "min_ndim", "axes")]
         return f"InputSpec({', '.join(p for p in parts if p)})"
 
+    def get_config(self):
+        """The arguments that make this again."""
+        return {key: getattr(self, key) for key in ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")}
+
+    @classmethod
+    def from_config(cls, config):
+        """An InputSpec from what `get_config` gave."""
+        return cls(**config)
+
 
 def assert_input_compatibility(input_spec, inputs, layer_name):
     """Raise ValueError where inputs don't fit a layer's InputSpec (or list of them).

@@ -160,7 +160,11 @@ class Sequential(Model):
     def get_config(self):
         from everflow.keras.layers import serialize
 
-        config = {"name": self.name, "layers": copy.deepcopy([serialize(layer) for layer in self.layers])}
+        layers = copy.deepcopy([serialize(layer) for layer in self.layers])
+        if self._is_graph_network and layers:
+            # A model that was begun with an InputLayer must know its input's shape when it is made again.
+            layers[0]["config"].setdefault("batch_input_shape", getattr(self._graph_layers[0], "_batch_input_shape", None))
+        config = {"name": self.name, "layers": layers}
         if self._build_input_shape:
             config["build_input_shape"] = self._build_input_shape
         return config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras.engine import data_checks, training_loop
-from everflow.keras.engine.batches import batches_of
+from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
 from everflow.keras.engine.network import Network
 
@@ -57,10 +57,11 @@ class Model(Compiling, Network):
                 x, y, weights = (*data, None)[:3]
             else:
                 x, y, weights = data, None, None
-            return batches_of(
+            made = batches_of(
                 self, x, y, weights, batch_size=batch_size or source.batch_size, steps=steps, steps_name="validation_steps", queue=queue,
                 is_validation=True,
             )  # fmt: skip
+            return made.reshuffled() if isinstance(made, ArrayBatches) and isinstance(source, ArrayBatches) else made
         if split and 0.0 < split < 1.0:
             return source.split_off(split)
         if steps and not split:

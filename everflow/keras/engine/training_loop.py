@@ -16,7 +16,7 @@ class _Means:
 
     def add(self, outputs, size):
         weight = size if self.by_samples else 1
-        self.loss = self.loss + outputs[0] * weight
+        self.loss = self.loss + np.float64(outputs[0]) * weight
         self.weight += weight
         self.last = outputs[1:]
 

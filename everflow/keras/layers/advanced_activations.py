@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import math
@@ -13,6 +14,7 @@ class _Elementwise(ConfiguredLayer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         return input_shape
 
@@ -42,6 +44,7 @@ class PReLU(_Elementwise):
             shared_axes=None if shared_axes is None else list(shared_axes),
         )
 
+    @shape_tuples
     def build(self, input_shape):
         shape = [getattr(size, "value", size) for size in input_shape][1:]
         for axis in self.shared_axes or ():

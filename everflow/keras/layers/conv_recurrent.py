@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine import arguments
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, _module_for
 from everflow.keras.layers.recurrent import RNN
@@ -46,6 +47,7 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
         )
         self.state_size = (filters, filters)
 
+    @shape_tuples
     def build(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
         depth = sizes[1 if self.data_format == "channels_first" else -1]
@@ -121,6 +123,7 @@ class ConvRNN2D(RNN):
     def _input_length(self, time_steps):
         return time_steps
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
         images = self._image_sizes(sizes)
@@ -173,7 +176,7 @@ class ConvLSTM2D(ConvRNN2D):
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def get_config(self):
-        config = {key: value for key, value in self._rnn_config().items() if key not in ("unroll", "time_major")}
+        config = self._rnn_config()
         for name in self.cell._kept_arguments:
             module = _module_for(name)
             value = getattr(self.cell, name)

@@ -6,6 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine import arguments
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, nn, nn_convolution
@@ -291,10 +292,6 @@ class SeparableConv(Conv):
             pointwise_constraint=pointwise_constraint,
         )
 
-    def get_config(self):
-        # The kernel is made of two, each with arguments of its own.
-        return {key: value for key, value in super().get_config().items() if not key.startswith("kernel_") or key == "kernel_size"}
-
     def build(self, input_shape):
         depth = self._channels(input_shape)
         depthwise = (*self.kernel_size, depth, self.depth_multiplier)
@@ -405,6 +402,7 @@ class DepthwiseConv2D(Conv2D):
             outputs = K.bias_add(outputs, self.bias, data_format=self.data_format)
         return self.activation(outputs) if self.activation is not None else outputs
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()
         first = self._is_channels_first
@@ -416,7 +414,7 @@ class DepthwiseConv2D(Conv2D):
         return TensorShape([sides[0], channels, *lengths] if first else [sides[0], *lengths, channels])
 
     def get_config(self):
-        left_out = ("filters", "dilation_rate", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
+        left_out = ("filters", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
         return {key: value for key, value in super().get_config().items() if key not in left_out}
 
 

@@ -81,7 +81,7 @@ class _CuDNNRNN(RNN):
         raise NotImplementedError
 
     def get_config(self):
-        config = {key: value for key, value in self._rnn_config().items() if key not in ("unroll", "time_major")}
+        config = {key: value for key, value in self._rnn_config().items() if key != "unroll"}
         for name in self._written:
             module = _module_for(name)
             config[name] = module.serialize(getattr(self, name)) if module else getattr(self, name)

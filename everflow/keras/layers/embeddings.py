@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import math
 from everflow.ops.embedding import embedding_lookup
@@ -32,6 +33,7 @@ class Embedding(ConfiguredLayer):
         )
         self.supports_masking = mask_zero
 
+    @shape_tuples
     def build(self, input_shape):
         self.embeddings = self.add_weight(
             shape=(self.input_dim, self.output_dim),
@@ -45,6 +47,7 @@ class Embedding(ConfiguredLayer):
     def compute_mask(self, inputs, mask=None):
         return math.not_equal(inputs, 0) if self.mask_zero else None
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
         if self.input_length is None:

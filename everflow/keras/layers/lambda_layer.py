@@ -7,6 +7,7 @@ import inspect
 import marshal
 
 from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.generic import deserialize_keras_object
 
@@ -31,6 +32,7 @@ class Lambda(Layer):
         accepted = inspect.signature(function).parameters if callable(function) else ()
         self._passed = [name for name in ("mask", "training") if name in accepted]
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)

@@ -10,6 +10,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine import arguments
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math
@@ -63,6 +64,7 @@ class _LocallyConnected(ConfiguredLayer):
     def _lengths(self, sides):
         return [arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding) for i, side in enumerate(sides)]
 
+    @shape_tuples
     def build(self, input_shape):
         sides, depth = self._input_sizes(input_shape)
         if None in sides or depth is None:
@@ -143,6 +145,7 @@ class _LocallyConnected(ConfiguredLayer):
                     places.append((int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes))))
         return sorted(places)
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         sides, _ = self._input_sizes(input_shape)
         batch, lengths = TensorShape(input_shape)[0].value, self._lengths(sides)

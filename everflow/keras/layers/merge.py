@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math
 from everflow.ops.nn_normalization import l2_normalize
@@ -45,6 +46,7 @@ class _Merge(ConfiguredLayer):
                 result.append(i)
         return result
 
+    @shape_tuples
     def build(self, input_shape):
         if (
             not isinstance(input_shape, (list, tuple))
@@ -115,6 +117,7 @@ class _Merge(ConfiguredLayer):
             return array.transpose(y, perm=[y.shape.rank - 1, *range(y.shape.rank - 1)])
         return y
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         shapes = [None if s is None else _sizes(s) for s in input_shape]
         merged = None if shapes[0] is None else shapes[0][1:]
@@ -158,6 +161,7 @@ class Add(_Merge):
 class Subtract(_Merge):
     """The first tensor minus the second."""
 
+    @shape_tuples
     def build(self, input_shape):
         super().build(input_shape)
         if len(input_shape) != 2:
@@ -201,6 +205,7 @@ class Concatenate(_Merge):
         super().__init__(**kwargs)
         self._keep(axis=axis)
 
+    @shape_tuples
     def build(self, input_shape):
         if not isinstance(input_shape, (list, tuple)) or isinstance(input_shape, TensorShape) or len(input_shape) < 2:
             raise ValueError("A `Concatenate` layer should be called on a list of at least 2 inputs")
@@ -227,6 +232,7 @@ class Concatenate(_Merge):
     def _merge_function(self, inputs):
         return K.concatenate(inputs, axis=self.axis)
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         if not isinstance(input_shape, list):
             raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
@@ -280,6 +286,7 @@ class Dot(_Merge):
             axes = [axis % rank if axis < 0 else axis for axis, rank in zip(self.axes, ranks)]
         return axes
 
+    @shape_tuples
     def build(self, input_shape):
         if not isinstance(input_shape, list) or len(input_shape) != 2:
             raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
@@ -304,6 +311,7 @@ class Dot(_Merge):
             b = l2_normalize(b, axis=axes[1])
         return K.batch_dot(a, b, axes)
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         if not isinstance(input_shape, list) or len(input_shape) != 2:
             raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math
 
@@ -14,6 +15,7 @@ class _Noise(ConfiguredLayer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         return input_shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import nest
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, initializers
@@ -96,6 +97,7 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
     def _bias_initializer(self):
         return self.bias_initializer
 
+    @shape_tuples
     def build(self, input_shape):
         depth = TensorShape(input_shape)[-1].value
         width = self.gates * self.units
@@ -388,6 +390,7 @@ class StackedRNNCells(Layer):
             new_states.append(state)
         return inputs, nest.pack_sequence_as(self.state_size, nest.flatten(new_states[::-1] if self.reverse_state_order else new_states))
 
+    @shape_tuples
     def build(self, input_shape):
         if isinstance(input_shape, list):
             input_shape = input_shape[0]

@@ -66,8 +66,8 @@ class UpSampling2D(_Spatial):
         super().__init__(data_format, **kwargs)
         if interpolation not in {"nearest", "bilinear"}:
             raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
-        self.interpolation = interpolation
         _keep_with_format(self, size=arguments.sizes(size, 2, "size"))
+        self._keep(interpolation=interpolation)
 
     def _length(self, length, i):
         return length * self.size[i]

@@ -8,6 +8,7 @@ from everflow.framework import nest
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.recurrent import standardize_arguments
@@ -251,6 +252,7 @@ class Bidirectional(Wrapper):
             return y * back
         return [y, back]
 
+    @shape_tuples
     def compute_output_shape(self, input_shape):
         shape = self.forward_layer.compute_output_shape(input_shape)
         states = []
