@@ -14,6 +14,10 @@ from everflow.contrib.learn.run_config import RunConfig
 from everflow.estimator import estimator as core
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.export.receivers import ServingInputReceiver
+from everflow.framework import nest
+from everflow.framework.operation import Tensor
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops.array import placeholder
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -48,6 +52,7 @@ class BaseEstimator(Trainable, Evaluable):
     def __init__(self, model_dir=None, config=None):
         self._config = config or RunConfig()
         self._metrics = None
+        self._labels_seen = None
         self._core = core.Estimator(self._spec, model_dir=model_dir, config=self._config)
 
     config = property(lambda self: self._core.config)
@@ -59,6 +64,11 @@ class BaseEstimator(Trainable, Evaluable):
         return self._model_ops
 
     def _spec(self, features, labels, mode, config):
+        # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were fitted with.
+        if mode != ModeKeys.INFER:
+            self._labels_seen = nest.map_structure(_spec_of, labels)
+        elif labels is None:
+            labels = nest.map_structure(_placeholder_like, self._labels_seen)
         ops = self._model_ops(features, labels, mode, config)
         if mode == ModeKeys.EVAL:
             extra = metric_ops(self._metrics, features, labels, ops.predictions)
@@ -195,6 +205,14 @@ class Estimator(BaseEstimator):
         if not (isinstance(made, (list, tuple)) and len(made) == 3):
             raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
         return ModelFnOps(mode, *made)
+
+
+def _spec_of(tensor):
+    return TensorSpec(tensor.shape, tensor.dtype.base_dtype) if isinstance(tensor, Tensor) else None
+
+
+def _placeholder_like(spec):
+    return None if spec is None else placeholder(spec.dtype, spec.shape)
 
 
 def _check_inputs(x, y, input_fn, batch_size):

@@ -101,8 +101,7 @@ def test_a_model_function_of_ones_own(given):
 def test_predictions_loss_and_train_op_as_a_tuple(given):
     def model_fn(features, targets):
         y = tf.squeeze(tf.matmul(features, tf.get_variable("w", [4, 1])), 1)
-        if targets is None:
-            return y, None, None
+        # Targets are there even for predictions, as placeholders.
         loss = tf.reduce_mean(tf.square(y - targets))
         return y, loss, layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "SGD")
 
