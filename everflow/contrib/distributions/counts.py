@@ -9,9 +9,12 @@ from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPAR
 from everflow.distributions.location_scale import Scalar
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, check, math, random
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, check, math, nn, random
+from everflow.ops.array_indexing import where_v2
 from everflow.ops.grouping import with_dependencies
 
 
@@ -173,7 +176,7 @@ class Geometric(Scalar):
     def _cdf(self, counts):
         counts = self._whole(counts)
         counts *= array.ones_like(self.probs)
-        return array.where(counts < 0.0, array.zeros_like(counts), -math.expm1((counts + 1) * math.log1p(-self.probs)))
+        return array.where(counts < 0.0, array.zeros_like(counts), -math.expm1((1.0 + counts) * math.log1p(-self.probs)))
 
     def _log_prob(self, counts):
         counts = self._whole(counts)
@@ -184,8 +187,7 @@ class Geometric(Scalar):
         return counts * math.log1p(-safe) + math.log(probs)
 
     def _entropy(self):
-        probs = self._probs
-        return math.log(1.0 - probs) * (-(1.0 - probs) / probs) - math.log(probs)
+        return nn.softplus(self._logits) / self._probs - self._logits
 
     def _mean(self):
         return math.exp(-self._logits)
@@ -235,7 +237,7 @@ class NegativeBinomial(Scalar):
         return math.betainc(self.total_count, 1.0 + x, math.sigmoid(-self._logits))
 
     def _log_prob(self, x):
-        unnormalized = self.total_count * -math.log1p(math.exp(self.logits)) + self._whole(x) * -math.log1p(math.exp(-self.logits))
+        unnormalized = self.total_count * math.log_sigmoid(-self.logits) + self._whole(x) * math.log_sigmoid(self.logits)
         x = self._whole(x)
         return unnormalized - (-math.lgamma(self.total_count + x) + math.lgamma(1.0 + x) + math.lgamma(self.total_count))
 
@@ -246,7 +248,7 @@ class NegativeBinomial(Scalar):
         return self._mean() / math.sigmoid(-self.logits)
 
     def _mode(self):
-        adjusted = array.where(1.0 < self.total_count, self.total_count - 1.0, array.zeros_like(self.total_count))
+        adjusted = where_v2(1.0 < self.total_count, self.total_count - 1.0, array.zeros_like(self.total_count))
         return math.floor(adjusted * math.exp(self.logits))
 
     def _whole(self, x):
@@ -258,8 +260,8 @@ class _Certain(Distribution):
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             dtype = self._loc.dtype
-            self._atol = convert_to_tensor(0 if atol is None else atol, dtype=dtype, name="atol")
-            self._rtol = convert_to_tensor(0 if rtol is None else rtol, dtype=dtype, name="rtol")
+            self._atol = array.constant(0, dtype=dtype) if atol is None else convert_to_tensor(atol, dtype=dtype, name="atol")
+            self._rtol = array.constant(0, dtype=dtype) if rtol is None else convert_to_tensor(rtol, dtype=dtype, name="rtol")
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
         self._is_vector = is_vector
@@ -302,8 +304,14 @@ class _Certain(Distribution):
         return self.mean()
 
     def _sample_n(self, n, seed=None):
-        ones = array.ones(array.concat([[n], array.shape(self._loc)], 0), dtype=self._loc.dtype)
-        return self._loc * ones
+        if not isinstance(n, Tensor):
+            n = array.constant(n, dtype=dtypes.int32)
+        known = constant_value(n)
+        if self._loc.shape.ndims is None:
+            times = array.concat([[n], array.ones([array.rank(self._loc)], dtype=dtypes.int32)], 0)
+        else:
+            times = [n if known is None else int(known)] + [1] * self._loc.shape.ndims
+        return array.tile(self._loc[None, ...], times)
 
 
 class Deterministic(_Certain):

@@ -14,7 +14,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
-from everflow.ops.nn_losses import softmax_cross_entropy_with_logits_v2
+from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
 
 
 class _Classes(Distribution):
@@ -85,13 +85,10 @@ class OneHotCategorical(_Classes):
     def _log_prob(self, x):
         x = self._checked(x)
         x, logits = self._paired(x)
-        shape = array.shape(logits)[:-1]
-        losses = softmax_cross_entropy_with_logits_v2(
-            labels=array.reshape(math.cast(x, logits.dtype), [-1, self.event_size]), logits=array.reshape(logits, [-1, self.event_size])
-        )
-        result = array.reshape(-losses, shape)
-        result.set_shape(logits.shape[:-1])
-        return result
+        shape = array.shape(math.reduce_sum(logits, -1))
+        logits_2d = array.reshape(logits, [-1, self.event_size])
+        x_2d = array.reshape(x, [-1, self.event_size])
+        return array.reshape(-softmax_cross_entropy_with_logits(labels=x_2d, logits=logits_2d), shape)
 
     def _entropy(self):
         return -math.reduce_sum(nn.log_softmax(self.logits) * self.probs, axis=-1)
@@ -118,8 +115,7 @@ class OneHotCategorical(_Classes):
 @RegisterKL(OneHotCategorical, OneHotCategorical)
 def _kl_one_hot(a, b, name=None):
     with name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
-        delta = nn.log_softmax(a.logits) - nn.log_softmax(b.logits)
-        return math.reduce_sum(nn.softmax(a.logits) * delta, axis=-1)
+        return math.reduce_sum(nn.softmax(a.logits) * (nn.log_softmax(a.logits) - nn.log_softmax(b.logits)), axis=-1)
 
 
 class ExpRelaxedOneHotCategorical(_Classes):

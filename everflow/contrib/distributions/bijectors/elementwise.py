@@ -21,10 +21,11 @@ def softplus_inverse(x, name=None):
         threshold = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
         small = math.less(x, np.exp(threshold))
         large = math.greater(x, -threshold)
+        too_small = math.log(x)
         # Values outside the middle get a harmless one there, so that gradients stay finite.
         middle = where_v2(math.logical_or(small, large), array.ones_like(x), x)
         y = middle + math.log(-math.expm1(-middle))
-        return where_v2(small, math.log(x), where_v2(large, x, y))
+        return where_v2(small, too_small, where_v2(large, x, y))
 
 
 class Identity(Bijector):
