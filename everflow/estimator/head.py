@@ -122,9 +122,9 @@ class _CommonHead:
     def _key(self, key):
         return head.summary_key(self._name, key)
 
-    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+    def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         logits, predictions = self._predictions(logits)
-        loss = self.create_loss(features or {}, mode, logits, labels)
+        loss = self.create_loss(features or {}, ModeKeys.EVAL, logits, labels)
         found = {key: eval_metrics[self._key(key)] for key in [*self._metric_keys(), MetricKeys.LOSS_MEAN]}
         found[MetricKeys.LOSS_MEAN].update_state(values=loss.unreduced_loss, sample_weight=loss.weights)
         self._update(found, predictions, loss)
@@ -169,7 +169,7 @@ class _CommonHead:
             else:
                 train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
         if mode == ModeKeys.EVAL:
-            metrics = self.update_metrics(metrics, features, logits, labels, mode, regularization_losses)
+            metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
             return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
         with name_scope(""):
             summaries.scalar(self._key(MetricKeys.LOSS), loss)

@@ -73,11 +73,11 @@ class MultiHead(Head):
             made.update(head.metrics())
         return made
 
-    def update_metrics(self, eval_metrics, features, logits, labels, mode=None, regularization_losses=None):
+    def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         if regularization_losses is not None:
             eval_metrics[MetricKeys.LOSS_REGULARIZATION].update_state(values=math.add_n(regularization_losses))
         for head, its_logits, its_labels in self._each(logits, labels):
-            loss = head.loss(its_labels, its_logits, features, mode)
+            loss = head.loss(its_labels, its_logits, features, ModeKeys.EVAL)
             eval_metrics[f"{MetricKeys.LOSS}/{head.name}"].update_state(values=loss)
             head.update_metrics(eval_metrics, features, its_logits, its_labels)
         return eval_metrics
@@ -103,7 +103,7 @@ class MultiHead(Head):
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.loss(labels, logits, features, mode, regularization_losses)
             if mode == ModeKeys.EVAL:
-                metrics = self.update_metrics(self.metrics(regularization_losses), features, logits, labels, mode, regularization_losses)
+                metrics = self.update_metrics(self.metrics(regularization_losses), features, logits, labels, regularization_losses)
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
             train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
         with name_scope(""):

@@ -125,7 +125,8 @@ def test_public_heads(tmp_path, by_keras):
 
     def model_fn(features, labels, mode):
         head = tf.estimator.BinaryClassHead(thresholds=[0.3])
-        logits = tf.matmul(features["x"], tf.get_variable("w", [2, 1], initializer=tf.constant_initializer(0.25)))
+        w = tf.get_variable("w", [2, 1], initializer=tf.constant_initializer(0.25), use_resource=by_keras)
+        logits = tf.matmul(features["x"], w)
         options = {"train_op_fn": lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())}
         if by_keras:
             options = {"optimizer": tf.keras.optimizers.SGD(0.1), "trainable_variables": tf.trainable_variables()}
