@@ -50,7 +50,8 @@ python.debug.lib      debug_data debug_utils             : debug debug.*
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.*
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
 
-python.eager          backprop context def_function function tape execute : eager eager.* .
+python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names .
+python.eager          wrap_function                      : ops.wrapped_functions
 
 python.estimator      estimator model_fn run_config training exporter util keras warm_starting_util gc : estimator
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
@@ -78,7 +79,7 @@ python.framework      op_def_library op_def_registry     : framework.op_defs fra
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.*
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
-python.framework      test_util                          : test
+python.framework      test_util                          : test test.modes
 python.framework      versions                           : version .
 python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
 
@@ -162,7 +163,8 @@ python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
 python.ops            state_ops                          : . ops.state ops.variables gen_ops
 python.ops            string_ops                         : strings . ops.strings*
-python.ops            summary_ops summary_ops_v2 summary_op_util : summary ops.summary*
+python.ops            summary_ops_v2                     : summary.writing_ops
+python.ops            summary_ops summary_op_util        : summary ops.summary*
 python.ops            template                           : . ops.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
 python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
@@ -219,6 +221,7 @@ python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
 python.training.tracking base tracking util data_structures graph_view : train train.*
+python.training.checkpointable base tracking util data_structures : train train.*
 
 python.util           compat                             : platform.compat
 python.util           deprecation decorator_utils        : platform.deprecation

@@ -49,6 +49,11 @@ def eager_mode():
         yield
 
 
+def graph_mode():
+    """A context that draws a graph of its own, in a process that executes eagerly."""
+    return Graph().as_default()
+
+
 def disable_eager_execution():
     """Draw graphs again. For programs that move from one mode to the other at their start."""
     if not scopes.executing_eagerly() and scopes.has_default_graph():
