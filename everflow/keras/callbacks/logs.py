@@ -63,6 +63,9 @@ class ProgbarLogger(Callback):
     def on_epoch_end(self, epoch, logs=None):
         logs = logs or {}
         values = [(name, logs[name]) for name in self.params["metrics"] if name in logs]
+        if self.target is not None:
+            # The last batch was not shown; with it and the epoch's own means the means stay as they are.
+            values = self.log_values + values
         if self.verbose and self.progbar is not None:
             if self.target is None:
                 self.target = self.progbar.target = self.seen
