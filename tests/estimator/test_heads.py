@@ -128,8 +128,10 @@ def test_public_heads(tmp_path, by_keras):
         w = tf.get_variable("w", [2, 1], initializer=tf.constant_initializer(0.25), use_resource=by_keras)
         logits = tf.matmul(features["x"], w)
         options = {"train_op_fn": lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())}
-        if by_keras:
-            options = {"optimizer": tf.keras.optimizers.SGD(0.1), "trainable_variables": tf.trainable_variables()}
+        if by_keras and mode == "train":
+            optimizer = tf.keras.optimizers.SGD(0.1)
+            optimizer.iterations = tf.train.get_global_step()
+            options = {"optimizer": optimizer, "trainable_variables": tf.trainable_variables()}
         return head.create_estimator_spec(features, mode, logits, labels=labels, **(options if mode == "train" else {}))
 
     def data(repeat=1):
