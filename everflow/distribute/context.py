@@ -103,10 +103,6 @@ def scaled_for_replicas(loss):
 
 
 def require_cross_replica():
-    if not in_cross_replica_context():
+    """Raise inside of a replica function."""
+    if has_strategy() and not in_cross_replica_context():
         raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
-
-
-def require_strategy_scope(strategy):
-    if current().strategy is not strategy:
-        raise RuntimeError('Need to be inside "with strategy.scope()" for this strategy')

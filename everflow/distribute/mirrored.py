@@ -10,7 +10,7 @@ import copy
 import threading
 
 from everflow.distribute import context
-from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
+from everflow.distribute.reduction import CrossDeviceOps, ReduceOp, ReductionToOneDevice, mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
 from everflow.distribute.values import (
     DistributedValues,
@@ -23,7 +23,8 @@ from everflow.distribute.values import (
     replace_in_collections,
     select_replica,
 )
-from everflow.framework.scopes import device, get_default_graph, init_scope, name_scope
+from everflow.framework.operation import Operation
+from everflow.framework.scopes import control_dependencies, device, get_default_graph, init_scope, name_scope
 from everflow.ops import array, grouping
 from everflow.ops.variable_options import VariableSynchronization
 from everflow.ops.variable_scope import _scopes as variable_scopes
@@ -45,13 +46,9 @@ class MirroredStrategy(Strategy):
 class MirroredExtended(StrategyExtended):
     def __init__(self, container_strategy, devices=None, cross_device_ops=None):
         super().__init__(container_strategy)
-        if devices is None:
-            devices = _all_devices()
-        if not devices:
-            raise ValueError("Got an empty `devices` list.")
-        self._devices = tuple(full_device(d) for d in devices)
+        self._devices = tuple(full_device(d) for d in devices or _all_devices())
         if len(set(self._devices)) != len(self._devices):
-            raise ValueError(f"No duplicates allowed in `devices` argument: {list(devices)}")
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {list(devices)}")
         if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
             raise ValueError(f"cross_device_ops must be a tf.distribute.CrossDeviceOps, not {cross_device_ops!r}")
         self._cross_device_ops = cross_device_ops or ReductionToOneDevice()
@@ -95,8 +92,16 @@ class MirroredExtended(StrategyExtended):
         if not isinstance(value, DistributedValues):
             if isinstance(value, DistributedVariable):
                 return self._reduce_to(reduce_op, DistributedValues(value.values), destinations)
-            return mirrored_on(devices_of(destinations), lambda _: value)
+            return self._reduce_plain(reduce_op, value, destinations)
         return self._cross_device_ops.reduce(reduce_op, value, destinations)
+
+    def _reduce_plain(self, reduce_op, value, destinations):
+        """A value without parts is the same in all replicas; what its sum would be is not clear where there are several."""
+        if isinstance(value, (int, float)) and value == 0:
+            return 0
+        if reduce_op is ReduceOp.SUM and len(self._devices) > 1:
+            raise ValueError(f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}.")
+        return mirrored_on(devices_of(destinations), lambda _: value)
 
     def broadcast_to(self, tensor, destinations):
         return self._cross_device_ops.broadcast(tensor, destinations)
@@ -110,7 +115,12 @@ class MirroredExtended(StrategyExtended):
         if not group:
             return made
         parts = [m for m in made if m is not None]
-        return grouping.group(*parts) if parts else None
+        together = grouping.group(*parts) if parts else None
+        if not parts or any(isinstance(p, Operation) for p in parts):
+            return together
+        # Whichever part is asked for, all copies are updated.
+        with control_dependencies([together]):
+            return mirrored_on([v.device for v in var.values], lambda i: array.identity(parts[i]))
 
 
 def _all_devices() -> list[str]:

@@ -59,7 +59,10 @@ class PerReplica(DistributedValues):
 
 
 class Mirrored(DistributedValues):
-    """Parts that are equal, on several devices."""
+    """Parts that are equal, on several devices; fetched, it is one value."""
+
+    def _as_graph_element(self):
+        return self.get()
 
 
 def _position(count: int) -> int:

@@ -145,6 +145,8 @@ class Optimizer:
         else:
             var_list = nest.flatten(var_list)
         var_list = var_list + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
+        if distribution.has_strategy() and distribution.in_cross_replica_context() and any(hasattr(v, "primary") for v in var_list):
+            raise ValueError("Gradients of a strategy's variables are computed in a replica function: see `experimental_run_v2`.")
         targets = [_Target(v) for v in var_list]
         if not var_list:
             raise ValueError("No variables to optimize.")

@@ -65,7 +65,7 @@ def test_a_mirrored_variable_in_and_out_of_replicas(strategy):
     assert [c.name for c in v.values] == ["v:0", "v/replica_1:0"]
     with tf.Session(config=TWO) as sess:
         sess.run(tf.global_variables_initializer())
-        sess.run(assigned)
+        assert sess.run(assigned) == 5.0
         assert sess.run(list(v.values)) == [5.0, 5.0]
         sess.run(strategy.group(added))
         assert sess.run(list(v.values)) == [7.0, 7.0]
@@ -134,8 +134,12 @@ def test_an_error_in_a_replica_reaches_the_caller_and_leaves_the_scopes_alone(st
         with pytest.raises(ZeroDivisionError, match="replica 1"):
             strategy.experimental_run_v2(bad)
         assert tf.constant(1.0, name="after").op.name == "after" and tf.distribute.in_cross_replica_context()
-    with pytest.raises(RuntimeError, match="cross-replica"), strategy.scope():
-        tf.train.AdamOptimizer().minimize(tf.get_variable("v", initializer=1.0) * 2.0)
+    with strategy.scope():
+        v = tf.get_variable("v", initializer=1.0)
+        with pytest.raises(ValueError, match="replica function"):
+            tf.train.AdamOptimizer().minimize(v * 2.0)
+        with pytest.raises(RuntimeError, match="cross-replica"):
+            tf.train.AdamOptimizer().apply_gradients([(tf.constant(1.0), v)])
 
 
 def test_one_device():
@@ -151,8 +155,9 @@ def test_one_device():
 
 
 def test_what_makes_no_strategy():
-    for devices in ([], ["/cpu:0", "/cpu:0"]):
-        with pytest.raises(ValueError):
-            tf.distribute.MirroredStrategy(devices)
+    with pytest.raises(AssertionError):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:0"])
+    with pytest.raises(ValueError, match="cannot be reduced"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]).reduce(SUM, tf.constant(1.0))
     with pytest.raises(ValueError):
         tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(3)
