@@ -53,9 +53,11 @@ python.distribute     cluster_resolver                   : distribute.cluster_re
 python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names .
 python.eager          wrap_function                      : ops.wrapped_functions
 
-python.estimator      estimator model_fn run_config training exporter util keras warm_starting_util gc : estimator
+python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
+                      estimator estimator.run_config estimator.arguments estimator.experimental
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
-python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : estimator
+python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
+                      estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.*
 
@@ -259,7 +261,7 @@ _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
 # Keras's places before it was tf.keras, and the tree that contrib's had inside.
 _SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
-_ROOTS = ("tensorflow", "tensorflow_core")
+_ROOTS = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 
 
 @functools.cache
