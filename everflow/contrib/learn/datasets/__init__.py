@@ -1,4 +1,14 @@
-"""tf.contrib.learn.datasets: MNIST, and data sets in CSV files."""
+"""tf.contrib.learn.datasets: irises, MNIST, and data sets in CSV files."""
 
 from everflow.datasets import csv_files as base
 from everflow.datasets import mnist
+from everflow.datasets.iris import load_iris
+
+DATASETS = {"iris": load_iris, "mnist": mnist.load_mnist}
+
+
+def load_dataset(name, size="small", test_with_fake_data=False):
+    """A data set by name: "iris" or "mnist"."""
+    if name not in DATASETS:
+        raise ValueError(f"Name of dataset is not found: {name}")
+    return DATASETS[name]()
