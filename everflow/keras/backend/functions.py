@@ -41,14 +41,15 @@ class GraphExecutionFunction:
         self._prepared = None
 
     def __call__(self, inputs):
-        session = get_session(nest.flatten(inputs))
+        # Of the graph that it was drawn in, which needn't be the default one now.
+        session = get_session((self.updates_op,))
         feeds, values = [], []
         for tensor, value in zip(self.inputs, nest.flatten(inputs)):
             if value is None:
                 raise ValueError(f"A Keras function needs a value for each input; that of {tensor.name} is None.")
             feeds.append(tensor)
             values.append(_value_to_feed(tensor, value))
-        for tensor, value in sorted(self.feed_dict.items(), key=lambda item: item[0].name):
+        for tensor, value in self.feed_dict.items():
             feeds.append(tensor)
             values.append(np.asarray(value, dtype=tensor.dtype.base_dtype.name))
         symbolic = [i for i, value in enumerate(values) if isinstance(value, Tensor) and not hasattr(value, "numpy")]

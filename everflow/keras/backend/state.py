@@ -32,7 +32,8 @@ class _GraphState:
     def __init__(self):
         self.learning_phase = None
         self.name_counts = collections.defaultdict(int)
-        self.variables = weakref.WeakSet()
+        # Variables that no session has been asked for since they were made, and optimizers of tf.train, which make theirs later.
+        self.new_variables = weakref.WeakSet()
         self.optimizers = weakref.WeakSet()
 
 
@@ -159,7 +160,7 @@ def track_variable(variable):
     if executing_eagerly():
         return
     graph = variable.graph if hasattr(variable, "graph") else get_graph()
-    state_of(graph).variables.add(variable)
+    state_of(graph).new_variables.add(variable)
 
 
 def track_tf_optimizer(optimizer):
@@ -175,25 +176,27 @@ def manual_variable_initialization(value):
     _manual_variable_initialization = value
 
 
-def _tracked_variables(graph):
+def _new_variables(graph):
+    """The tracked variables that were never looked at, in the order of their making."""
     state = state_of(graph)
-    found = {id(variable): variable for variable in state.variables}
+    found = {id(variable): variable for variable in state.new_variables}
     for optimizer in state.optimizers:
-        found.update((id(variable), variable) for variable in optimizer.variables())
-    # A set has no order, and a graph must come out the same each time: the order of creation is that of the nodes.
-    return sorted(found.values(), key=lambda variable: variable.op._id if hasattr(variable.op, "_id") else 0)
+        found.update((id(v), v) for v in optimizer.variables() if not getattr(v, "_keras_initialized", False))
+    # Sets have no order, and a graph must come out the same each time: nodes are numbered.
+    return sorted(found.values(), key=lambda variable: variable.op._id)
 
 
 def _initialize_variables(session):
-    candidates = [v for v in _tracked_variables(session.graph) if not getattr(v, "_keras_initialized", False)]
+    candidates = _new_variables(session.graph)
     if not candidates:
         return
     known = session.run([is_variable_initialized(v) for v in candidates])
     missing = [v for v, is_there in zip(candidates, known) if not is_there]
-    for variable in candidates:
-        variable._keras_initialized = True
     if missing:
         session.run(variables_initializer(missing))
+    for variable in candidates:
+        variable._keras_initialized = True
+    state_of(session.graph).new_variables.clear()
 
 
 def _session_config():

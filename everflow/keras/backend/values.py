@@ -81,10 +81,7 @@ def _filled(build, shape, dtype, name):
         dtype = floatx()
     dtype = dtypes.as_dtype(dtype)
     value = build(shape=shape, dtype=dtype, name=name)
-    if value.shape.is_fully_defined():
-        return variable(value, dtype=dtype, name=name)
-    track_variable(value)
-    return value
+    return variable(value, dtype=dtype, name=name) if value.shape.is_fully_defined() else value
 
 
 def zeros(shape, dtype=None, name=None):
