@@ -29,6 +29,8 @@ def make_function(definition: op_defs.OpDef):
     originals = {_python_name(n): n for n in [a.name for a in definition.inputs] + [a.name for a in definition.attrs]}
 
     def build(*args, name=None, **kwargs):
+        if len(args) == len(names) + 1:  # the name, by position
+            *args, name = args
         graph = get_default_graph()
         if graph.executes:
             return graph.call(definition, args, kwargs, make)

@@ -24,6 +24,8 @@ def _binary(function_name, op_type, meaning, inputs=("x", "y")):
     """A build function of two inputs, called by these names."""
 
     def build(*args, **keywords):
+        if len(args) == 3:  # the name, by position
+            *args, keywords["name"] = args
         return getattr(raw, op_type)(*args, **keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

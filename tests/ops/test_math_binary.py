@@ -188,3 +188,9 @@ def test_sparse_times_dense(sess):
     sparse = tf.SparseTensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])
     np.testing.assert_array_equal(sess.run((sparse * [[1.0, 10.0], [100.0, 1.0]]).values), [20, 300])
     np.testing.assert_array_equal(sess.run((sparse / 2.0).values), [1, 1.5])
+
+
+@pytest.mark.parametrize("function", [tf.add, tf.subtract, tf.multiply, tf.equal, tf.less, tf.maximum])
+def test_the_name_by_position(function):
+    with tf.Graph().as_default():
+        assert function(1.0, 2.0, "sum").op.name == "sum"
