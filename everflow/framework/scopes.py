@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
@@ -73,7 +74,7 @@ def get_default_graph() -> Graph:
 def drawn_graph() -> Graph:
     """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an empty graph then."""
     graph = get_default_graph()
-    return graph.beside if graph.executes else graph
+    return getattr(graph, "beside", graph)
 
 
 def has_default_graph() -> bool:
@@ -129,7 +130,7 @@ def graph_from_inputs(inputs, graph=None) -> Graph:
         raise TypeError(f"Input graph needs to be a Graph: {graph}")
     original = None
     for item in inputs:
-        element = None
+        element: Any = None
         if isinstance(item, Tensor):
             element = None if item.is_eager else item
         elif isinstance(item, Operation):

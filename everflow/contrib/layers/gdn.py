@@ -6,8 +6,8 @@ from everflow import nn
 from everflow.framework.registry import RegisterGradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
-from everflow.layers.base import Layer
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers.base import Layer
 from everflow.ops import array, math
 from everflow.ops.constants import constant
 from everflow.ops.linalg import eye

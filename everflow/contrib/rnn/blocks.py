@@ -7,8 +7,8 @@ import abc
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.layers.base import Layer
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers.base import Layer
 from everflow.ops import array, initializers, math
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
 
