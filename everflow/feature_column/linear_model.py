@@ -22,6 +22,12 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
     Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with each column's variables,
     and with those of "bias".
     """
+    return sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars)
+
+
+def sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections=None, trainable=True, cols_to_vars=None,
+                    names_used=True):  # fmt: skip
+    """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do it otherwise."""
     columns = sorted_columns(feature_columns)
     for column in columns:
         if not isinstance(column, (DenseColumn, CategoricalColumn)):
@@ -33,14 +39,14 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
             add_to_collections([*(weight_collections or []), GraphKeys.MODEL_VARIABLES], part)
         return variable
 
-    with variable_scope(None, "linear_model") as scope:
+    with variable_scope(None, "linear_model", auxiliary_name_scope=names_used) as scope:
         name = _last_part(scope)
     cache = FeatureTransformationCache(features)
     state = ScopedVariables(with_model_variables(weight_collections), trainable)
     names, sums, made = [], [], {}
     for column in columns:
         # A column's scope is numbered among the scopes around the model, though it is opened inside of it.
-        with variable_scope(None, column.var_scope_name) as numbered:
+        with variable_scope(None, column.var_scope_name, auxiliary_name_scope=names_used) as numbered:
             names.append(_last_part(numbered))
     with name_scope(name):
         for column, column_name in zip(columns, names):

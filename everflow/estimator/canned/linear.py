@@ -12,7 +12,7 @@ from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.linear_layer import LinearModel
-from everflow.feature_column.linear_model import linear_model
+from everflow.feature_column.linear_model import sums_of_weights
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.losses import Reduction
@@ -41,7 +41,7 @@ def linear_logits(features, units, feature_columns, sparse_combiner="sum"):
         weights = [part for weight in model.variables if weight is not model.bias for part in _parts(weight)]
     else:
         variables = {}
-        logits = linear_model(features, columns, units=units, sparse_combiner=sparse_combiner, cols_to_vars=variables)
+        logits = sums_of_weights(features, columns, units, sparse_combiner, cols_to_vars=variables, names_used=False)
         bias = variables.pop("bias")
         weights = [part for parts in variables.values() for part in parts]
     if units > 1:
