@@ -28,6 +28,8 @@ class Layer(base_layer.Layer):
     ...         return inputs * self.scale
     """
 
+    _is_legacy_layer = True
+
     @untracked
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         scope = kwargs.pop("_scope", None)

@@ -216,8 +216,12 @@ def test_cudnn_layers_exchange_weights_with_the_plain_ones(tmp_path):
 def test_layers_of_tf_layers_are_layers_of_keras():
     assert issubclass(tf.layers.Dense, L.Dense) and issubclass(tf.nn.rnn_cell.LSTMCell, L.Layer)
     x = tf.keras.Input((3,))
-    y = tf.layers.Dense(2, kernel_initializer=tf.ones_initializer())(x)
-    assert tf.keras.Model(x, y).predict(np.ones((1, 3))).tolist() == [[3.0, 3.0]]
+    layer = tf.layers.Dense(2, kernel_initializer=tf.ones_initializer())
+    y = layer(x)
+    assert layer.input is x and layer.output_shape == (None, 2)
+    assert evaluate(y, {x: np.ones((1, 3))}).tolist() == [[3.0, 3.0]]
+    with pytest.raises(TypeError, match="legacy"):
+        tf.keras.Model(x, y)
 
 
 EAGER = """

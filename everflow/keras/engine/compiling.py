@@ -272,6 +272,7 @@ class Compiling:
         with name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
+        with name_scope("training"):
             self.train_function = K.function(
                 self._feed_inputs + self._feed_targets + self._feed_sample_weights + self._phase(),
                 [self.total_loss, *self._metric_tensors()],
@@ -304,6 +305,11 @@ class Compiling:
                 self.predict_function = K.function(
                     self._feed_inputs + self._phase(), list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
                 )
+
+    def _prepare(self, kind):
+        """Make a function before the loop that calls it, where the inputs are known by then."""
+        if self.inputs and not executing_eagerly():
+            getattr(self, f"_make_{kind}_function")()
 
     def _run_function(self, kind, values, training):
         """Run one of the functions on (inputs, targets, weights)."""
@@ -351,13 +357,7 @@ class Compiling:
     @untracked
     def _set_inputs(self, inputs, outputs=None, training=None):
         from everflow.keras import backend as K
-        from everflow.keras.engine.data_checks import as_array
 
-        if type(self).__name__ == "Sequential" and not self.built and not isinstance(inputs, (list, tuple, dict)):
-            array = as_array(inputs)
-            self.build((None, *(array.shape.as_list() if isinstance(array, Tensor) else array.shape)[1:]))
-            if self.inputs:
-                return
         names = sorted(inputs) if isinstance(inputs, dict) else None
         flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
         names = names or [f"input_{i + 1}" for i in range(len(flat))]

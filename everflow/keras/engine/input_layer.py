@@ -78,7 +78,7 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tens
         raise ValueError("Only provide the `shape` OR `batch_shape` argument to Input, not both at the same time.")
     if batch_shape is None and shape is None and tensor is None:
         raise ValueError(
-            "Please provide to Input either a `tensor` or a `shape` argument. Note that `shape` does not include the batch dimension."
+            "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` does not include the batch dimension."
         )
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")

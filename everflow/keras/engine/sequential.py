@@ -7,6 +7,7 @@ import copy
 from everflow.framework import nest
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
+from everflow.keras.engine.topology import refuse_legacy
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.keras.engine.training import Model
 
@@ -38,6 +39,7 @@ class Sequential(Model):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+        refuse_legacy([layer])
         self.built = False
         if not self._graph_layers:
             self._add_first(layer)

@@ -33,6 +33,7 @@ class Topology:
             d: sorted(by_depth[d], key=lambda layer: self._layer_indices[layer]) for d in sorted(by_depth, reverse=True)
         }
         self.layers = [layer for layers in self.layers_by_depth.values() for layer in layers]
+        refuse_legacy(self.layers)
         self._check_connected(inputs)
         self._check_names()
 
@@ -106,6 +107,17 @@ class Topology:
         for name, count in counts.items():
             if count != 1:
                 raise ValueError(f'The name "{name}" is used {count} times in the model. All layer names should be unique.')
+
+
+def refuse_legacy(layers):
+    """Layers of `tf.layers` keep their variables in scopes, which models don't know."""
+    legacy = [layer for layer in layers if getattr(layer, "_is_legacy_layer", False)]
+    if legacy:
+        named = "\n".join(f"  {layer}" for layer in legacy)
+        raise TypeError(
+            f"The following are legacy tf.layers.Layers:\n{named}\nTo use keras as a framework (for instance using the Network, Model, or "
+            "Sequential classes), please use the tf.keras.layers implementation instead. (Or, if writing custom layers, subclass from tf.keras.layers rather than tf.layers)"
+        )
 
 
 def _grouped(depths):

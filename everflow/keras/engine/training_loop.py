@@ -36,6 +36,7 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
     )  # fmt: skip
     if verbose:
         _announce(source, validation)
+    model._prepare("train")
     model.stop_training = False
     calls.on_train_begin()
     for epoch in range(initial_epoch, epochs):
@@ -88,6 +89,7 @@ def _is_validated(frequency, epoch):
 
 
 def _test(model, source, calls):
+    model._prepare("test")
     model.reset_metrics()
     calls.on_test_begin()
     means = _Means(source.counts_samples)
