@@ -1,0 +1,59 @@
+"""A mask for weights, the threshold it was made with, and the collections in which pruning finds both."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import add_to_collection, get_collection
+from everflow.ops import initializers, math, nn
+from everflow.ops import variable_scope as scopes
+
+MASKS, THRESHOLDS, MASKED_WEIGHTS, WEIGHTS = "masks", "thresholds", "masked_weights", "kernel"
+_MASKED_NAME = "weights/masked_weight"
+
+
+def collect(weights, mask, threshold):
+    """Weights times mask; all of them are put into pruning's collections."""
+    masked = math.multiply(mask, weights, _MASKED_NAME)
+    for name, element in ((MASKS, mask), (MASKED_WEIGHTS, masked), (THRESHOLDS, threshold), (WEIGHTS, weights)):
+        if all(element is not other for other in get_collection(name)):
+            add_to_collection(name, element)
+    return masked
+
+
+def apply_mask(x, scope=""):
+    """Weights times a mask of ones, made in a variable scope, that pruning will make sparse.
+
+    >>> y = tf.matmul(x, tf.contrib.model_pruning.apply_mask(weights, scope="layer1"))
+    """
+    mask = _variable("mask", scope, x.shape, initializers.ones_initializer(), x.dtype.base_dtype)
+    threshold = _variable("threshold", scope, [], initializers.zeros_initializer(), x.dtype.base_dtype)
+    return collect(x, mask, threshold)
+
+
+def _variable(name, scope, shape, initializer, dtype):
+    with scopes.variable_scope(scope):
+        return scopes.get_variable(name, shape, initializer=initializer, trainable=False, dtype=dtype)
+
+
+def get_masked_weights():
+    """The products of weights and masks."""
+    return get_collection(MASKED_WEIGHTS)
+
+
+def get_masks():
+    """The masks."""
+    return get_collection(MASKS)
+
+
+def get_thresholds():
+    """The thresholds that the masks were made with."""
+    return get_collection(THRESHOLDS)
+
+
+def get_weights():
+    """The weights that have masks."""
+    return get_collection(WEIGHTS)
+
+
+def get_weight_sparsity():
+    """The share of zeros of each mask."""
+    return [nn.zero_fraction(mask) for mask in get_masks()]
