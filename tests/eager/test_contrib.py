@@ -86,6 +86,48 @@ def test_modes_and_devices():
     assert tfe.in_eager_mode()
 
 
+class Net(tfe.Network):
+    def __init__(self, name=None):
+        super().__init__(name=name)
+        self.first = self.track_layer(tf.layers.Dense(2))
+        self.rest = [self.track_layer(layer) for layer in (tf.layers.Dense(3, name="mine"), tf.layers.Dense(1))]
+
+    def call(self, x):
+        x = self.first(x)
+        for layer in self.rest:
+            x = layer(x)
+        return x
+
+
+def test_networks_name_their_variables(tmp_path):
+    x, net = tf.ones([1, 4]), Net()
+    with pytest.raises(ValueError, match="final name"):
+        net.name  # noqa: B018
+    y = net(x)
+    layers = ["dense", "mine", "dense_1"]
+    assert [v.name for v in net.variables] == [f"net/{layer}/{part}:0" for layer in layers for part in ("kernel", "bias")]
+    assert [layer.name for layer in net.layers] == layers
+    assert net.get_layer("mine") is net.get_layer(index=1)
+    path = tfe.save_network_checkpoint(net, str(tmp_path))
+    assert ("dense/kernel", [4, 2]) in tf.train.list_variables(path)
+    new, old = Net(), Net("other")
+    tfe.restore_network_checkpoint(new, path)
+    old(x)
+    tfe.restore_network_checkpoint(old, path)
+    np.testing.assert_array_equal(new(x).numpy(), y.numpy())
+    np.testing.assert_array_equal(old(x).numpy(), y.numpy())
+    assert new.name == "net_1"
+    assert old.variables[0].name == "other/dense/kernel:0"
+    with pytest.raises(TypeError):
+        net.track_layer(3)
+
+
+def test_sequential_networks():
+    net = tfe.Sequential([tf.layers.Dense(2), lambda x: x * 2.0, tf.layers.Dropout(0.5)])
+    assert net(tf.ones([1, 3]), training=True).shape.as_list() == [1, 2]
+    assert len(net.trainable_variables) == 2
+
+
 def _values(folder):
     events = [e for f in sorted(glob.glob(f"{folder}/*")) for e in tf.train.summary_iterator(f)]
     return [(e.step, v.tag, v.WhichOneof("value")) for e in events for v in e.summary.value]

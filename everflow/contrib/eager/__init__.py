@@ -32,6 +32,7 @@ from everflow.contrib.eager.execution import (
     set_execution_mode,
 )
 from everflow.contrib.eager.iterator import Iterator
+from everflow.contrib.eager.network import Network, Sequential, restore_network_checkpoint, save_network_checkpoint
 from everflow.contrib.eager.saver import Saver, get_optimizer_variables, restore_variables_on_create
 from everflow.eager.mode import (
     ASYNC,
