@@ -17,6 +17,14 @@ from everflow.contrib.distributions.bijectors.elementwise import (
     Softsign,
     Square,
 )
+from everflow.contrib.distributions.bijectors.flows import (
+    BatchNormalization,
+    MaskedAutoregressiveFlow,
+    RealNVP,
+    masked_autoregressive_default_template,
+    masked_dense,
+    real_nvp_default_template,
+)
 from everflow.contrib.distributions.bijectors.shapes import (
     CholeskyOuterProduct,
     FillTriangular,
@@ -34,6 +42,7 @@ __all__ = [
     "Affine",
     "AffineLinearOperator",
     "AffineScalar",
+    "BatchNormalization",
     "Bijector",
     "Chain",
     "CholeskyOuterProduct",
@@ -45,10 +54,12 @@ __all__ = [
     "Inline",
     "Invert",
     "Kumaraswamy",
+    "MaskedAutoregressiveFlow",
     "MatrixInverseTriL",
     "Ordered",
     "Permute",
     "PowerTransform",
+    "RealNVP",
     "Reshape",
     "ScaleTriL",
     "Sigmoid",
@@ -58,4 +69,7 @@ __all__ = [
     "Softsign",
     "Square",
     "TransformDiagonal",
+    "masked_autoregressive_default_template",
+    "masked_dense",
+    "real_nvp_default_template",
 ]

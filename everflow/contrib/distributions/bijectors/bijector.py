@@ -47,6 +47,7 @@ class Bijector:
         # Pairs that were mapped, so that going back gives the tensor one came from.
         self._known: dict = {"forward": {}, "inverse": {}}
         self._constant_log_det: dict = {}
+        self._log_dets: dict = {"forward": {}, "inverse": {}}
 
     graph_parents = property(lambda self: self._graph_parents, doc="The tensors it is made of.")
     forward_min_event_ndims = property(lambda self: self._forward_min_event_ndims, doc="The rank of the events that `forward` takes.")
@@ -138,13 +139,16 @@ class Bijector:
             y = convert_to_tensor(y, name="y")
             ndims = self._checked_ndims(event_ndims, self._inverse_min_event_ndims)
             self._check_dtype(y)
+            key = (ndims, tuple(sorted(kwargs.items())))
+            if (y, *key) in self._log_dets["inverse"]:
+                return self._log_dets["inverse"][(y, *key)]
             try:
                 log_det = self._summed(y, self._inverse_log_det_jacobian(y, **kwargs), ndims, "inverse")
             except NotImplementedError as missing:
-                x = self._known["inverse"].get((y, tuple(sorted(kwargs.items()))))
+                x = self._known["inverse"].get((y, key[1]))
                 x = self._inverse(y, **kwargs) if x is None else x
                 log_det = self._summed(x, -_or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs)), ndims, "forward")
-            return self._kept(event_ndims, log_det)
+            return self._kept(event_ndims, log_det, self._known["inverse"].get((y, key[1])), y, key)
 
     def _call_forward_log_det_jacobian(self, x, event_ndims, name, **kwargs):
         with self._name_scope(name, [x]):
@@ -153,16 +157,23 @@ class Bijector:
             ndims = self._checked_ndims(event_ndims, self._forward_min_event_ndims)
             x = convert_to_tensor(x, name="x")
             self._check_dtype(x)
+            key = (ndims, tuple(sorted(kwargs.items())))
+            if (x, *key) in self._log_dets["forward"]:
+                return -self._log_dets["forward"][(x, *key)]
             try:
                 log_det = self._summed(x, -self._forward_log_det_jacobian(x, **kwargs), ndims, "forward")
             except NotImplementedError as missing:
-                y = self._known["forward"].get((x, tuple(sorted(kwargs.items()))))
+                y = self._known["forward"].get((x, key[1]))
                 y = self._forward(x, **kwargs) if y is None else y
                 log_det = self._summed(y, _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs)), ndims, "inverse")
-            return -self._kept(event_ndims, log_det)
+            return -self._kept(event_ndims, log_det, x, self._known["forward"].get((x, key[1])), key)
 
-    def _kept(self, event_ndims, log_det):
-        """What is the same everywhere is drawn once."""
+    def _kept(self, event_ndims, log_det, x, y, key):
+        """Remember what is known of the inverse at a pair of values, or everywhere, so that it is drawn once."""
+        if x is not None:
+            self._log_dets["forward"][(x, *key)] = log_det
+        if y is not None:
+            self._log_dets["inverse"][(y, *key)] = log_det
         if self._is_constant_jacobian and isinstance(event_ndims, int):
             self._constant_log_det[event_ndims] = log_det
         return log_det

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.contrib.distributions.bijectors.bijector import Bijector
 from everflow.framework.conversion import convert_to_tensor
+from everflow.ops import math
 
 
 class ConditionalBijector(Bijector):
@@ -127,7 +128,7 @@ class Chain(Bijector):
         return x
 
     def _inverse_log_det_jacobian(self, y, **kwargs):
-        log_det = convert_to_tensor(0.0, dtype=y.dtype, name="inverse_log_det_jacobian")
+        log_det = math.cast(0.0, dtype=y.dtype)
         event_ndims = self.inverse_min_event_ndims
         for bijector in self.bijectors:
             more = kwargs.get(bijector.name, {})
@@ -138,7 +139,7 @@ class Chain(Bijector):
 
     def _forward_log_det_jacobian(self, x, **kwargs):
         x = convert_to_tensor(x, name="x")
-        log_det = convert_to_tensor(0.0, dtype=x.dtype, name="forward_log_det_jacobian")
+        log_det = math.cast(0.0, dtype=x.dtype)
         event_ndims = self.forward_min_event_ndims
         for bijector in reversed(self.bijectors):
             more = kwargs.get(bijector.name, {})
