@@ -73,13 +73,7 @@ def linear(x):
 
 def serialize(activation):
     """An activation's name."""
-    if activation.__name__ in _NAMES_OF_SHARED:
-        return _NAMES_OF_SHARED[activation.__name__]
     return activation.__name__
-
-
-# Functions that were stored under another name in old files.
-_NAMES_OF_SHARED = {"softmax_v2": "softmax"}
 
 
 def deserialize(name, custom_objects=None):

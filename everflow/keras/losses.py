@@ -151,7 +151,6 @@ def cosine_proximity(y_true, y_pred, axis=-1):
     return math.reduce_sum(y_true * y_pred, axis=axis)
 
 
-bce = BCE = binary_crossentropy
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error
 mape = MAPE = mean_absolute_percentage_error

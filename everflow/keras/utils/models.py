@@ -44,22 +44,6 @@ def convert_kernel(kernel):
     return np.copy(np.flip(kernel, axis=tuple(range(kernel.ndim - 2))))
 
 
-def convert_dense_weights_data_format(dense, previous_feature_map_shape, target_data_format="channels_first"):
-    """Reorder the weights of a Dense layer behind a Flatten, for images with channels at another place."""
-    if target_data_format not in {"channels_last", "channels_first"}:
-        raise ValueError(f"`target_data_format` is one of channels_last and channels_first, not {target_data_format}")
-    kernel, bias = dense.get_weights()
-    for unit in range(kernel.shape[1]):
-        column = kernel[:, unit]
-        if target_data_format == "channels_first":
-            channels, height, width = previous_feature_map_shape
-            kernel[:, unit] = np.transpose(column.reshape((height, width, channels)), (2, 0, 1)).reshape(-1)
-        else:
-            height, width, channels = previous_feature_map_shape
-            kernel[:, unit] = np.transpose(column.reshape((channels, height, width)), (1, 2, 0)).reshape(-1)
-    dense.set_weights([kernel, bias])
-
-
 def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs."""
     from everflow.framework.scopes import device, name_scope
