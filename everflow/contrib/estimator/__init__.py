@@ -17,6 +17,7 @@ from everflow.contrib.estimator.saved_models import (
     export_all_saved_models,
     export_saved_model_for_mode,
 )
+from everflow.contrib.estimator.towers import TowerOptimizer, replicate_model_fn
 from everflow.estimator.canned.logit_functions import call_logit_fn
 from everflow.estimator.experimental import build_raw_supervised_input_receiver_fn, dnn_logit_fn_builder, linear_logit_fn_builder
 from everflow.estimator.extenders import add_metrics
