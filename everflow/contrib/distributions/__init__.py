@@ -36,6 +36,7 @@ from everflow.contrib.distributions.scalars import (
     Logistic,
 )
 from everflow.contrib.distributions.transformed import TransformedDistribution
+from everflow.contrib.distributions.transformed_kinds import Kumaraswamy, QuantizedDistribution, SinhArcsinh
 from everflow.distributions import *  # noqa: F403  all of tf.distributions is here too
 from everflow.distributions.beta import BetaWithSoftplusConcentration
 from everflow.distributions.gamma import ExponentialWithSoftplusRate, GammaWithSoftplusConcentrationRate

@@ -212,3 +212,16 @@ def test_networks_of_flows():
         sess.run(tf.global_variables_initializer())
         known, again = sess.run([flowing.log_prob(y), flowing.log_prob(tf.identity(y))])
         np.testing.assert_allclose(known, again, rtol=1e-3, atol=1e-4)
+
+
+def test_transformed_kinds():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        k = ds.Kumaraswamy([1.5, 2.0], 3.0)
+        x = np.array([0.3, 0.6], np.float32)
+        density = np.array([1.5, 2.0]) * 3.0 * x ** np.array([0.5, 1.0]) * (1 - x ** np.array([1.5, 2.0])) ** 2
+        np.testing.assert_allclose(sess.run(k.prob(x)), density, rtol=1e-4)
+        plain = ds.SinhArcsinh(1.0, 3.0)
+        np.testing.assert_allclose(*sess.run([plain.log_prob(x), ds.Normal(1.0, 3.0).log_prob(x)]), rtol=1e-4)
+        whole = ds.QuantizedDistribution(ds.Normal(0.0, 2.0), low=-3.0, high=3.0)
+        np.testing.assert_allclose(sess.run(tf.reduce_sum(whole.prob(np.arange(-3, 4, dtype=np.float32)))), 1.0, rtol=1e-5)
+        assert set(np.unique(sess.run(whole.sample(200, seed=1)))) <= set(range(-3, 4))

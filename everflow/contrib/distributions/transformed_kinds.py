@@ -1,0 +1,172 @@
+"""Distributions of single numbers that are others, transformed: Kumaraswamy's, sinh-arcsinh, and whole numbers around continuous ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.contrib.distributions.bijectors.composed import Chain
+from everflow.contrib.distributions.bijectors.elementwise import AffineScalar
+from everflow.contrib.distributions.bijectors.elementwise import Kumaraswamy as KumaraswamyBijector
+from everflow.contrib.distributions.bijectors.elementwise import SinhArcsinh as SinhArcsinhBijector
+from everflow.contrib.distributions.transformed import TransformedDistribution
+from everflow.distributions.checks import fill
+from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.location_scale import Normal
+from everflow.distributions.uniform import Uniform
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
+from everflow.ops import array, check, math
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.grouping import with_dependencies
+
+
+class Kumaraswamy(TransformedDistribution):
+    """Kumaraswamy's distribution over (0, 1): like a beta distribution, with a simple distribution function."""
+
+    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Kumaraswamy"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration1, concentration0]) as name:
+            concentration1 = convert_to_tensor(concentration1, name="concentration1")
+            concentration0 = convert_to_tensor(concentration0, name="concentration0")
+        ones = array.ones_like(concentration1 + concentration0)
+        super().__init__(
+            distribution=Uniform(low=array.zeros([], dtype=concentration1.dtype), high=ones, allow_nan_stats=allow_nan_stats),
+            bijector=KumaraswamyBijector(concentration1=concentration1, concentration0=concentration0, validate_args=validate_args),
+            name=name,
+        )
+        self._parameters = parameters
+
+    concentration1 = property(lambda self: self.bijector.concentration1, doc="The weight of 1.")
+    concentration0 = property(lambda self: self.bijector.concentration0, doc="The weight of 0.")
+
+    def _entropy(self):
+        a, b = self.concentration1, self.concentration0
+        # The signs of the logarithms are TensorFlow's; the entropy would have both subtracted, and a and b change places.
+        return (1 - 1.0 / a) + (1 - 1.0 / b) * (math.digamma(b + 1.0) + np.euler_gamma) + math.log(a) + math.log(b)
+
+    def _moment(self, n):
+        """The mean of the n-th powers of draws."""
+        total = self.concentration1 * array.ones_like(self.concentration0)
+        raised = 1.0 + n / total
+        log_beta = math.lgamma(raised) + math.lgamma(self.concentration0) - math.lgamma(raised + self.concentration0)
+        return math.exp(math.log(self.concentration0) + log_beta)
+
+    def _mean(self):
+        return self._moment(1)
+
+    def _variance(self):
+        return self._moment(2) - math.square(self._moment(1))
+
+    def _mode(self):
+        a, b = self.concentration1, self.concentration0
+        mode = math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a)
+        if self.allow_nan_stats:
+            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
+            return where_v2(math.logical_and(a > 1.0, b > 1.0), mode, nan)
+        one = array.ones([], self.dtype)
+        return with_dependencies([check.assert_less(one, a, message="Mode undefined for concentration1 <= 1.")], mode)
+
+
+class SinhArcsinh(TransformedDistribution):
+    """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight` says."""
+
+    def __init__(
+        self,
+        loc,
+        scale,
+        skewness=None,
+        tailweight=None,
+        distribution=None,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="SinhArcsinh",
+    ):
+        parameters = dict(locals())
+        with name_scope(name, values=[loc, scale, skewness, tailweight]) as name:
+            loc = convert_to_tensor(loc, name="loc")
+            dtype = loc.dtype
+            scale = convert_to_tensor(scale, name="scale", dtype=dtype)
+            tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight", dtype=dtype)
+            skewed = skewness is not None
+            skewness = convert_to_tensor(skewness if skewed else 0.0, name="skewness", dtype=dtype)
+            batch = loc + scale + skewness + tailweight
+            if distribution is None:
+                distribution = Normal(loc=array.zeros_like(batch), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+            bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
+            # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
+            unskewed = bent if not skewed else SinhArcsinhBijector(skewness=array.zeros([], dtype), tailweight=tailweight)
+            stretch = scale * (2.0 / unskewed.forward(convert_to_tensor(2, dtype=dtype)))
+            bijector = Chain([AffineScalar(shift=loc, scale=stretch, validate_args=validate_args), bent])
+        super().__init__(distribution=distribution, bijector=bijector, validate_args=validate_args, name=name)
+        self._parameters = parameters
+        self._loc, self._scale, self._tailweight, self._skewness = loc, scale, tailweight, skewness
+
+    loc = property(lambda self: self._loc, doc="The location.")
+    scale = property(lambda self: self._scale, doc="The scale.")
+    tailweight = property(lambda self: self._tailweight, doc="How heavy the tails are.")
+    skewness = property(lambda self: self._skewness, doc="To which side it leans.")
+
+
+class QuantizedDistribution(Distribution):
+    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are given."""
+
+    def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
+        parameters = dict(locals())
+        with name_scope(name, values=[low, high]) as name:
+            self._low = None if low is None else convert_to_tensor(low, dtype=distribution.dtype, name="low")
+            self._high = None if high is None else convert_to_tensor(high, dtype=distribution.dtype, name="high")
+        self._dist = distribution
+        super().__init__(
+            dtype=distribution.dtype,
+            reparameterization_type=NOT_REPARAMETERIZED,
+            validate_args=validate_args,
+            allow_nan_stats=distribution.allow_nan_stats,
+            parameters=parameters,
+            graph_parents=list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None],
+            name=name,
+        )
+
+    distribution = property(lambda self: self._dist, doc="The continuous distribution.")
+    low = property(lambda self: self._low, doc="The least value, or None.")
+    high = property(lambda self: self._high, doc="The largest value, or None.")
+
+    def _batch_shape_tensor(self):
+        return self.distribution.batch_shape_tensor()
+
+    def _batch_shape(self):
+        return self.distribution.batch_shape
+
+    def _event_shape_tensor(self):
+        return self.distribution.event_shape_tensor()
+
+    def _event_shape(self):
+        return self.distribution.event_shape
+
+    def _sample_n(self, n, seed=None):
+        samples = math.ceil(self.distribution.sample(n, seed=seed))
+        if self._low is not None:
+            samples = math.maximum(samples, self._low)
+        return samples if self._high is None else math.minimum(samples, self._high)
+
+    def _prob(self, y):
+        # Above the median the probabilities of larger values are exact, below it those of smaller ones.
+        upper = self._survival_function(y - 1.0), self._survival_function(y)
+        lower = self._cdf(y - 1.0), self._cdf(y)
+        return where_v2(upper[0] < lower[1], upper[0] - upper[1], lower[1] - lower[0])
+
+    def _log_prob(self, y):
+        return math.log(self._prob(y))
+
+    def _cdf(self, y):
+        floor = math.floor(y)
+        below = self.distribution.cdf(floor)
+        if self._low is not None:
+            below = where_v2(floor < self._low, array.zeros_like(below), below)
+        return below if self._high is None else where_v2(floor >= self._high, array.ones_like(below), below)
+
+    def _survival_function(self, y):
+        ceiling = math.ceil(y)
+        above = self.distribution.survival_function(ceiling)
+        if self._low is not None:
+            above = where_v2(ceiling < self._low, array.ones_like(above), above)
+        return above if self._high is None else where_v2(ceiling >= self._high, array.zeros_like(above), above)
