@@ -65,30 +65,36 @@ class WrappedFunction(ConcreteFunction):
 
         >>> forward = imported.prune("images:0", "logits:0")
         """
-        feeds = [self.graph.as_graph_element(f) for f in nest.flatten(feeds, expand_composites=True)]
-        if not all(isinstance(f, Tensor) for f in feeds):
-            raise ValueError(f"Feeds must be tensors, not {feeds}")
-        wanted = [self.graph.as_graph_element(f) for f in nest.flatten(fetches, expand_composites=True)]
-        captured = self.graph.captures
-        known = {t: f"{t.op.name}_{t.value_index}" if t.value_index else t.op.name for t in [*feeds, *captured.values()]}
-        body = BodyGraph(name or "pruned", self.graph.outer_graph)
-        body._collections = dict(self.graph._collections)
-        body.accessed = dict(self.graph.accessed)
-        with body.as_default():
-            nodes = [_placeholder(text, t) for t, text in known.items()] + [_node(op, known) for op in _needed(wanted, known)]
-            import_graph_def(GraphDef(node=nodes, library=self.graph.as_graph_def().library), name="")
-            inside = {t: body.get_tensor_by_name(f"{text}:0") for t, text in known.items()}
-            for t, stand_in in inside.items():
-                stand_in._handle_data = t._handle_data
-            body.inputs = [inside[t] for t in feeds]
-            body.captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
-            results = [inside[x] if x in inside else body.as_graph_element(x.name) for x in wanted]
-            packed = nest.pack_sequence_as(fetches, results, expand_composites=True)
-            made = WrappedFunction(body, packed, [t.op.name for t in body.inputs], (tuple(feeds), {}), feeds)
-        if input_signature is not None:
-            for tensor, spec in zip(made.graph.inputs, nest.flatten(input_signature, expand_composites=True), strict=False):
-                tensor.set_shape(spec.shape)
-        return made
+        return pruned(self.graph, feeds, fetches, name, input_signature)
+
+
+def pruned(graph, feeds, fetches, name=None, input_signature=None):
+    """The function of a body from some of its tensors to others; see `WrappedFunction.prune`."""
+    feeds = [graph.as_graph_element(f) for f in nest.flatten(feeds, expand_composites=True)]
+    if not all(isinstance(f, Tensor) for f in feeds):
+        raise ValueError(f"Feeds must be tensors, not {feeds}")
+    wanted = [graph.as_graph_element(f) for f in nest.flatten(fetches, expand_composites=True)]
+    captured = graph.captures
+    known = {t: f"{t.op.name}_{t.value_index}" if t.value_index else t.op.name for t in [*feeds, *captured.values()]}
+    body = BodyGraph(name or "pruned", graph.outer_graph)
+    body._collections = dict(graph._collections)
+    # Bodies of traced functions note the variables they read; others do not.
+    body.accessed = dict(getattr(graph, "accessed", {}))
+    with body.as_default():
+        nodes = [_placeholder(text, t) for t, text in known.items()] + [_node(op, known) for op in _needed(wanted, known)]
+        import_graph_def(GraphDef(node=nodes, library=graph.as_graph_def().library), name="")
+        inside = {t: body.get_tensor_by_name(f"{text}:0") for t, text in known.items()}
+        for t, stand_in in inside.items():
+            stand_in._handle_data = t._handle_data
+        body.inputs = [inside[t] for t in feeds]
+        body.captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
+        results = [inside[x] if x in inside else body.as_graph_element(x.name) for x in wanted]
+        packed = nest.pack_sequence_as(fetches, results, expand_composites=True)
+        made = WrappedFunction(body, packed, [t.op.name for t in body.inputs], (tuple(feeds), {}), feeds)
+    if input_signature is not None:
+        for tensor, spec in zip(made.graph.inputs, nest.flatten(input_signature, expand_composites=True), strict=False):
+            tensor.set_shape(spec.shape)
+    return made
 
 
 def _needed(wanted, known) -> list[Operation]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly
-from everflow.keras.backend.state import get_session
+from everflow.keras.backend.state import get_graph, get_session
 from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.grouping import group
 
@@ -80,6 +81,30 @@ class GraphExecutionFunction:
         return self._prepared[1]
 
 
+class EagerExecutionFunction:
+    """Computes `outputs` for values of `inputs`, both tensors of the graph that Keras draws models in when executing eagerly."""
+
+    def __init__(self, inputs, outputs, updates=None, name=None):
+        from everflow.ops.wrapped_functions import pruned
+
+        if updates:
+            raise ValueError(f"`updates` argument is not supported during eager execution. You passed: {updates}")
+        self.name = name
+        self.inputs = nest.flatten(inputs)
+        self.outputs = nest.flatten(outputs)
+        self._structure = outputs
+        graph = get_graph()
+        with graph.as_default():
+            fetches = [_identity(output) for output in self.outputs]
+        # What isn't among the inputs but has a value of its own, as the learning phase, keeps it.
+        self._function = pruned(graph, self.inputs, fetches, name or "keras_function")
+
+    def __call__(self, inputs):
+        values = [convert_to_tensor(_value_to_feed(like, value)) for value, like in zip(nest.flatten(inputs), self.inputs)]
+        results = self._function(*values)
+        return nest.pack_sequence_as(self._structure, [result.numpy() for result in results])
+
+
 def _identity(tensor):
     from everflow.ops.array import identity
 
@@ -119,5 +144,7 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
         if key not in ("feed_dict", "fetches", "options", "run_metadata"):
             raise ValueError(f'Invalid argument "{key}" passed to K.function with TensorFlow backend')
     if executing_eagerly():
-        raise NotImplementedError("Everflow doesn't have K.function in eager mode yet")
+        if kwargs:
+            raise ValueError(f"Session keyword arguments are not support during eager execution. You passed: {kwargs}")
+        return EagerExecutionFunction(inputs, outputs, updates=updates, name=name)
     return GraphExecutionFunction(inputs, outputs, updates=updates, name=name, **kwargs)
