@@ -224,6 +224,21 @@ class ResourceVariable(BaseResourceVariable):
                 build(initial_value, scope, dtype, validate_shape, caching_device, shape)
             add_to_collections(collections, self)
 
+    def __deepcopy__(self, memo):
+        """Another variable of the same name and value, when executing eagerly."""
+        if not executing_eagerly():
+            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        memo[id(self)] = made = ResourceVariable(
+            initial_value=self.read_value(),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            dtype=self._dtype,
+            name=self._shared_name,
+            synchronization=self._synchronization,
+            aggregation=self._aggregation,
+        )
+        return made
+
     def _build(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
         graph = get_default_graph()
         op_name = scope[:-1]

@@ -157,9 +157,8 @@ class VariableStore:
         if executing_eagerly():
             if partitioner is not None:
                 raise NotImplementedError("Partitioned variables are not yet supported when eager execution is enabled.")
-            if caching_device is not None:
-                raise NotImplementedError("Caching devices is not yet supported when eager execution is enabled.")
-            reuse, options["use_resource"] = AUTO_REUSE, True
+            # A read is a value: there is nothing to cache.
+            reuse, options["use_resource"], options["caching_device"] = AUTO_REUSE, True, None
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):

@@ -6,7 +6,7 @@ import collections
 
 from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.keras.engine.input_spec import InputSpec
@@ -40,7 +40,7 @@ class RNNCell(Layer):
 
     def _rnn_get_variable(self, getter, *args, **kwargs):
         variable = getter(*args, **kwargs)
-        trainable = any(variable is v for v in trainable_variables())
+        trainable = variable.trainable if executing_eagerly() else any(variable is v for v in trainable_variables())
         held = self._trainable_weights if trainable else self._non_trainable_weights
         if all(variable is not v for v in held):
             held.append(variable)

@@ -1,5 +1,7 @@
 """Variables with values, stores that share them by name, and templates."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,21 @@ def test_a_saver_by_names(tmp_path):
         np.testing.assert_array_equal(tf.Variable([0.0, 0.0], name="w").numpy(), [2.0, 3.0])
         with pytest.raises(tf.errors.NotFoundError):
             tf.Variable(0.0, name="other")
+
+
+def test_a_deep_copy_is_a_variable_of_its_own():
+    v = tf.Variable([1.0], name="v", trainable=False)
+    w = copy.deepcopy(v)
+    v.assign([2.0])
+    assert [w.numpy().tolist(), w.name, w.trainable] == [[1.0], "v:0", False]
+
+
+def test_recurrent_networks_of_cells():
+    cells = [tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.GRUCell(2)]
+    x = tf.ones([1, 4, 3])
+    with tf.GradientTape() as tape:
+        (forward, backward), _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, dtype=tf.float32)
+        loss = tf.reduce_sum(forward) + tf.reduce_sum(backward)
+    variables = cells[0].trainable_variables + cells[1].trainable_variables
+    assert len(variables) == 8
+    assert all(g is not None for g in tape.gradient(loss, variables))

@@ -251,8 +251,8 @@ def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlo
     """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run."""
     if executing_eagerly():
         if not condition:
-            shown = "\n".join(str(d.numpy()) if isinstance(d, Tensor) else str(d) for d in data)
-            raise InvalidArgumentError(None, None, f"Expected '{condition}' to be true. Summarized data: {shown}")
+            shown = "\n".join(str(convert_to_tensor(d).numpy()) for d in data)
+            raise InvalidArgumentError(None, None, f"Expected '{condition!s}' to be true. Summarized data: {shown}")
         return None
     with name_scope(name, "Assert", [condition, data]):
         tensors = convert_n_to_tensor(data)
