@@ -230,7 +230,7 @@ class Estimator:
         if saving_listeners:
             if not saving:
                 raise ValueError(
-                    "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
+                    "There should be a CheckpointSaverHook to use saving_listeners: set RunConfig.save_checkpoints_steps or save_checkpoints_secs."
                 )
             saving[0]._listeners = [*saving[0]._listeners, *saving_listeners]
         return made

@@ -13,6 +13,11 @@ from everflow.ops.constants import constant
 from everflow.ops.control_flow import Assert
 from everflow.ops.control_flow.conditionals import cond
 
+NO_LABELS = (
+    "You must provide a labels Tensor. Given: None. Check that your data contains your label feature, and that your input_fn parses and "
+    "returns it."
+)
+
 
 def checked_logits(logits, expected_dimension):
     """Logits as floats of shape [D0, ... DN, expected_dimension]; ValueError where the last dimension can't be."""
@@ -55,15 +60,13 @@ def with_last_dimension(tensor):
 def checked_labels(labels, logits, expected_dimension):
     """Dense labels of shape [D0, ... DN, expected_dimension], where the D are those of logits."""
     if labels is None:
-        raise ValueError(
-            "You must provide a labels Tensor. Given: None. Suggested troubleshooting steps: Check that your data contains your label feature. Check that your input_fn properly parses and returns labels."
-        )
+        raise ValueError(NO_LABELS)
     with name_scope(None, "labels", (labels, logits)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, SparseTensor):
             raise ValueError(
                 f"SparseTensor labels are not supported. labels must be a Tensor of shape [D0, D1, ..., DN, {expected_dimension}], e.g. "
-                f"[batch_size, {expected_dimension}]. Suggested Fix (1): Check the label feature in your data: it should have one value for each example."
+                f"[batch_size, {expected_dimension}]. Check the label feature in your data."
             )
         labels = with_last_dimension(labels)
         shape, logits_shape = array.shape(labels), array.shape(logits)

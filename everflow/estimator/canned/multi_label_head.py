@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.estimator.canned.classification_heads import all_classes, check_label_vocabulary
 from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, Head
-from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
+from everflow.estimator.canned.head_inputs import NO_LABELS, call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
 from everflow.estimator.canned.head_metrics import area, at_threshold, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput
@@ -133,9 +133,7 @@ def chosen_classes(classes, n_classes, label_vocabulary):
 def indicators(labels, n_classes, label_vocabulary):
     """Labels as a dense tensor of zeros and ones."""
     if labels is None:
-        raise ValueError(
-            "You must provide a labels Tensor. Given: None. Suggested troubleshooting steps: Check that your data contains your label feature. Check that your input_fn properly parses and returns labels."
-        )
+        raise ValueError(NO_LABELS)
     if isinstance(labels, SparseTensor):
         ids = labels
         if labels.dtype == dtypes.string:
