@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools as _functools
 
+from everflow.ops.autograph import public as _public
 from everflow.ops.autograph.conversion import converted as _converted
-from everflow.ops.autograph.public import Feature, do_not_convert, to_code, to_graph
+from everflow.ops.autograph.public import Feature, do_not_convert
 
 __all__ = ["Feature", "convert", "do_not_convert", "to_code", "to_graph"]
 
@@ -25,3 +26,13 @@ def convert(recursive=False, optional_features=None, user_requested=True):
         return wrapper
 
     return decorator
+
+
+def to_graph(entity, recursive=True, experimental_optional_features=None):
+    """See `tf.autograph.to_graph`."""
+    return _public.to_graph(entity, recursive, experimental_optional_features=experimental_optional_features)
+
+
+def to_code(entity, recursive=True, experimental_optional_features=None):
+    """See `tf.autograph.to_code`."""
+    return _public.to_code(entity, recursive, experimental_optional_features=experimental_optional_features)
