@@ -142,3 +142,21 @@ def test_two_clients_and_a_queue_on_a_third_task(cluster):
                 assert got == list(range(20))
 
     in_threads(work, 2)
+
+
+def test_training_goes_on_from_the_checkpoint_when_a_parameter_server_is_restarted(cluster, tmp_path):
+    tasks = cluster(ps=1, worker=1)
+    x, y, _, _, loss, step = model(tasks.spec, 0)
+    train = tf.train.GradientDescentOptimizer(0.2).minimize(loss, global_step=step)
+    seen = []
+    with tf.train.MonitoredTrainingSession(
+        master=tasks.target("worker"), checkpoint_dir=str(tmp_path), save_checkpoint_steps=2, save_summaries_steps=None,
+        save_summaries_secs=None, log_step_count_steps=None, hooks=[tf.train.StopAtStepHook(last_step=8)],
+    ) as sess:  # fmt: skip
+        while not sess.should_stop():
+            seen.append(int(sess.run([step, train], {x: X, y: Y})[0]))
+            if len(seen) == 5:
+                tasks.stop("ps", 0)
+                tasks.servers["ps", 0] = tf.train.Server(tasks.spec, "ps", 0)
+    assert seen[:5] == [0, 1, 2, 3, 4]
+    assert seen[5] in (2, 3, 4) and seen[-1] == 7  # back at the last checkpoint, then on to the end
