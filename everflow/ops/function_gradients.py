@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+
 from everflow.framework import raw_ops as raw
 from everflow.framework import tapes
 from everflow.framework.conversion import convert_to_tensor
@@ -70,6 +73,16 @@ def _call_grad(op, *grads):
     return [None if g is None else next(outputs) for g in backward.results]
 
 
+@contextlib.contextmanager
+def function_executor_type(executor_type):
+    """A context whose calls of functions ask for this kind of executor; here it only travels with the graph."""
+    token = _executor_type.set(executor_type or "")
+    try:
+        yield
+    finally:
+        _executor_type.reset(token)
+
+
 def call(function, values, like, name=None):
     """A node that calls a function; its outputs have the shapes of the body's results `like`."""
     if executing_eagerly():
@@ -83,7 +96,14 @@ def _call_node(function, values, like, name=None):
     options = {} if like else {"name": "PartitionedFunctionCall"}
     if name:
         options["name"] = name
-    made = build(args=values, Tout=[t.dtype.base_dtype for t in like], f=call_attr(function.name), config_proto=_CONFIG, **options)
+    made = build(
+        args=values,
+        Tout=[t.dtype.base_dtype for t in like],
+        f=call_attr(function.name),
+        config_proto=_CONFIG,
+        executor_type=_executor_type.get(),
+        **options,
+    )
     op = made[0].op if like else made
     for tensor, result in zip(op.outputs, like):
         tensor.set_shape(result.shape)
@@ -109,7 +129,7 @@ def _run(function, values):
     build = raw.StatefulPartitionedCall if function.op_definition.is_stateful else raw.PartitionedCall
     function.add_to_graph(get_default_graph())
     types = [t.dtype.base_dtype for t in function.body().outputs]
-    found = build(args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG)
+    found = build(args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG, executor_type=_executor_type.get())
     for tensor, like in zip(found, function.body().outputs):
         tensor._handle_data = like._handle_data
     return list(found)
@@ -168,3 +188,5 @@ class _EagerDerivative:
 
 # The options that TensorFlow on a machine without accelerators writes into each call.
 _CONFIG = b"\n\x07\n\x03GPU\x10\x00\n\x07\n\x03CPU\x10\x012\x02J\x008\x01"
+# The executor that the calls drawn now ask for.
+_executor_type: contextvars.ContextVar[str] = contextvars.ContextVar("executor_type", default="")

@@ -124,3 +124,14 @@ def test_input_signature():
     concrete = total.get_concrete_function()
     assert concrete.inputs[0].shape.as_list() == [None]
     assert run(concrete(tf.constant([4.0]))) == [4.0]
+
+
+def test_calls_may_ask_for_an_executor():
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        double = tf.function(lambda x: 2.0 * x)
+        with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+            inside = double(tf.constant(1.0))
+        outside = double(tf.constant(2.0))
+        asked = [op.get_attr("executor_type") for op in graph.get_operations() if op.type == "PartitionedCall"]
+        assert asked == [b"SINGLE_THREADED_EXECUTOR", b""]
+        assert sess.run([inside, outside]) == [2.0, 4.0]
