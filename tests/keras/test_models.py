@@ -48,6 +48,17 @@ def test_layers_in_the_order_of_the_graph():
     np.testing.assert_allclose(copy.predict([x, x])[1], model.predict([x, x])[1])
 
 
+def test_a_model_in_a_model_keeps_its_place_in_the_config():
+    x = tf.keras.Input((4,))
+    inner = perceptron(3)
+    model = tf.keras.Model(x, L.add([inner(x), inner(2.0 * x)]))
+    calls = model.get_config()["layers"][-1]["inbound_nodes"]
+    assert [call[:3] for call in calls[0]] == [[inner.name, 1, 0], [inner.name, 2, 0]]
+    copy = tf.keras.Model.from_config(model.get_config())
+    copy.set_weights(model.get_weights())
+    np.testing.assert_allclose(copy.predict(X), model.predict(X), rtol=1e-5)
+
+
 def test_plain_ops_become_layers():
     x = tf.keras.Input((4,))
     model = tf.keras.Model(x, tf.nn.relu(L.Dense(2)(x)) * 2.0)

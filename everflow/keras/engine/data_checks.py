@@ -221,8 +221,12 @@ def check_targets(targets, endpoints):
 
 
 def slice_arrays(arrays, start=None, stop=None):
-    """Part of each array: from start to stop, or the rows of a list of indices."""
+    """Part of each array: from start to stop, or the rows of an array of indices."""
     if hasattr(start, "__len__"):
-        rows = start.tolist() if hasattr(start, "tolist") else start
-        return [None if a is None else a[rows] for a in arrays]
+        return [None if a is None else _rows(a, start) for a in arrays]
     return [None if a is None else a[start:stop] for a in arrays]
+
+
+def _rows(array, indices):
+    # Other things than arrays, such as a matrix in an HDF5 file, take lists only.
+    return array.take(indices, axis=0) if isinstance(array, np.ndarray) else array[list(map(int, indices))]

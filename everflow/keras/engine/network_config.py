@@ -20,7 +20,7 @@ def network_config(network):
     for layer in network.layers:
         nodes = [node for node in layer._inbound_nodes if node in topology.nodes]
         kept[layer] = nodes
-        numbers.update({node: i for i, node in enumerate(nodes)})
+        numbers.update({node: i for i, node in enumerate(nodes, start=_nodes_of_its_own(layer))})
 
     def coordinates(layer, node_index, tensor_index, *rest):
         return [layer.name, numbers[layer._inbound_nodes[node_index]], tensor_index, *rest]
@@ -42,6 +42,13 @@ def network_config(network):
         "input_layers": [coordinates(*c) for c in network._input_coordinates],
         "output_layers": [coordinates(*c) for c in network._output_coordinates],
     }
+
+
+def _nodes_of_its_own(layer):
+    """A model's first node is the one from its own inputs to its outputs; it counts, also where it is missing."""
+    from everflow.keras.engine.network import Network
+
+    return 1 if isinstance(layer, Network) else 0
 
 
 def _plain_arguments(arguments, layer):
@@ -94,10 +101,10 @@ def reconstruct(config, custom_objects=None):
         layer = layers_module.deserialize({"class_name": data["class_name"], "config": data["config"]}, custom_objects=custom_objects)
         name = data["name"]
         created[name] = layer
-        offset = len(layer._inbound_nodes)
-        for number in range(offset):
+        for number in range(len(layer._inbound_nodes)):
             # A nested model or an InputLayer has a node from its own making.
             node_numbers[name, number] = number
+        offset = _nodes_of_its_own(layer)
         for number, call in enumerate(data["inbound_nodes"]):
             waiting[name, number + offset] = call
 
