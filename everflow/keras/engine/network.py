@@ -38,7 +38,6 @@ class Network(Layer):
         Layer.__init__(self, trainable=trainable, name=name, dtype=dtype, dynamic=dynamic)
         self.inputs = self.outputs = None
         self.input_names, self.output_names = [], []
-        self._compute_previous_mask = False
         self.optimizer = None
 
     @untracked
@@ -93,14 +92,13 @@ class Network(Layer):
         self._output_layers = [c.layer for c in self._output_coordinates]
         self.input_names = [layer.name for layer in self._input_layers]
         self.output_names = _output_names(self._output_layers)
-        self._set_dtype_and_masks()
+        self._note_placeholders()
         Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
 
-    def _set_dtype_and_masks(self):
+    def _note_placeholders(self):
         self._feed_inputs = [x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)]
         self._feed_input_names = [n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)]
         self._feed_input_shapes = [tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs]
-        self._compute_output_and_mask_jointly = True
 
     # --- facts -------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ def network_config(network):
         for node in kept[layer]:
             if not nest.flatten(node.inbound_layers):
                 continue
-            arguments = _plain_arguments(node.arguments or {}, layer)
+            arguments = _plain_arguments(node.arguments or {})
             structure = [coordinates(*entry[:3], arguments) for entry in node.iterate_inbound()]
             calls.append(structure)
         written = serialize_keras_object(layer)
@@ -51,13 +51,11 @@ def _nodes_of_its_own(layer):
     return 1 if isinstance(layer, Network) else 0
 
 
-def _plain_arguments(arguments, layer):
+def _plain_arguments(arguments):
     """The arguments of a call that can be written down."""
     plain = {}
     for key, value in arguments.items():
         if any(isinstance(leaf, Tensor) for leaf in nest.flatten(value)):
-            if all(hasattr(leaf, "_keras_history") for leaf in nest.flatten(value)):
-                plain[key] = nest.map_structure(lambda t: ["_CONSTANT_VALUE_", -1, t.name], value)
             continue
         if isinstance(value, np.ndarray):
             value = value.tolist()
@@ -90,10 +88,7 @@ def reconstruct(config, custom_objects=None):
         if tensors is None:
             return False
         arguments = call[0][3] if len(call[0]) > 3 else {}
-        if not layer._inbound_nodes and hasattr(layer, "_skip_single_list"):
-            layer(tensors, **arguments)
-        else:
-            layer(tensors[0] if len(tensors) == 1 else tensors, **arguments)
+        layer(tensors[0] if len(tensors) == 1 else tensors, **arguments)
         node_numbers[layer.name, number] = len(layer._inbound_nodes) - 1
         return True
 

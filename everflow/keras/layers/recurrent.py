@@ -61,7 +61,7 @@ class RNN(Layer):
         self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
         self.stateful, self.unroll, self.time_major = stateful, unroll, time_major
         self.supports_masking = True
-        self.__dict__.update(state_spec=None, _states=None, constants_spec=None, _num_constants=0, input_spec_single=None)
+        self.__dict__.update(state_spec=None, _states=None, constants_spec=None, _num_constants=0)
 
     # --- states ----------------------------------------------------------------------------------
 
