@@ -86,7 +86,7 @@ def test_modes_and_devices():
     assert tfe.in_eager_mode()
 
 
-class Net(tfe.Network):
+class Tower(tfe.Network):
     def __init__(self, name=None):
         super().__init__(name=name)
         self.first = self.track_layer(tf.layers.Dense(2))
@@ -100,23 +100,23 @@ class Net(tfe.Network):
 
 
 def test_networks_name_their_variables(tmp_path):
-    x, net = tf.ones([1, 4]), Net()
+    x, net = tf.ones([1, 4]), Tower()
     with pytest.raises(ValueError, match="final name"):
         net.name  # noqa: B018
     y = net(x)
     layers = ["dense", "mine", "dense_1"]
-    assert [v.name for v in net.variables] == [f"net/{layer}/{part}:0" for layer in layers for part in ("kernel", "bias")]
+    assert [v.name for v in net.variables] == [f"tower/{layer}/{part}:0" for layer in layers for part in ("kernel", "bias")]
     assert [layer.name for layer in net.layers] == layers
     assert net.get_layer("mine") is net.get_layer(index=1)
     path = tfe.save_network_checkpoint(net, str(tmp_path))
     assert ("dense/kernel", [4, 2]) in tf.train.list_variables(path)
-    new, old = Net(), Net("other")
+    new, old = Tower(), Tower("other")
     tfe.restore_network_checkpoint(new, path)
     old(x)
     tfe.restore_network_checkpoint(old, path)
     np.testing.assert_array_equal(new(x).numpy(), y.numpy())
     np.testing.assert_array_equal(old(x).numpy(), y.numpy())
-    assert new.name == "net_1"
+    assert new.name == "tower_1"
     assert old.variables[0].name == "other/dense/kernel:0"
     with pytest.raises(TypeError):
         net.track_layer(3)
