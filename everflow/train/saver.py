@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import os
+import threading
 
 from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
@@ -50,6 +51,7 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._filename = filename
+        self._saving = threading.RLock()
         # Made when a checkpoint turns out to be one by objects.
         self._object_saver = None
         if not defer_build:
@@ -160,6 +162,13 @@ class Saver:
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
+        # A supervisor saves from a thread of its own; the state file must not end up naming the older of two checkpoints.
+        with self._saving:
+            return self._save(sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph, write_state,
+                              strip_default_attrs, save_debug_info)  # fmt: skip
+
+    def _save(self, sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph, write_state,
+              strip_default_attrs, save_debug_info):  # fmt: skip
         path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
         if self._saves_at_once:
             write_meta_graph = False
