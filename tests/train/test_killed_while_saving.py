@@ -32,17 +32,26 @@ def save(number):
 
 
 save(1)
+start = time.perf_counter()
+save(1)
+pace = time.perf_counter() - start
 rng = random.Random(5)
 number, newest = 2, 1
 for i in range(rounds):
+    done, note = os.pipe()
     child = os.fork()
     if not child:
         while True:
             save(number)
+            os.write(note, b".")
             number += 1
-    time.sleep(rng.uniform(0.005, 0.05))
+    # Some moment within one of the first three saves, however slow this machine is.
+    for _ in range(rng.randrange(3)):
+        os.read(done, 1)
+    time.sleep(rng.uniform(0, 1.2) * pace)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    os.close(done), os.close(note)
     path = tf.train.latest_checkpoint(folder)
     assert path is not None, (i, os.listdir(folder))
     reader = tf.train.load_checkpoint(path)
@@ -66,10 +75,10 @@ def test_a_checkpoint_is_always_there(mode, rounds):
     # In memory where that can be: a disk that takes its time would leave no moment but its own.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         command = [sys.executable, "-c", PROGRAM, folder, mode, str(rounds)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     # Children got to save, so that the moments were within it.
-    assert int(done.stdout.split("SAVED ")[1]) > rounds / 2
+    assert int(done.stdout.split("SAVED ")[1]) > rounds / 3
 
 
 def test_a_half_renamed_bundle_is_read_and_completed(tmp_path):
