@@ -77,7 +77,7 @@ class Engine:
 
     def bound(self, definition, attrs: dict, inputs, output_dtypes) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
-        key = (definition.name, *(t._dtype for t in inputs), *(_frozen(v) for v in attrs.values()))
+        key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
             found = None if definition.name in _UNLIKE else self._bindings.get(key)
         except TypeError:  # an attribute without a hash: functions and tensors
@@ -152,9 +152,10 @@ def _forget_oldest(known: dict) -> None:
             del known[key]
 
 
-def _frozen(value):
+def frozen(value):
+    """An attribute as it can be in a key: lists as tuples, names of functions as their bytes."""
     if isinstance(value, (list, tuple)):
-        return tuple(map(_frozen, value))
+        return tuple(map(frozen, value))
     return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
 
 

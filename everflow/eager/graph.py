@@ -12,7 +12,7 @@ import random
 
 import numpy as np
 
-from everflow.eager.execution import Engine
+from everflow.eager.execution import Engine, frozen
 from everflow.eager.tensor import EagerTensor
 from everflow.framework import tapes
 from everflow.framework.builder import structured, structured_outputs
@@ -20,19 +20,11 @@ from everflow.framework.graph import Graph, without_slash
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, _Inputs
 from everflow.kernels import tensors
-from everflow.protos.attr_value_pb2 import NameAttrList
 
 _ENGINE = Engine()
 # Called after each operation: (op type, inputs, attributes, outputs, name).
 execution_callbacks: list = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
-
-
-def _frozen(value):
-    """An attribute as it can be in a key: lists as tuples, names of functions as their bytes."""
-    if type(value) is list:
-        return tuple(value)
-    return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
 
 
 def _kind_of_call(definition, args, kwargs):
@@ -54,7 +46,7 @@ def _kind_of_call(definition, args, kwargs):
         key += [(type(v), v) for v in args[len(names) :]]
     if kwargs:
         given = {a.name for a in names[len(args) :]}
-        key += [(name, type(v), _frozen(v)) for name, v in kwargs.items() if name not in given]
+        key += [(name, type(v), frozen(v)) for name, v in kwargs.items() if name not in given]
     try:
         key = tuple(key)
         hash(key)

@@ -100,9 +100,13 @@ class BaseResourceVariable(Variable):
 
     # --- reads -------------------------------------------------------------------------------
 
-    def _read_variable_op(self):
+    def _note_read(self):
+        """Tell tapes and the body of a function that is drawn that it is read."""
         tapes.variable_accessed(self)
         get_default_graph().variable_accessed(self)
+
+    def _read_variable_op(self):
+        self._note_read()
         return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
     def value(self):
@@ -121,16 +125,14 @@ class BaseResourceVariable(Variable):
     def sparse_read(self, indices, name=None):
         """The rows at `indices`."""
         with name_scope("Gather" if name is None else name) as scope:
-            tapes.variable_accessed(self)
-            get_default_graph().variable_accessed(self)
+            self._note_read()
             value = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope)
         return raw.Identity(value)
 
     def gather_nd(self, indices, name=None):
         """The slices that `indices` address."""
         with name_scope("GatherNd" if name is None else name) as scope:
-            tapes.variable_accessed(self)
-            get_default_graph().variable_accessed(self)
+            self._note_read()
             value = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope)
         return raw.Identity(value)
 
