@@ -13,8 +13,6 @@ from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
 
-_thread_lock = threading.Lock()
-
 
 class Prepared:
     """A plan with the converters of its feeds: `call(values)` is one run."""
@@ -69,16 +67,6 @@ class LocalExecutor:
         self._partial_runs: dict = {}
         self.extended_to = -1
         keep_freed_memory()
-        self._set_threads()
-
-    def _set_threads(self) -> None:
-        count = self.config.intra_op_parallelism_threads
-        if count > 0:
-            import torch
-
-            with _thread_lock:
-                if torch.get_num_threads() != count:
-                    torch.set_num_threads(count)
 
     @property
     def device_names(self) -> list[str]:
@@ -129,13 +117,14 @@ class LocalExecutor:
     def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options):
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.plan.compile import compile_plan, compile_shaped
+        from everflow.runtime.threads import allowed
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
             make = compile_shaped if shaped else compile_plan
-            return make(fetches, feeds, self.state, self._placer, [] if as_drawn else self._rules, **options)
+            return make(fetches, feeds, self.state, self._placer, [] if as_drawn else self._rules, threads=allowed(self.config), **options)
 
     def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""

@@ -13,22 +13,35 @@ from everflow.runtime.plan.schedule import Schedule, schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, pays
 from everflow.runtime.plan.structure import structure
 from everflow.runtime.state import Step
+from everflow.runtime.threads import tried
 
 
 class Plan:
     """A compiled run. It holds no values of its own, so any number of threads may call it at once."""
 
-    def __init__(self, program: Program, changes: dict[str, int], partitions: Partitions, order: Schedule, emitted: Emitted, session):
+    def __init__(
+        self,
+        program: Program,
+        changes: dict[str, int],
+        partitions: Partitions,
+        order: Schedule,
+        emitted: Emitted,
+        session,
+        threads: int = 0,
+    ):
         self.program = program
         self.changes = changes
         self.partitions = partitions
         self.schedule = order
         self.emitted = emitted
         self.session = session
-        self.function = emitted.function
+        self.function = tried(emitted.function, threads, self._call_from_now) if threads else emitted.function
         self.takes_step = emitted.takes_step
         # Fetches that are fed: position of the fetch → position of the feed.
         self.fed_fetches = [(i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED]
+
+    def _call_from_now(self, function) -> None:
+        self.function = function
 
     def __call__(self, feeds, step: Step | None = None) -> list:
         """One run: kernel values in, one value for each fetch out."""
@@ -58,8 +71,12 @@ def compile_plan(
     done=frozenset(),
     shapes: dict[int, tuple] | None = None,
     as_created: bool = False,
+    threads: int = 0,
 ) -> Plan:
-    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known."""
+    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known.
+
+    Kernels may take `threads` threads; 0 leaves that to whoever calls the plan.
+    """
     program = prune(fetches, feeds, done)
     changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes else {}
     changes.update(rewrite(program, rules, session))
@@ -67,7 +84,7 @@ def compile_plan(
     partitions = partition(program)
     order = schedule(program, structure(program), as_created=as_created)
     emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
-    return Plan(program, changes, partitions, order, emitted, session)
+    return Plan(program, changes, partitions, order, emitted, session, threads)
 
 
 def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list, **options):
