@@ -312,3 +312,18 @@ def test_sums_by_pairs():
     on, off = plans(total, [x], arithmetic_optimization=RewriterConfig.OFF)
     assert "sums by pairs" in on and "sums by pairs" not in off
     same_values([total], {x: [1.0, 2.0]})
+
+
+@pytest.mark.parametrize("batch", [2, None], ids=["shape known in the graph", "shape known from feeds"])
+def test_a_random_op_of_a_branch_not_taken_draws_nothing(batch):
+    """Its shape may be a constant, but whether it runs is still the branch's matter."""
+    x = tf.placeholder(tf.float32, [batch, 3])
+    taken = tf.placeholder(tf.bool, [])
+    y = tf.cond(taken, lambda: tf.random_uniform(tf.shape(x), seed=7), lambda: x)
+    feed = {x: np.ones((2, 3), "float32")}
+    with tf.Session() as plain, tf.Session() as mixed:
+        expected = [plain.run(y, {**feed, taken: True}) for _ in range(3)]
+        for value in expected:
+            for _ in range(3):
+                np.testing.assert_array_equal(mixed.run(y, {**feed, taken: False}), feed[x])
+            np.testing.assert_array_equal(mixed.run(y, {**feed, taken: True}), value)

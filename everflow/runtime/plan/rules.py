@@ -21,7 +21,7 @@ from everflow.runtime.plan.fusion import (
 )
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
-from everflow.runtime.plan.structure import CONTROL_FLOW, structure
+from everflow.runtime.plan.structure import CONTROL_FLOW, structure, tells_branch
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -107,7 +107,7 @@ def known_shapes(program: Program, session) -> int:
                 continue
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
             # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
-            made.controls = node.controls + ([source] if (branches and source.type != FEED) or reads_variable(source) else [])
+            made.controls = node.controls + ([tells_branch(source, node)] if (branches and source.type != FEED) or reads_variable(source) else [])
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:

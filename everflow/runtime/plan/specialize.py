@@ -10,7 +10,7 @@ from everflow.runtime.plan.binding import RENAMES
 from everflow.runtime.plan.knowledge import Knowledge, is_known
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
 from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
-from everflow.runtime.plan.structure import ENTER, SWITCH, structure
+from everflow.runtime.plan.structure import ENTER, SWITCH, structure, tells_branch
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
@@ -73,7 +73,7 @@ def _controls(node: Node, pivots: dict, found) -> list[Node] | None:
     controls = list(node.controls)
     for source, _ in node.inputs:
         if (node.guard and source.type not in (FEED, VALUE)) or reads_variable(source):
-            controls.append(source)
+            controls.append(tells_branch(source, node))
         elif source.type == VALUE:
             controls += source.controls
     if node.frame:

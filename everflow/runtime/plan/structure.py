@@ -123,7 +123,8 @@ def _find_loops(program: Program) -> dict[tuple, Loop]:
     return loops
 
 
-def _is_loop_switch(node: Node) -> bool:
+def is_loop_switch(node: Node) -> bool:
+    """Whether a Switch decides if a loop goes round once more, rather than between branches."""
     return node.type in SWITCH and node.inputs[1][0].type == "LoopCond"
 
 
@@ -135,7 +136,7 @@ def _body_nodes(loop: Loop) -> set[Node]:
         for source, output in node.inputs:
             if source.type in NEXT:
                 continue
-            if source in found or (_is_loop_switch(source) and len(source.frame) == depth and output == 1):
+            if source in found or (is_loop_switch(source) and len(source.frame) == depth and output == 1):
                 found.add(node)
         if any(source in found for source in node.controls):
             found.add(node)
@@ -175,10 +176,15 @@ def _find_guards(program: Program, loops: dict) -> None:
 def edge_guard(edge) -> tuple | None:
     """What must hold for an edge to carry a value."""
     node, output = edge
-    if node.guard is DEAD or node.type not in SWITCH or _is_loop_switch(node):
+    if node.guard is DEAD or node.type not in SWITCH or is_loop_switch(node):
         return node.guard
     union = _joined(set(node.guard), ((predicate_of(node.inputs[1]), output == 1),))
     return DEAD if union is None else tuple(union)
+
+
+def tells_branch(source: Node, node: Node) -> Node:
+    """Whom to wait for instead of taking a value of `source`, as `node` does: of a branch's Switch only its takers know the side."""
+    return node if source.type in SWITCH and not is_loop_switch(source) else source
 
 
 def predicate_of(edge) -> tuple[Node, int]:
