@@ -107,7 +107,9 @@ def known_shapes(program: Program, session) -> int:
                 continue
             made = value_node(program.new_index(), value, node.output_dtypes[output], node, output)
             # The tensor itself is not needed any more, but the branch it is in decides whether this value is there.
-            made.controls = node.controls + ([tells_branch(source, node)] if (branches and source.type != FEED) or reads_variable(source) else [])
+            made.controls = node.controls + (
+                [tells_branch(source, node)] if (branches and source.type != FEED) or reads_variable(source) else []
+            )
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:
