@@ -11,6 +11,7 @@ from everflow.framework.errors import DataLossError
 
 _HEADER = struct.Struct("<QI")
 _CHUNK = 1 << 18
+_PIECE = 1 << 24
 
 
 def encode(record: bytes) -> bytes:
@@ -62,11 +63,11 @@ def read_record(file, position: int, name: str = "") -> bytes | None:
     length, stored = _HEADER.unpack(header)
     if masked_crc32c(header[:8]) != stored:
         raise DataLossError(None, None, f"corrupted record at {position}{_of(name)}")
-    body = _read_exactly(file, length + 4)
-    if len(body) < length + 4:
+    record = file.read(length) if length < _PIECE else _read_exactly(file, length)
+    footer = file.read(4)
+    if len(record) < length or len(footer) < 4:
         raise DataLossError(None, None, f"truncated record at {position}{_of(name)}")
-    record = body[:length]
-    if masked_crc32c(record) != struct.unpack("<I", body[length:])[0]:
+    if masked_crc32c(record) != int.from_bytes(footer, "little"):
         raise DataLossError(None, None, f"corrupted record at {position}{_of(name)}")
     return record
 
@@ -75,7 +76,7 @@ def _read_exactly(file, size: int) -> bytes:
     """Up to `size` bytes, in pieces, so that an absurd length in a broken file asks for no memory."""
     pieces, left = [], size
     while left > 0:
-        piece = file.read(min(left, 1 << 24))
+        piece = file.read(min(left, _PIECE))
         if not piece:
             break
         pieces.append(piece)

@@ -156,6 +156,8 @@ class DType:
         return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 
     def __eq__(self, other):
+        if isinstance(other, DType):
+            return self._type_enum == other._type_enum
         if other is None:
             return False
         try:

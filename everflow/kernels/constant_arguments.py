@@ -51,7 +51,7 @@ def _reduction(node):
 @specialize("Reshape")
 def _reshape(node):
     dims = _known(node, 1)
-    if dims is None or not _is_plain(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
+    if dims is None or not _is_tensor(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
     return lambda x, shape: x.reshape(dims)
 

@@ -12,7 +12,7 @@ from everflow.framework.errors import AbortedError, FailedPreconditionError, Inv
 from everflow.kernels.hashing import murmur64
 from everflow.kernels.registry import kernel
 from everflow.kernels.strings import scalar_string, strings
-from everflow.kernels.strings_numbers import parse_number
+from everflow.kernels.strings_numbers import number_parser
 from everflow.kernels.tensors import torch_dtype
 from everflow.platform import file_io
 
@@ -338,7 +338,7 @@ def _field(line: bytes, index: int, number: int, dtype, delimiter: bytes, filena
         text = parts[index]
     if dtype is dtypes.string:
         return text
-    value = parse_number(text, dtype)
+    value = number_parser(dtype)(text)
     if value is None:
         raise InvalidArgumentError(None, None, f"Field {_shown(text)} in line {number} is not a valid {dtype.name}.")
     return value

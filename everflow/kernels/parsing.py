@@ -15,7 +15,7 @@ from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.framework.tensor_values import make_ndarray
 from everflow.kernels.registry import kernel
 from everflow.kernels.strings import mapped, scalar_string, strings
-from everflow.kernels.strings_numbers import parse_number
+from everflow.kernels.strings_numbers import number_parser
 from everflow.kernels.tensors import from_numpy, to_numpy, torch_dtype
 from everflow.protos import example_pb2, tensor_pb2
 
@@ -37,9 +37,10 @@ def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
 
 @kernel("DecodeRaw")
 def decode_raw(bytes, *, out_type, little_endian):  # noqa: A002
-    size = len(bytes.flat[0]) if bytes.size else 0
+    items = bytes.reshape(-1).tolist()
+    size = len(items[0]) if items else 0
     width = np.dtype(out_type.as_numpy_dtype).itemsize
-    for index, s in enumerate(bytes.flat):
+    for index, s in enumerate(items):
         if len(s) != size:
             raise InvalidArgumentError(
                 None,
@@ -50,8 +51,8 @@ def decode_raw(bytes, *, out_type, little_endian):  # noqa: A002
         raise InvalidArgumentError(
             None, None, f"Input to DecodeRaw has length {size} that is not a multiple of {width}, the size of {out_type.name}"
         )
-    values = _numbers(b"".join(bytes.flat), out_type, little_endian)
-    return from_numpy(values).reshape(*bytes.shape, size // width)
+    values = _numbers(items[0] if len(items) == 1 else b"".join(items), out_type, little_endian)
+    return from_numpy(values.reshape(*bytes.shape, size // width))
 
 
 @kernel("DecodePaddedRaw")
@@ -162,23 +163,22 @@ def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_del
 
 def _column(fields, dtype, default, missing, index, shape):
     """One column's values from its fields, in the order of the records."""
-    numbers = dtype is not dtypes.string
-    size = default.size if isinstance(default, np.ndarray) else default.numel()
+    parse = None if dtype is dtypes.string else number_parser(dtype)
     values = []
     for number, field in enumerate(fields):
         if field in missing:
-            if size != 1:
+            if (default.size if isinstance(default, np.ndarray) else default.numel()) != 1:
                 raise _csv_error(f"Field {index} is required but missing in record {number}!")
             value = default.item()
-        elif numbers:
-            value = parse_number(field, dtype)
+        elif parse is not None:
+            value = parse(field)
             if value is None:
                 name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
                 raise _csv_error(f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}")
         else:
             value = field
         values.append(value)
-    if not numbers:
+    if parse is None:
         return strings(values, shape)
     return torch.from_numpy(np.array(values, dtype.as_numpy_dtype).reshape(shape))
 

@@ -113,6 +113,10 @@ class Philox:
             return np.ascontiguousarray(words[::2]), np.ascontiguousarray(words[1::2])
         return scramble(*_consecutive((self.counter + start) & _MASK128, count), self.key)
 
+    def block(self) -> tuple[int, int, int, int]:
+        """The four words that come next, in plain integers."""
+        return _block(self.counter, self.key)
+
     def words(self, blocks: int, start: int = 0) -> np.ndarray:
         """A [blocks, 4] uint32 array of the words that come next."""
         words = np.empty((blocks, 4), np.uint32)

@@ -94,6 +94,11 @@ def _filled(shape: list[int], dtype: torch.dtype, group: int, fill) -> torch.Ten
     return rows.view(-1)[:count].view(shape)
 
 
+def _few(place: Philox, shape: list[int], dtype, value) -> torch.Tensor:
+    """A tensor of up to four values, each made of one word: without the arrays that many need."""
+    return torch.from_numpy(np.array([value(word) for word in place.block()[: math.prod(shape)]], dtype).reshape(shape))
+
+
 def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     """Uniform values in [0, 1)."""
     dtype = dtypes.as_dtype(dtype)
@@ -105,6 +110,8 @@ def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
         return _filled(shape, torch.float64, 2, fill)
 
     bits = _FRACTION_BITS[dtype]
+    if dtype == dtypes.float32 and 0 < math.prod(shape) <= 4:  # such as decide whether one image is flipped
+        return _few(place, shape, np.float32, lambda word: (word & 0x7FFFFF) * 2.0**-23)
 
     def fill(rows, begin, end):
         even, odd = place.chunk(begin, end - begin)
@@ -126,6 +133,9 @@ def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype) -> 
             rows.copy_(_as_torch(values).t() + low)
 
         return _filled(shape, torch.int64, 2, fill)
+
+    if 0 < math.prod(shape) <= 4:
+        return _few(place, shape, np.int32, lambda word: word % (high - low) + low)
 
     def fill(rows, begin, end):
         even, odd = place.chunk(begin, end - begin)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -77,25 +79,30 @@ def parse_float(s: bytes) -> float | None:
     return value
 
 
-def parse_integer(s: bytes, dtype) -> int | None:
-    """The whole number that text spells, or None where it doesn't or doesn't fit."""
-    if not s.isdigit():
-        s = s.strip(_SPACE)
-        if not _INTEGER.fullmatch(s):
-            return None
-    value = int(s)
-    return value if dtype.min <= value <= dtype.max else None
+@functools.cache
+def number_parser(dtype) -> Callable[[bytes], float | None]:
+    """The function that gives the number of this dtype that text spells, or None where it doesn't or doesn't fit."""
+    if dtype.is_floating:
+        return parse_float
+    low, high = int(dtype.min), int(dtype.max)
 
+    def parse_integer(s):
+        if not s.isdigit():
+            s = s.strip(_SPACE)
+            if not _INTEGER.fullmatch(s):
+                return None
+        value = int(s)
+        return value if low <= value <= high else None
 
-def parse_number(s: bytes, dtype):
-    """The number of this dtype that text spells, or None."""
-    return parse_float(s) if dtype.is_floating else parse_integer(s, dtype)
+    return parse_integer
 
 
 @kernel("StringToNumber")
 def string_to_number(string_tensor, *, out_type):
+    parse = number_parser(out_type)
+
     def parsed(s):
-        value = parse_number(s, out_type)
+        value = parse(s)
         if value is None:
             raise InvalidArgumentError(None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}")
         return value
