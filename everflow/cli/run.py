@@ -35,7 +35,9 @@ def main(args: argparse.Namespace) -> int:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
     from everflow import as_tensorflow
+    from everflow.cli import bygone
 
+    bygone.bring_back()
     if args.verbose:
         _say_what_serves(as_tensorflow)
     run, (program, *arguments) = programs[0]

@@ -200,7 +200,7 @@ def read_data_sets(
         train_labels, test_labels = dense_to_one_hot(train_labels, 10), dense_to_one_hot(test_labels, 10)
     if not 0 <= validation_size <= max(len(train_images), _TRAIN_SIZE):
         raise ValueError(f"Validation size should be between 0 and {len(train_images)}. Received: {validation_size}.")
-    if len(train_images) < _TRAIN_SIZE:  # the same share of a smaller set
+    if validation_size > len(train_images):  # the same share of a smaller set
         validation_size = validation_size * len(train_images) // _TRAIN_SIZE
     parts = (
         (train_images[validation_size:], train_labels[validation_size:]),

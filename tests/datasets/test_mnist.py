@@ -69,6 +69,7 @@ def test_idx_files(folder):
     data = input_data.read_data_sets(folder, one_hot=True, reshape=False, validation_size=6000)
     assert (data.train.num_examples, data.validation.num_examples, data.test.num_examples) == (54, 6, 10)
     assert data.train.images.shape[1:] == (28, 28, 1) and data.test.labels.shape == (10, 10)
+    assert input_data.read_data_sets(folder, validation_size=20).validation.num_examples == 20  # it has that many
     with pytest.raises(ValueError):
         input_data.read_data_sets(folder, validation_size=60001)
 

@@ -1,0 +1,84 @@
+"""numpy's functions with what they took in its first version: rows of unequal lengths, generators, `newshape`, bytes in `fromstring`.
+
+Each function is today's own, asked first; only what it refuses is done in the old way.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+
+def bring_back() -> None:
+    np.array = _lenient(np.array)
+    np.asarray = _lenient(np.asarray)
+    np.reshape = _reshape(np.reshape)
+    np.fromstring = _fromstring(np.fromstring)
+    for name in ("stack", "vstack", "hstack", "dstack", "column_stack", "row_stack", "sum"):
+        setattr(np, name, _taking_iterators(getattr(np, name)))
+
+
+def _lenient(make: Callable) -> Callable:
+    """np.array that makes an array of lists from rows of unequal lengths, wraps integers around, and copies where it has to."""
+
+    @functools.wraps(make)
+    def array(*args, **kwargs):
+        try:
+            return make(*args, **kwargs)
+        except (ValueError, OverflowError) as refused:
+            if _asked_by_a_library() or not args:
+                raise
+            if isinstance(refused, OverflowError):
+                given = make(args[0])
+                return given.astype(args[1] if len(args) > 1 else kwargs["dtype"]) if given.dtype.kind in "iu" else _raise(refused)
+            if "inhomogeneous" in str(refused) and len(args) == 1 and kwargs.get("dtype") is None:
+                return make(args[0], **{**kwargs, "dtype": object})
+            if "avoid copy" in str(refused) and kwargs.get("copy") is False:
+                return array(*args, **{**kwargs, "copy": None})
+            raise
+
+    return array
+
+
+def _raise(error: Exception):
+    raise error
+
+
+def _asked_by_a_library() -> bool:
+    """Whether the call came from code of today, which expects today's errors."""
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    return caller.partition(".")[0] in ("numpy", "everflow", "torch", "scipy")
+
+
+def _reshape(today: Callable) -> Callable:
+    @functools.wraps(today)
+    def reshape(*args, **kwargs):
+        if "newshape" in kwargs:
+            kwargs["shape"] = kwargs.pop("newshape")
+        return today(*args, **kwargs)
+
+    return reshape
+
+
+def _fromstring(today: Callable) -> Callable:
+    @functools.wraps(today)
+    def fromstring(string, dtype=float, count=-1, *, sep="", **kwargs):
+        if sep != "":
+            return today(string, dtype, count, sep=sep, **kwargs)
+        data = string.encode("latin1") if isinstance(string, str) else string
+        return np.frombuffer(data, dtype, count).copy()
+
+    return fromstring
+
+
+def _taking_iterators(today: Callable) -> Callable:
+    @functools.wraps(today)
+    def function(*args, **kwargs):
+        if args and isinstance(args[0], Iterator):
+            args = (list(args[0]), *args[1:])
+        return today(*args, **kwargs)
+
+    return function

@@ -1,0 +1,96 @@
+"""What `everflow run` brings back of Python 3.7, numpy 1 and scipy.misc; in processes of their own, for it changes numpy."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code, tmp_path):
+    command = [sys.executable, "-W", "error::DeprecationWarning:__main__", "-m", "everflow", "run", "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_python_and_numpy(tmp_path):
+    out = run(
+        """
+        import collections, inspect, time, xml.etree.cElementTree
+        import numpy as np
+        from numpy.lib.arraysetops import unique
+        print(isinstance([], collections.Iterable), inspect.getargspec(lambda a, b=2: a), time.clock() > 0)
+        print(np.int is int, np.float(2), np.asscalar(np.array([3])), np.product([2, 3]), np.Inf, np.in1d([[1], [2]], [2]))
+        print(np.reshape(np.arange(4), newshape=(2, 2)).tolist(), np.fromstring(b"ab", np.uint8), np.vstack(r for r in ([1], [2])).tolist())
+        print(np.array([[1, 2], [3]]).dtype, np.array([-1, 300], np.uint8), np.array([1.0], copy=False))
+        print([np.float32(1.5), np.int64(2)], np.zeros(1, np.int16).tostring(), np.array([3, 5]).ptp())
+        """,
+        tmp_path,
+    )
+    assert out == [
+        "True ArgSpec(args=['a', 'b'], varargs=None, keywords=None, defaults=(2,)) True",
+        "True 2.0 3 6 inf [False  True]",
+        "[[0, 1], [2, 3]] [97 98] [[1], [2]]",
+        "object [255  44] [1.]",
+        "[1.5, 2] b'\\x00\\x00' 2",
+    ]
+
+
+def test_numbers_of_arrays_with_one_element(tmp_path):
+    out = run(
+        """
+        import math
+        import numpy as np
+        import tensorflow as tf
+        one = tf.Session().run(tf.constant([[2.5]]))
+        print(float(one), int(one), "%d %.2f" % (one, one), math.floor(one), float(np.array(3)))
+        a = np.zeros(2)
+        a[1] = one[0]
+        a.itemset(0, 4)
+        print(a)
+        try:
+            float(a)
+        except TypeError as e:
+            print(e)
+        try:
+            np.ndarray.more = 1
+        except TypeError:
+            print("closed again")
+        """,
+        tmp_path,
+    )
+    assert out == ["2.5 2 2 2.50 2 3.0", "[4.  2.5]", "only size-1 arrays can be converted to Python scalars", "closed again"]
+
+
+def test_everflow_sees_the_errors_it_expects(tmp_path):
+    out = run(
+        """
+        import tensorflow as tf
+        try:
+            tf.constant([[1, 2], [3]])
+        except ValueError as e:
+            print("ValueError")
+        """,
+        tmp_path,
+    )
+    assert out == ["ValueError"]
+
+
+def test_scipy_misc(tmp_path):
+    pytest.importorskip("scipy")
+    out = run(
+        """
+        import numpy as np
+        import scipy.misc
+        from scipy.misc import imread, imsave, imresize, logsumexp
+        picture = np.linspace(-1, 1, 4 * 6 * 3).reshape(4, 6, 3)
+        imsave("a.png", picture)
+        back = imread("a.png", mode="RGB")
+        print(back.shape, back.dtype, back.min(), back.max(), imread("a.png", flatten=True).dtype)
+        print(imresize(back, 0.5).shape, imresize(back, 200).shape, imresize(back, (5, 7), interp="nearest").shape)
+        print(scipy.misc.toimage(np.zeros((3, 5, 8)), channel_axis=0).size, scipy.misc.imrotate(back, 90).shape, logsumexp([0.0]))
+        """,
+        tmp_path,
+    )
+    assert out == ["(4, 6, 3) uint8 0 255 float32", "(2, 3, 3) (8, 12, 3) (5, 7, 3)", "(8, 5) (4, 6, 3) 0.0"]
