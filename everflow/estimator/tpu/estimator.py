@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import math
+
 from everflow.estimator.arguments import check_model_fn, fn_args, named
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.tpu.config import RunConfig
 from everflow.estimator.tpu.spec import TPUEstimatorSpec
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.ops import initializers
+from everflow.ops.variable_scope import AUTO_REUSE, get_variable, variable_scope
+from everflow.platform import logging
+from everflow.protos.summary_pb2 import Summary
+from everflow.train.hooks import StepCounterHook
 
 _RESERVED = ("batch_size", "context")
 
@@ -50,9 +60,33 @@ class TPUEstimator(Estimator):
         }
         # The size of the batches that the model function is called for; None when it is drawn to be exported.
         self._batch_size = None
+        # Speed is reported in examples; the estimator's own reports, of the loss too, are off.
+        self._log_every_n_steps = config.log_step_count_steps
+        quiet = copy.copy(config)
+        quiet._log_step_count_steps = None
         super().__init__(
-            model_fn=self._with_batch_size(model_fn), model_dir=model_dir, config=config, params=params, warm_start_from=warm_start_from
+            model_fn=self._with_batch_size(model_fn), model_dir=model_dir, config=quiet, params=params, warm_start_from=warm_start_from
         )
+
+    def _create_global_step(self, graph):
+        """A resource variable, which steps on a TPU need."""
+        with graph.as_default(), graph.name_scope(None), variable_scope("", use_resource=True, reuse=AUTO_REUSE):
+            return get_variable(
+                GraphKeys.GLOBAL_STEP,
+                shape=[],
+                dtype=dtypes.int64,
+                initializer=initializers.zeros_initializer(),
+                trainable=False,
+                use_resource=True,
+                collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+            )
+
+    def _speed_hooks(self, batch_size):
+        if self._log_every_n_steps is None:
+            return []
+        loop = self._config.tpu_config.iterations_per_loop
+        every = math.ceil(self._log_every_n_steps / loop) if isinstance(loop, int) else self._log_every_n_steps
+        return [_ExamplesPerSecondHook(batch_size, every_n_steps=every, output_dir=self.model_dir)]
 
     def _input_params(self, mode):
         if self._use_tpu:
@@ -70,8 +104,27 @@ class TPUEstimator(Estimator):
             if "labels" not in fn_args(model_fn) and labels is not None:
                 raise ValueError("model_fn does not take labels, but input_fn returns labels.")
             params = {**params, **self._batch(), "use_tpu": False}
-            self._batch_size = None
+            batch_size, self._batch_size = self._batch_size, None
             spec = model_fn(features=features, **named(model_fn, labels=labels, mode=mode, config=config, params=params))
-            return spec.as_estimator_spec() if isinstance(spec, TPUEstimatorSpec) else spec
+            if isinstance(spec, TPUEstimatorSpec):
+                spec = spec.as_estimator_spec()
+            if mode == ModeKeys.TRAIN:
+                spec = spec._replace(training_hooks=[*self._speed_hooks(batch_size), *spec.training_hooks])
+            return spec
 
         return tpu_model_fn
+
+
+class _ExamplesPerSecondHook(StepCounterHook):
+    """Reports examples a second beside steps a second."""
+
+    def __init__(self, batch_size, every_n_steps, output_dir):
+        super().__init__(every_n_steps=every_n_steps, output_dir=output_dir)
+        self._size = batch_size
+
+    def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
+        super()._log_and_record(elapsed_steps, elapsed_time, global_step)
+        rate = self._size * elapsed_steps / elapsed_time
+        if self._summary_writer is not None:
+            self._summary_writer.add_summary(Summary(value=[Summary.Value(tag="examples/sec", simple_value=rate)]), global_step)
+        logging.info("examples/sec: %g", rate)

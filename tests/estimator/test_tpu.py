@@ -1,0 +1,28 @@
+"""TPU estimators off a TPU: the step is a resource variable, and speed is reported in examples."""
+
+import os
+
+import everflow as tf
+
+
+def test_the_step_and_the_reports_of_speed(tmp_path):
+    steps = []
+
+    def model_fn(features, labels, mode, params):
+        step = tf.train.get_or_create_global_step()
+        steps.append(step)
+        loss = tf.reduce_sum(tf.get_variable("w", [2]) * features)
+        return tf.estimator.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=tf.assign_add(step, 1))
+
+    config = tf.estimator.tpu.RunConfig(model_dir=str(tmp_path), tpu_config=tf.estimator.tpu.TPUConfig(iterations_per_loop=1000))
+    estimator = tf.estimator.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=4)
+    assert estimator.config.log_step_count_steps is None and config.log_step_count_steps == 100
+    estimator.train(lambda params: tf.data.Dataset.from_tensors(float(params["batch_size"])).repeat(), max_steps=3)
+    assert steps[0].op.type == "VarHandleOp"
+    files = [name for name in os.listdir(tmp_path) if "tfevents" in name]
+    rates = {}
+    for event in tf.train.summary_iterator(os.path.join(tmp_path, files[0])):
+        for value in event.summary.value:
+            rates.setdefault(value.tag, []).append(value.simple_value)
+    assert len(rates["examples/sec"]) == 2
+    assert abs(rates["examples/sec"][0] / rates["global_step/sec"][0] - 4) < 1e-3
