@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import importlib.abc
 import sys
 import types
 
 import numpy as np
+
+from everflow.platform.module_alias import alias_spec
 
 _RESAMPLING = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "cubic": 3}
 
@@ -107,12 +109,18 @@ def _from_special(name):
     raise AttributeError(f"module 'scipy.misc' has no attribute {name!r}", name=name)
 
 
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds scipy.misc here; what today's scipy has under that name is empty."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != "scipy.misc":
+            return None
+        module = types.ModuleType(fullname, __doc__)
+        for function in (bytescale, toimage, fromimage, imread, imsave, imresize, imrotate, imshow):
+            setattr(module, function.__name__, function)
+        module.__getattr__ = _from_special
+        return alias_spec(fullname, module)
+
+
 def bring_back() -> None:
-    """Put `scipy.misc` where a program finds it, if scipy is there; what today's has under that name is empty."""
-    if importlib.util.find_spec("scipy") is None:
-        return
-    module = types.ModuleType("scipy.misc", __doc__)
-    for function in (bytescale, toimage, fromimage, imread, imsave, imresize, imrotate, imshow):
-        setattr(module, function.__name__, function)
-    module.__getattr__ = _from_special
-    sys.modules["scipy.misc"] = module
+    sys.meta_path.insert(0, _Finder())
