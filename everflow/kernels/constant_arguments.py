@@ -180,7 +180,7 @@ def _split(node):
         width, rest = divmod(value.shape[at], count)
         if rest or not width:
             return array.split(split_dim, value, num_split=count)
-        return value.split(width, at)
+        return torch.chunk(value, count, at)
 
     return parts
 

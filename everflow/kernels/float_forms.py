@@ -26,6 +26,20 @@ def _float_form(node):
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
 
 
+@specialize("AddN")
+def _sum_of_two(node):
+    """The sum of two tensors, which is what most sums of gradients are."""
+    if len(node.inputs) != 2 or not all(dtype.is_floating for dtype in node.input_dtypes):
+        return None
+    general = lookup(node.type).function
+
+    def add(inputs):
+        first, second = inputs
+        return torch.add(first, second) if first.shape == second.shape else general(inputs)
+
+    return add
+
+
 @specialize("ApplyGradientDescent", "ResourceApplyGradientDescent")
 def _gradient_descent(node):
     """The update by a constant rate, without reading the rate each time."""

@@ -33,6 +33,7 @@ class _Array:
         self.clear_after_read = clear_after_read
         self.element_shape = element_shape
         self.identical = identical
+        self.fitting = None  # the shape that was written last
         # A gradient array sums what is written to one index.
         self.accumulate = accumulate
         self.gradients: dict[str, _Array] = {}
@@ -62,15 +63,9 @@ class _Array:
                     None, None, f"Tried to write to index {index} but array is not resizeable and size is: {len(self.elements)}"
                 )
             self.grow(index + 1)
-        shape = TensorShape(_shape_of(value))
-        if not self.element_shape.is_compatible_with(shape):
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Could not write to TensorArray index {index} because the value shape is {shape} which is incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider setting infer_shape=False).",
-            )
-        if self.identical and not self.element_shape.is_fully_defined():
-            self.element_shape = self.element_shape.merge_with(shape)
+        if value.shape != self.fitting:
+            self.check_shape(index, TensorShape(_shape_of(value)))
+            self.fitting = value.shape
         if self.read[index] and self.clear_after_read:
             raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been read.")
         held = self.elements[index]
@@ -86,6 +81,16 @@ class _Array:
             self.elements[index] = held + value
         else:
             raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been written to.")
+
+    def check_shape(self, index, shape):
+        if not self.element_shape.is_compatible_with(shape):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not write to TensorArray index {index} because the value shape is {shape} which is incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider setting infer_shape=False).",
+            )
+        if self.identical and not self.element_shape.is_fully_defined():
+            self.element_shape = self.element_shape.merge_with(shape)
 
     def get(self, index):
         self.check_open()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from everflow.framework import dtypes, errors
 from everflow.kernels import tensors
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, constant_value, is_once, missing_kernel, once_value
+from everflow.runtime.plan.counters import TAKEN_AS_NUMBERS, arithmetic, counters
 from everflow.runtime.plan.failures import refused
 from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_counts, is_ref, output_counts
@@ -76,6 +78,8 @@ class _Emitter:
         self.used_origins = {self.origin(e) for e in self.used}
         fetched = [f for f in program.fetches if isinstance(f, tuple)]
         self.uses = Counter(self.origin(e) for e in [e for n in program.nodes if n.type not in RENAMES for e in n.inputs] + fetched)
+        # Traces show a tensor for each node.
+        self.counters = counters(program, self.origin) if recorder is None else frozenset()
         if recorder is not None:
             self.space["clock"] = time.time_ns
             self.space["record"] = recorder
@@ -186,7 +190,7 @@ class _Emitter:
     def loop(self, loop: Loop, depth: int) -> None:
         """A while loop: first values, then condition, body and next values over and over."""
         for merge in loop.variables:
-            self.add(depth, f"{self.name((merge, 0))} = {self.value(loop.entry(merge))}", merge)
+            self.add(depth, f"{self.name((merge, 0))} = {self.carried(merge, loop.entry(merge))}", merge)
         self.add(depth, "while True:", None)
         self.takes_step = True
         self.add(depth + 1, "step.check()", loop.predicate[0])
@@ -201,7 +205,7 @@ class _Emitter:
         self.block(body, depth + 1, loop.guard, kept)
         if following:
             left = ", ".join(self.name((merge, 0)) for merge, _ in following)
-            right = ", ".join(self.value(edge) for _, edge in following)
+            right = ", ".join(self.carried(merge, edge) for merge, edge in following)
             self.add(depth + 1, f"{left} = {right}", loop.variables[0])
 
     # --- names -------------------------------------------------------------------------------
@@ -236,8 +240,28 @@ class _Emitter:
         return found
 
     def value(self, edge) -> str:
-        """As `name`, with a reference followed to its buffer where the reader wants a value."""
-        return self.name(edge)
+        """As `name`, for who takes tensors."""
+        name = self.name(edge)
+        if self.origin(edge) not in self.counters:
+            return name
+        dtype = tensors.torch_dtype(edge[0].output_dtypes[edge[1]])
+        maker = f"tensor_{str(dtype).rpartition('.')[2]}"
+        self.space.setdefault(maker, partial(torch.tensor, dtype=dtype))
+        return f"{maker}({name})"
+
+    def number(self, edge) -> str:
+        """As `name`, for who takes a number of Python."""
+        name, origin = self.name(edge), self.origin(edge)
+        if origin in self.counters:
+            return name
+        if self.is_local(origin) or origin[0].type == FEED:
+            return f"{name}.item()"
+        self.space[f"{name}_number"] = self.space[name].item()
+        return f"{name}_number"
+
+    def carried(self, merge: Node, edge) -> str:
+        """A first or next value of a loop variable."""
+        return self.number(edge) if (merge, 0) in self.counters else self.value(edge)
 
     def bind_value(self, node: Node) -> None:
         name = f"c{node.index}"
@@ -288,12 +312,16 @@ class _Emitter:
             if len(alive) > 1:
                 self.add(depth, "else:" if last else f"{word} {test}:", node)
             inner = depth + (len(alive) > 1)
-            self.add(inner, f"{self.name((node, 0))} = {self.name(edge)}", node)
+            self.add(inner, f"{self.name((node, 0))} = {self.value(edge)}", node)
             if (node, 1) in self.used:
                 self.space[f"a{node.index}_{index}"] = torch.tensor(index, dtype=torch.int32)
                 self.add(inner, f"{self.name((node, 1))} = a{node.index}_{index}", node)
 
     def call(self, node: Node, depth: int) -> None:
+        if (node, 0) in self.counters:
+            operands = [self.number(edge) for edge in node.inputs]
+            self.add(depth, f"{self.name((node, 0))} = {arithmetic(node, operands)}", node)
+            return
         try:
             binding = bind(node, self.session)
         except errors.OpError as e:
@@ -330,7 +358,12 @@ class _Emitter:
         if node.definition is None:
             return [self.argument(edge, False) for edge in node.inputs]
         result, offset = [], 0
+        as_number = TAKEN_AS_NUMBERS.get(node.type)
         for argument, count in input_counts(node):
+            if offset == as_number and self.origin(node.inputs[offset]) in self.counters:
+                result.append(self.name(node.inputs[offset]))
+                offset += 1
+                continue
             parts = [self.moved(self.argument(edge, argument.is_ref), edge, node) for edge in node.inputs[offset : offset + count]]
             result.append(f"[{', '.join(parts)}]" if argument.is_list else parts[0])
             offset += count
@@ -338,8 +371,7 @@ class _Emitter:
 
     def argument(self, edge, wants_ref: bool) -> str:
         # A variable without a value gives None here; what the kernel then raises is told as what it is (see failures.py).
-        name = self.name(edge)
-        return f"{name}.value" if is_ref(*edge) and not wants_ref else name
+        return f"{self.name(edge)}.value" if is_ref(*edge) and not wants_ref else self.value(edge)
 
     def device_of(self, node: Node) -> str:
         """The torch device of a node's values; what is fed or constant is on the CPU."""
@@ -397,7 +429,7 @@ class _Emitter:
             if not isinstance(fetch, tuple) or (fetch[0].type == FEED and to_numpy):
                 result.append("None")  # an operation has no value; what was fed is given back as the caller gave it
                 continue
-            name = self.name(fetch)
+            name = self.value(fetch)
             self.check_alive(fetch, position)
             if is_ref(*fetch):
                 self.add(1, f"if {name}.value is None: fail_uninitialized({name})", fetch[0])

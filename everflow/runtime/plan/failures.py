@@ -123,4 +123,4 @@ def describe(value, dtype) -> str:
     name = dtype.base_dtype.name
     if isinstance(value, (torch.Tensor, np.ndarray)):
         return f"{name} {list(value.shape)}"
-    return name
+    return f"{name} []" if isinstance(value, int) else name

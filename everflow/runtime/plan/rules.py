@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import torch
 
@@ -21,7 +23,7 @@ from everflow.runtime.plan.fusion import (
 )
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
-from everflow.runtime.plan.structure import CONTROL_FLOW, structure, tells_branch
+from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT, SWITCH, structure, tells_branch
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -273,10 +275,16 @@ def _keeps_values(node: Node) -> bool:
 def needless_waiting(program: Program, session) -> int:
     """Waiting for a node without side effects is waiting for what that node waits for; nobody need compute it."""
     passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and is_pure(n))]
-    if any(n.type in CONTROL_FLOW for n in program.nodes):
-        # Control inputs also tell in which loop and on which side of a branch a node is: something there must be left to wait for.
-        found = structure(program)
-        passed = [n for n in passed if n.type not in RENAMES and n.type != "ControlTrigger" and _is_placed_by_source(n, found)]
+    if not any(n.type in CONTROL_FLOW for n in program.nodes):
+        return _pass(program, passed)
+    # Control inputs also tell in which loop and on which side of a branch a node is: something there must be left to wait for.
+    found = structure(program)
+    passed += only_reads(program)
+    passed = [n for n in passed if n.type not in CONTROL_FLOW and n.type != "ControlTrigger" and _is_placed(n, n.controls, found)]
+    return _pass(program, passed) + _drop_places(program, found)
+
+
+def _pass(program: Program, passed: list[Node]) -> int:
     among = set(passed)
     count = sum(c in among for node in program.nodes for c in node.controls)
     if count:
@@ -284,14 +292,59 @@ def needless_waiting(program: Program, session) -> int:
     return count
 
 
-def _is_placed_by_source(node: Node, found) -> bool:
+_READS = frozenset(["StackPopV2", "TensorArrayReadV3"])
+_WRITES = frozenset("StackPushV2 StackCloseV2 TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 TensorArrayCloseV3".split())
+
+
+def only_reads(program: Program) -> list[Node]:
+    """Reads of stacks and TensorArrays that nothing else in their loop reads or writes: who waits for one wants no more than its value."""
+    others = Counter((store_of(n), n.frame) for n in program.nodes if n.type in _READS or n.type in _WRITES)
+    return [n for n in program.nodes if n.type in _READS and n.frame and others[store_of(n), n.frame] == 1]
+
+
+def store_of(node: Node) -> Node:
+    """The stack or TensorArray that a node reads or writes, or whose gradients it does."""
+    source = node.inputs[0][0]
+    while source.type in RENAMES or source.type == "TensorArrayGradV3":
+        source = source.inputs[0][0]
+    return source
+
+
+def _is_placed(node: Node, controls: list[Node], found) -> bool:
     """Whether one of a node's sources is in the same loop, the same part of it, and on the same side of every branch."""
 
     def place(n):
         return n.frame, n.guard, bool(n.frame) and n in found.loops[n.frame].body
 
-    sources = [n for n, _ in node.inputs] + node.controls
+    sources = [n for n, _ in node.inputs] + controls
     return any(s.type not in CONTROL_FLOW and s.type not in _CONSTANT and place(s) == place(node) for s in sources)
+
+
+def _drop_places(program: Program, found) -> int:
+    """Nodes in a loop that their inputs place there need no other node to tell it."""
+    telling = _only_telling_places(program)
+    count = 0
+    for node in program.nodes:
+        if node.frame and node.controls and not telling.isdisjoint(node.controls) and _is_placed(node, [], found):
+            kept = [c for c in node.controls if c not in telling or c.frame != node.frame]
+            count += len(node.controls) - len(kept)
+            node.controls = kept
+    return count
+
+
+_HARMLESS = SWITCH | NOTHING | {"TensorArrayGradV3"}  # the last finds an array, or makes it, and those who use it take it as an input
+
+
+def _only_telling_places(program: Program) -> set[Node]:
+    """Nodes of loops before which nothing happens that their loop would not wait for anyway: what enters it and goes round in it."""
+    telling: set[Node] = set()
+    for node in program.nodes:  # inputs come first
+        sources = {n for n, _ in node.inputs}.union(node.controls)
+        if node.type in ENTER or node.type == "LoopCond" or (node.type in MERGE and any(n.type in NEXT for n in sources)):
+            telling.add(node)
+        elif node.frame and (node.type in _HARMLESS or is_pure(node)) and all(n in telling or n.type in _CONSTANT for n in sources):
+            telling.add(node)
+    return telling
 
 
 def plain_copies(program: Program, session) -> int:

@@ -6,10 +6,9 @@ import threading
 
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
-from everflow.runtime.plan.binding import RENAMES
 from everflow.runtime.plan.knowledge import Knowledge, is_known
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
-from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
+from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable, store_of
 from everflow.runtime.plan.structure import ENTER, SWITCH, structure, tells_branch
 
 # More different shapes than this, and the general plan serves the rest.
@@ -87,16 +86,9 @@ def _controls(node: Node, pivots: dict, found) -> list[Node] | None:
 
 def _drop_unread_stacks(program: Program) -> None:
     """Let nobody push onto stacks from which nothing is popped any more."""
-
-    def stack(node):
-        source = node.inputs[0][0]
-        while source.type in RENAMES:
-            source = source.inputs[0][0]
-        return source
-
     needed = _needed(program)
-    popped = {stack(n) for n in program.nodes if n.type == "StackPopV2" and n in needed}
-    pushes = [n for n in program.nodes if n.type == "StackPushV2" and stack(n) not in popped]
+    popped = {store_of(n) for n in program.nodes if n.type == "StackPopV2" and n in needed}
+    pushes = [n for n in program.nodes if n.type == "StackPushV2" and store_of(n) not in popped]
     if pushes:
         program.replace({(n, 0): n.inputs[1] for n in pushes}, dict.fromkeys(pushes))
 
