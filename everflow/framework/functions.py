@@ -231,21 +231,24 @@ def graph_of(function: function_pb2.FunctionDef, library: dict, attrs=None):
     return body.inputs, body.outputs
 
 
-def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None) -> Body:
-    """A graph with a placeholder for each argument and the body's nodes."""
+def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handle_data=()) -> Body:
+    """A graph with a placeholder for each argument and the body's nodes; `handle_data` tells what the variables are whose handles go in."""
     graph = Graph()
     graph._functions = dict(library)
     attrs = {k: attributes.from_proto(v) for k, v in (attrs or {}).items()}
     tensors: dict[str, list[Tensor]] = {}
     inputs = []
+    shapes = iter(function.attr["_input_shapes"].list.shape if "_input_shapes" in function.attr else ())
     with graph.as_default():
         for arg in op_def_protos.from_proto(function.signature).inputs:
             made = [
-                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(None)}, arg.name).outputs[0]
+                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(next(shapes, None))}, arg.name).outputs[0]
                 for t in builder.arg_dtypes(arg, attrs)
             ]
             tensors[arg.name] = made
             inputs.extend(made)
+        for tensor, data in zip(inputs, handle_data):
+            tensor._handle_data = data
         nodes = {node.name: node for node in function.node_def}
         for node in _in_order(function, nodes):
             _add_body_node(graph, node, nodes, tensors, attrs)

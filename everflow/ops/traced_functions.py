@@ -250,12 +250,13 @@ class Function:
 
         body = BodyGraph(self._name, get_default_graph())
         with tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
-            inside = []
+            inside, given = [], []
             names = self._argument_names(structure)
             for value, spec, name in zip(flat, specs, names):
                 if isinstance(value, Tensor) or isinstance(value, TypeSpec):
-                    spec_name = getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None
-                    inside.append(body.add_input(spec.dtype.base_dtype, spec_name or name, spec.shape))
+                    name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
+                    inside.append(body.add_input(spec.dtype.base_dtype, name, spec.shape))
+                    given.append(name)
                     inside[-1]._handle_data = getattr(value, "_handle_data", None)
                 else:
                     inside.append(value)
@@ -264,7 +265,7 @@ class Function:
             else:
                 args, kwargs = nest.pack_sequence_as(self._input_signature, inside, expand_composites=True), {}
             result = self._callable()(*args, **kwargs)
-            return ConcreteFunction(body, result, [n for n, v in zip(names, flat) if isinstance(v, (Tensor, TypeSpec))], structure, flat)
+            return ConcreteFunction(body, result, given, structure, flat)
 
     def _callable(self):
         if not self._autograph:

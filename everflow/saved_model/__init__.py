@@ -18,6 +18,8 @@ from everflow.saved_model.constants import (
 )
 from everflow.saved_model.loader import contains_saved_model, load, maybe_saved_model_directory
 from everflow.saved_model.main_op import main_op_with_restore
+from everflow.saved_model.object_loading import load_v2
+from everflow.saved_model.object_saving import save
 from everflow.saved_model.signature_constants import (
     CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME,

@@ -16,7 +16,7 @@ from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import write_state
 from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus, session_for
 from everflow.train.saver_graph import SaverGraph, by_device
-from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, is_trackable, read_object_graph
+from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, children_of, is_trackable, read_object_graph
 
 
 class _Text(SaveableObject):
@@ -95,14 +95,14 @@ class RestoreOps:
 class ObjectSaver:
     """Writes the objects that hang on a root, and restores them."""
 
-    def __init__(self, root):
-        self._root = root
+    def __init__(self, root, branches=children_of):
+        self._root, self._branches = root, branches
         self.nodes = _Nodes()
         self._waiting: CheckpointLoadStatus | None = None
 
     def write(self, file_prefix, session=None):
         """Save to exactly this path; returns it."""
-        tree = ObjectTree(self._root)
+        tree = ObjectTree(self._root, self._branches)
         folder = os.path.dirname(file_prefix)
         if folder:
             file_io.recursive_create_dir(folder)

@@ -108,10 +108,14 @@ def escape(name):
 
 
 class ObjectTree:
-    """The objects reachable from a root, breadth first, with the path of each and the slots that optimizers keep."""
+    """The objects reachable from a root, breadth first, with the path of each and the slots that optimizers keep.
 
-    def __init__(self, root):
+    `branches` says what hangs on an object, where a file is to hold more than checkpoints do.
+    """
+
+    def __init__(self, root, branches=children_of):
         self.objects = [root]
+        self._branches = branches
         # Slots of optimizers: (optimizer's id, variable's id, slot name, slot's id).
         self.slots: list[tuple[int, int, str, int]] = []
         self._ids = {id(root): 0}
@@ -124,7 +128,7 @@ class ObjectTree:
         while waiting:
             thing = waiting.popleft()
             path = self._paths[self._ids[id(thing)]]
-            for name, child in children_of(thing):
+            for name, child in self._branches(thing):
                 if id(child) not in self._ids:
                     self._join(child, f"{path}{escape(name)}/")
                     waiting.append(child)
@@ -158,7 +162,7 @@ class ObjectTree:
         made = TrackableObjectGraph()
         for thing in self.objects:
             node = made.nodes.add()
-            for name, child in children_of(thing):
+            for name, child in self._branches(thing):
                 node.children.add(node_id=self._ids[id(child)], local_name=name)
         for optimizer_id, variable_id, slot_name, slot_id in self.slots:
             made.nodes[optimizer_id].slot_variables.add(

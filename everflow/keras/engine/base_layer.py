@@ -370,7 +370,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for inputs of this shape; found by drawing the layer in a graph of its own."""
         from everflow.framework.graph import Graph
-        from everflow.ops.placeholders import placeholder
+        from everflow.ops.constants import placeholder
 
         if type(self).call is Layer.call:
             return input_shape

@@ -1,0 +1,321 @@
+"""`tf.saved_model.load_v2`: the objects of a SavedModel made again, with their variables, functions and signatures."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import os
+
+from everflow.formats.checkpoint import open_checkpoint
+from everflow.framework import dtypes, nest, tapes
+from everflow.framework import raw_ops as raw
+from everflow.framework.errors import DataLossError
+from everflow.framework.functions import body_of, functions_from_library
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import device, get_default_graph, init_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.tensor_values import array_of
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops.constants import constant
+from everflow.ops.function_bodies import unique_name
+from everflow.ops.function_gradients import call
+from everflow.ops.traced_functions import ConcreteFunction, Function
+from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.saved_model import constants
+from everflow.saved_model.loader import parse_saved_model
+from everflow.saved_model.object_saving import SignatureMap
+from everflow.saved_model.structured_values import decode
+from everflow.train.tracking import AutoTrackable, read_object_graph
+
+
+def load_v2(export_dir, tags=None):
+    """The object that `tf.saved_model.save` wrote: its variables, functions and whatever hangs on it are attributes.
+
+    >>> adder = tf.saved_model.load_v2("export")
+    >>> adder.add(tf.constant([1.0]))
+    """
+    return ObjectLoader(export_dir, tags).load()
+
+
+class ObjectLoader:
+    """One SavedModel while it is loaded. Numbers are those of the file's nodes."""
+
+    def __init__(self, export_dir, tags=None):
+        self.folder = os.fsdecode(export_dir)
+        model = parse_saved_model(self.folder)
+        if len(model.meta_graphs) != 1 or not model.meta_graphs[0].HasField("object_graph_def"):
+            raise NotImplementedError(
+                f"{self.folder} was not written by `tf.saved_model.save`; load it into a session with `tf.saved_model.loader.load`."
+            )
+        (self.meta,) = model.meta_graphs
+        wanted = [tags] if isinstance(tags, str) else tags
+        if wanted is not None and set(wanted) != set(self.meta.meta_info_def.tags):
+            raise ValueError(
+                f"The SavedModel at {export_dir} has one MetaGraph with tags {list(self.meta.meta_info_def.tags)}, but got an incompatible argument "
+                f"tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
+            )
+        self.nodes = self.meta.object_graph_def.nodes
+        self.prefix = os.path.join(self.folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        self.reader = open_checkpoint(self.prefix) if any(n.WhichOneof("kind") == "variable" for n in self.nodes) else None
+        self.keys = self._checkpoint_keys() if self.reader is not None else {}
+        self._objects: dict = {}
+
+    def load(self):
+        """All objects, tied together; gives the root."""
+        with init_scope():
+            for number in range(len(self.nodes)):
+                self.object(number)
+            for number, node in enumerate(self.nodes):
+                for child in node.children:
+                    _attach(self._objects[number], child.local_name, self._objects[child.node_id])
+        return self._objects[0]
+
+    def children(self, number) -> dict:
+        """{name: number} of what hangs on an object."""
+        return {child.local_name: child.node_id for child in self.nodes[number].children}
+
+    def value(self, number):
+        """A variable's value as an array, from the checkpoint."""
+        return self.reader.read(self.keys[number])
+
+    def _checkpoint_keys(self):
+        """Which key of the checkpoint each variable has: the two trees of objects are walked side by side."""
+        saved = read_object_graph(self.reader, self.prefix)
+        keys, seen, waiting = {}, {0}, [(0, 0)]
+        while waiting:
+            number, there = waiting.pop()
+            for attribute in saved.nodes[there].attributes:
+                keys[number] = attribute.checkpoint_key
+            beside = {c.local_name: c.node_id for c in saved.nodes[there].children}
+            pairs = [(c.node_id, beside[c.local_name]) for c in self.nodes[number].children if c.local_name in beside]
+            slots = {(s.original_variable_node_id, s.slot_name): s.slot_variable_node_id for s in saved.nodes[there].slot_variables}
+            for slot in self.nodes[number].slot_variables:
+                # Both trees number objects breadth first, but only this one knows functions: slots are found by what they belong to.
+                for (variable, name), where in slots.items():
+                    attributes = saved.nodes[variable].attributes
+                    if name == slot.slot_name and attributes and keys.get(slot.original_variable_node_id) == attributes[0].checkpoint_key:
+                        pairs.append((slot.slot_variable_node_id, where))
+            for pair in reversed(pairs):
+                if pair[0] not in seen:
+                    seen.add(pair[0])
+                    # Optimizers come last: their slots are told by the keys of the variables.
+                    waiting.insert(0, pair) if self.nodes[pair[0]].slot_variables else waiting.append(pair)
+        return keys
+
+    # --- objects -------------------------------------------------------------------------------
+
+    def object(self, number):
+        """The object of a node, without what hangs on it."""
+        if number not in self._objects:
+            node = self.nodes[number]
+            self._objects[number] = getattr(self, f"_{node.WhichOneof('kind')}")(number, node)
+        return self._objects[number]
+
+    def _user_object(self, number, node):
+        made = {"trackable_list_wrapper": list, "trackable_dict_wrapper": dict, "signature_map": SignatureMap}
+        return made.get(node.user_object.identifier, LoadedObject)()
+
+    def _variable(self, number, node):
+        saved = node.variable
+        dtype = dtypes.as_dtype(saved.dtype)
+        if number not in self.keys:
+            raise DataLossError(None, None, f"{self.prefix} has no value for the variable {saved.name!r} of the SavedModel")
+
+        def value():
+            with device("/cpu:0"):
+                (found,) = raw.RestoreV2(self.prefix, [self.keys[number]], [""], dtypes=[dtype])
+            found.set_shape(TensorShape(saved.shape))
+            return found
+
+        return Variable(
+            value,
+            trainable=saved.trainable,
+            name=saved.name or None,
+            dtype=dtype,
+            use_resource=True,
+            synchronization=VariableSynchronization(saved.synchronization),
+            aggregation=VariableAggregation(saved.aggregation),
+        )
+
+    def _constant(self, number, node):
+        (found,) = [n for n in self.meta.graph_def.node if n.name == node.constant.operation]
+        return constant(array_of(found.attr["value"].tensor), dtype=dtypes.as_dtype(found.attr["dtype"].type))
+
+    def _asset(self, number, node):
+        name = self.meta.asset_file_def[node.asset.asset_file_def_index].filename
+        return constant(os.path.join(self.folder, constants.ASSETS_DIRECTORY, name))
+
+    def _resource(self, number, node):
+        raise NotImplementedError("SavedModels whose objects hold tables or other resources can't be loaded as objects yet.")
+
+    def _function(self, number, node):
+        spec = node.function.function_spec
+        concretes = [self.concrete(name) for name in node.function.concrete_functions]
+        return LoadedFunction(decode(spec.fullargspec), spec.is_method, decode(spec.input_signature), concretes)
+
+    def _bare_concrete_function(self, number, node):
+        bare = node.bare_concrete_function
+        return self.concrete(bare.concrete_function_name, list(bare.argument_keywords))
+
+    def concrete(self, name, argument_names=None):
+        """One traced function of the file."""
+        saved = self.meta.object_graph_def.concrete_functions[name]
+        captured = [self.object(i) for i in saved.bound_inputs]
+        return LoadedConcreteFunction(
+            self._library()[name], captured, decode(saved.canonicalized_input_signature), decode(saved.output_signature), argument_names
+        )
+
+    def _library(self):
+        """{name in the file: function}, under names that no other function of this process has."""
+        if not hasattr(self, "_functions"):
+            library = self.meta.graph_def.library
+            names = {f.signature.name: unique_name(f.signature.name.rstrip("0123456789").rstrip("_")) for f in library.function}
+            for definition in library.function:
+                definition.signature.name = names[definition.signature.name]
+                for node in definition.node_def:
+                    node.op = names.get(node.op, node.op)
+                    for value in node.attr.values():
+                        for called in [value.func] if value.WhichOneof("value") == "func" else value.list.func:
+                            called.name = names.get(called.name, called.name)
+            made = {f.name: f for f in functions_from_library(library)}
+            self._functions = {old: made[new] for old, new in names.items()}
+        return self._functions
+
+
+class LoadedObject(AutoTrackable):
+    """An object whose class the file doesn't tell; callable where its class was."""
+
+    def __call__(self, *args, **kwargs):
+        if "__call__" not in vars(self):
+            raise TypeError("The loaded object is not callable: its class had no traced `__call__`.")
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+def _attach(parent, name, child):
+    if isinstance(parent, list):
+        parent.append(child)
+    elif isinstance(parent, dict):
+        parent[name] = child
+    elif isinstance(parent, LoadedObject):
+        setattr(parent, name, child)
+
+
+# --- functions ---------------------------------------------------------------------------------
+
+
+class LoadedConcreteFunction(ConcreteFunction):
+    """A traced function that came from a file: its body is a FunctionDef."""
+
+    def __init__(self, function, captured, arguments, outputs, argument_names):
+        self._function = function
+        self._holders = captured
+        self._captured = [v.handle if isinstance(v, Variable) else v for v in captured]
+        self._arguments = (arguments, nest.flatten(arguments))
+        specs = [x for x in self._arguments[1] if isinstance(x, TensorSpec)]
+        self._argument_names = argument_names or [s.name or f"argument_{i}" for i, s in enumerate(specs)]
+        self.structured_outputs = outputs
+
+    @property
+    def _body(self):
+        function = self._function
+        if function._body is None:
+            known = [None] * (len(function.definition.signature.input_arg) - len(self._captured))
+            handles = [*known, *(t._handle_data for t in self._captured)]
+            function._body = body_of(function.definition, function._library, handle_data=handles)
+            specs = [s for s in nest.flatten(self.structured_outputs) if s is not None]
+            for tensor, spec in zip(function._body.outputs, specs, strict=True):
+                tensor.set_shape(spec.shape)
+        return function._body
+
+    graph = property(lambda self: self._body.graph)
+    inputs = property(lambda self: self._body.inputs)
+    outputs = property(lambda self: self._body.outputs)
+    variables = property(lambda self: [v for v in self._holders if isinstance(v, Variable)])
+
+    @property
+    def structured_input_signature(self):
+        return self._arguments[0]
+
+    def __call__(self, *args, **kwargs):
+        values = [*nest.flatten(args, expand_composites=True)]
+        missing = self._argument_names[len(values) :]
+        if set(kwargs) != set(missing):
+            raise TypeError(f"Expected argument names {missing} but got values for {sorted(kwargs)}.")
+        values += [kwargs[name] for name in missing]
+        from everflow.framework.conversion import convert_to_tensor
+
+        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.inputs)])
+
+    def _call_flat(self, tensors):
+        for variable in self.variables:
+            tapes.variable_accessed(variable)
+        self._function.add_to_graph(get_default_graph())
+        outputs = self.outputs
+        found = call(self._function, [*tensors, *self._captured], outputs)
+        held = iter(found if outputs else ())
+        return nest.map_structure(lambda spec: None if spec is None else next(held), self.structured_outputs)
+
+
+class LoadedFunction(Function):
+    """A `tf.function` that came from a file: there is no Python any more, only its traces."""
+
+    def __init__(self, argspec, is_method, input_signature, concretes):
+        def loaded(*args, **kwargs):
+            raise NotImplementedError("A function that was loaded from a SavedModel can't be traced anew.")
+
+        loaded.__signature__ = _python_signature(argspec, is_method)
+        super().__init__(loaded, input_signature, autograph=False)
+        self._concretes = concretes
+        self._traces[get_default_graph()] = dict(enumerate(concretes))
+
+    def _check_signature(self):
+        """It was checked when the function was saved."""
+
+    def _trace_for(self, flat, structure):
+        for concrete in self._concretes:
+            expected, wanted = concrete._arguments
+            if self._input_signature is not None or _is_same_structure(structure, expected) and _fit(flat, wanted):
+                return concrete
+        options = "\n".join(f"  {concrete.structured_input_signature}" for concrete in self._concretes)
+        raise ValueError(
+            f"Could not find matching function to call loaded from the SavedModel. Got:\n  {structure}\nExpected these arguments to match one of "
+            f"the following {len(self._concretes)} option(s):\n{options}"
+        )
+
+
+def _is_same_structure(one, other):
+    try:
+        nest.assert_same_structure(one, other)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _fit(given, wanted):
+    """Whether arguments are those that a function was traced for."""
+    for value, expected in zip(given, wanted, strict=True):
+        if isinstance(expected, TensorSpec):
+            if not isinstance(value, (Tensor, TensorSpec)) or not expected.is_compatible_with(value):
+                return False
+        elif isinstance(value, (Tensor, TensorSpec)) or type(value) is not type(expected) or value != expected:
+            return False
+    return True
+
+
+def _python_signature(argspec, is_method):
+    """An inspect.Signature of a saved FullArgSpec."""
+    Parameter = inspect.Parameter
+    names = argspec.args[1:] if is_method else argspec.args
+    defaults = list(argspec.defaults or ())
+    without = len(names) - len(defaults)
+    parameters = [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < without else defaults[i - without])
+        for i, name in enumerate(names)
+    ]
+    if argspec.varargs:
+        parameters.append(Parameter(argspec.varargs, Parameter.VAR_POSITIONAL))
+    keyword_defaults = collections.defaultdict(lambda: Parameter.empty, argspec.kwonlydefaults or {})
+    parameters += [Parameter(name, Parameter.KEYWORD_ONLY, default=keyword_defaults[name]) for name in argspec.kwonlyargs]
+    if argspec.varkw:
+        parameters.append(Parameter(argspec.varkw, Parameter.VAR_KEYWORD))
+    return inspect.Signature(parameters)

@@ -1,0 +1,412 @@
+"""`tf.saved_model.save`: an object with its variables and traced functions, as a SavedModel that programs, servers and `load_v2` read.
+
+The file holds a graph of objects (which hang on which, and what each is), the functions' bodies in the library of a meta graph, and in
+that meta graph the signatures, so that loaders that know nothing of objects can serve the model too.
+"""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import os
+
+from everflow.framework import dtypes, nest
+from everflow.framework import raw_ops as raw
+from everflow.framework.graph import Graph
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+from everflow.ops.constants import constant, placeholder
+from everflow.ops.function_gradients import call
+from everflow.ops.grouping import group, no_op
+from everflow.ops.traced_functions import ConcreteFunction, Function
+from everflow.ops.variables import Variable
+from everflow.platform import file_io
+from everflow.protos.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
+from everflow.protos.saved_model_pb2 import SavedModel
+from everflow.protos.saver_pb2 import SaverDef
+from everflow.saved_model import constants, signature_constants, tag_constants
+from everflow.saved_model.signature_def_utils import predict_signature_def
+from everflow.saved_model.structured_values import encode
+from everflow.train.meta_graph import create_meta_graph_def
+from everflow.train.object_checkpoint import ObjectSaver
+from everflow.train.optimizer import Optimizer
+from everflow.train.tracking import ObjectTree, children_of, is_trackable
+
+_INIT_OP = "__saved_model_init_op"
+_ArgSpec = collections.namedtuple("FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"])
+
+
+class SignatureMap(dict):
+    """The signatures of a model: concrete functions by name."""
+
+
+def save(obj, export_dir, signatures=None):
+    """Write an object: its variables, what hangs on it, and its traced functions. `signatures` are what servers may call.
+
+    >>> class Adder(tf.Module):
+    ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    ...     def add(self, x):
+    ...         return x + 1.0
+    >>> tf.saved_model.save(Adder(), "export")
+    """
+    if not is_trackable(obj):
+        raise ValueError(f"Expected a Trackable object for export, got {obj}.")
+    objects = SavedObjects(obj, signatures)
+    variables = os.path.join(os.fspath(export_dir), constants.VARIABLES_DIRECTORY)
+    file_io.recursive_create_dir(variables)
+    ObjectSaver(obj, objects.objects_on).write(os.path.join(variables, constants.VARIABLES_FILENAME))
+    model = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
+    model.meta_graphs.add().CopyFrom(_meta_graph(objects))
+    path = os.path.join(os.fspath(export_dir), constants.SAVED_MODEL_FILENAME_PB)
+    file_io.atomic_write_string_to_file(path, model.SerializeToString(deterministic=True))
+
+
+# --- the graph of objects ----------------------------------------------------------------------
+
+
+class SavedObjects:
+    """All that is saved, with a number for each: objects breadth first and slots, as in a checkpoint, then functions and captured constants."""
+
+    def __init__(self, root, signatures):
+        self._branches = {}  # object's id → [(name, object)], asked for once
+        functions = {name: f for name, f in self.branches(root) if isinstance(f, (Function, ConcreteFunction))}
+        chosen = _chosen_signatures(signatures, functions)
+        self.signatures = SignatureMap({name: _signature_function(f) for name, f in chosen.items()})
+        self._branches[id(root)].append(("signatures", self.signatures))
+        self.tree = ObjectTree(root, self.objects_on)
+        self.objects = list(self.tree.objects)
+        self._ids = {id(thing): i for i, thing in enumerate(self.objects)}
+        for thing in self.tree.objects:
+            for _, child in self.branches(thing):
+                if id(child) not in self._ids:
+                    self._join(child)
+        self._by_handle = {v.handle: i for i, v in enumerate(self.objects) if isinstance(v, Variable) and hasattr(v, "handle")}
+        self.constants = []  # captured tensors
+        for thing in list(self.objects):
+            for concrete in concrete_functions(thing):
+                for tensor in concrete.captured_inputs:
+                    self._note_captured(tensor)
+
+    def _join(self, thing):
+        self._ids[id(thing)] = len(self.objects)
+        self.objects.append(thing)
+
+    def branches(self, thing):
+        """[(name, object)] that hang on an object in the file."""
+        if id(thing) not in self._branches:
+            self._branches[id(thing)] = _branches(thing)
+        return self._branches[id(thing)]
+
+    def objects_on(self, thing):
+        """What hangs on an object, without its functions."""
+        return [(name, child) for name, child in self.branches(thing) if not isinstance(child, (Function, ConcreteFunction))]
+
+    def _note_captured(self, tensor):
+        if tensor in self._by_handle:
+            return
+        if tensor.dtype == dtypes.resource or not (tensor.is_eager or tensor.op.type == "Const"):
+            raise AssertionError(
+                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}. TensorFlow objects (e.g. tf.Variable) captured by "
+                "functions must be tracked by assigning them to an attribute of a tracked object or assigned to an attribute of the main object directly."
+            )
+        if id(tensor) not in self._ids:
+            self._join(tensor)
+            self.constants.append(tensor)
+
+    def number_of_captured(self, tensor):
+        """The number of the object that a captured tensor belongs to."""
+        return self._by_handle[tensor] if tensor in self._by_handle else self._ids[id(tensor)]
+
+    def proto(self, into, constant_names):
+        """Write the graph of objects; `constant_names` are the nodes of captured tensors."""
+        for thing in self.objects:
+            node = into.nodes.add()
+            for name, child in self.branches(thing):
+                node.children.add(node_id=self._ids[id(child)], local_name=name)
+            _describe(node, thing, constant_names)
+            for concrete in concrete_functions(thing):
+                self._write_function(into.concrete_functions[concrete.name.decode()], concrete)
+        for optimizer, variable, name, slot in self.tree.slots:
+            into.nodes[optimizer].slot_variables.add(original_variable_node_id=variable, slot_name=name, slot_variable_node_id=slot)
+
+    def _write_function(self, proto, concrete):
+        proto.bound_inputs[:] = [self.number_of_captured(t) for t in concrete.captured_inputs]
+        names = iter(concrete._argument_names)
+        arguments = nest.map_structure(
+            lambda x: TensorSpec(x.shape, x.dtype, x.name or next(names)) if isinstance(x, TensorSpec) else x,
+            concrete.structured_input_signature,
+        )
+        proto.canonicalized_input_signature.CopyFrom(encode(arguments))
+        proto.output_signature.CopyFrom(encode(_output_specs(concrete.structured_outputs)))
+
+
+def _branches(thing):
+    """What hangs on an object in a file: what checkpoints follow, what its class adds (`_saved_branches`), and its traced functions."""
+    functions = (Function, ConcreteFunction)
+    if isinstance(thing, (*functions, Variable)):
+        return []
+    if isinstance(thing, (list, tuple, dict)):
+        items = thing.items() if isinstance(thing, dict) else enumerate(thing)
+        return [(str(name), v) for name, v in items if is_trackable(v) or isinstance(v, (*functions, list, dict))]
+    found = [*children_of(thing), *(thing._saved_branches() if hasattr(thing, "_saved_branches") else ())]
+    names = [n for n in dir(thing) if isinstance(inspect.getattr_static(thing, n, None), functions)]
+    return found + [(name, getattr(thing, name)) for name in names]
+
+
+def _output_specs(structure, path=""):
+    """Results as TensorSpecs that are named by the way to them."""
+
+    def inside(name):
+        return f"{path}/{name}" if path else str(name)
+
+    if isinstance(structure, (Tensor, TensorSpec)):
+        return TensorSpec(structure.shape, structure.dtype.base_dtype, path)
+    if isinstance(structure, dict):
+        return {key: _output_specs(value, inside(key)) for key, value in structure.items()}
+    if isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        return type(structure)(*[_output_specs(v, inside(k)) for k, v in zip(structure._fields, structure, strict=True)])
+    if isinstance(structure, (list, tuple)):
+        return type(structure)([_output_specs(value, inside(i)) for i, value in enumerate(structure)])
+    return None
+
+
+def concrete_functions(thing):
+    """The traces that a saved function stands for."""
+    if isinstance(thing, ConcreteFunction):
+        return [thing]
+    if not isinstance(thing, Function):
+        return []
+    if thing.input_signature is not None:
+        return [thing.get_concrete_function()]
+    return [trace for trace in thing._traces.get(get_default_graph(), {}).values() if isinstance(trace, ConcreteFunction)]
+
+
+def _describe(node, thing, constant_names):
+    """Say in a node what kind of thing it is."""
+    if isinstance(thing, Variable):
+        saved = node.variable
+        saved.dtype, saved.trainable, saved.name = thing.dtype.base_dtype.as_datatype_enum, bool(thing.trainable), thing._shared_name
+        saved.shape.CopyFrom(thing.shape.as_proto())
+        saved.synchronization, saved.aggregation = int(thing.synchronization.value), int(thing.aggregation.value)
+    elif isinstance(thing, Function):
+        node.function.concrete_functions.extend(c.name.decode() for c in concrete_functions(thing))
+        spec = node.function.function_spec
+        spec.is_method = hasattr(thing, "_converted_from")
+        spec.fullargspec.CopyFrom(encode(_argument_spec(thing)))
+        spec.input_signature.CopyFrom(encode(thing.input_signature))
+    elif isinstance(thing, ConcreteFunction):
+        bare = node.bare_concrete_function
+        bare.concrete_function_name = thing.name.decode()
+        bare.argument_keywords.extend(thing._argument_names)
+        bare.allowed_positional_arguments = len(thing._argument_names)
+    elif isinstance(thing, Tensor):
+        node.constant.operation = constant_names[id(thing)]
+    else:
+        user = node.user_object
+        user.identifier, user.metadata = _identity(thing)
+        user.version.producer = user.version.min_consumer = 1
+
+
+def _identity(thing):
+    """(what kind of object a loader is to make, what it needs to know for it)."""
+    if hasattr(thing, "_saved_identity"):
+        return thing._saved_identity()
+    if isinstance(thing, SignatureMap):
+        return "signature_map", ""
+    if isinstance(thing, (list, tuple)):
+        return "trackable_list_wrapper", ""
+    if isinstance(thing, dict):
+        return "trackable_dict_wrapper", ""
+    return ("optimizer" if isinstance(thing, Optimizer) else "_generic_user_object"), ""
+
+
+def _argument_spec(function):
+    parameters = list(function.function_spec.parameters.values())
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    named = {
+        kind: next((p.name for p in parameters if p.kind is kind), None)
+        for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    }
+    return _ArgSpec(
+        args=(["self"] if hasattr(function, "_converted_from") else []) + [p.name for p in positional],
+        varargs=named[inspect.Parameter.VAR_POSITIONAL],
+        varkw=named[inspect.Parameter.VAR_KEYWORD],
+        defaults=tuple(p.default for p in positional if p.default is not p.empty) or None,
+        kwonlyargs=[p.name for p in keywords],
+        kwonlydefaults={p.name: p.default for p in keywords if p.default is not p.empty} or None,
+        annotations={},
+    )
+
+
+# --- signatures --------------------------------------------------------------------------------
+
+
+def _chosen_signatures(signatures, functions):
+    """{name: function}: what the program asks for, or else the object's one function that can be called from outside."""
+    if signatures is None:
+        if "_default_save_signature" in functions:
+            return {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: functions["_default_save_signature"]}
+        usable = [f for f in functions.values() if _is_usable(f)]
+        return {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: usable[0]} if len(usable) == 1 else {}
+    if not isinstance(signatures, dict):
+        signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
+    for name, function in signatures.items():
+        if not isinstance(function, ConcreteFunction) and not (isinstance(function, Function) and function.input_signature is not None):
+            raise ValueError(
+                f"Expected a TensorFlow function to generate a signature for, but got {function}. Only `tf.functions` with an input signature "
+                "or concrete functions can be used as a signature."
+            )
+        _outputs_by_name(_concrete(function).structured_outputs, name)
+    return signatures
+
+
+def _is_usable(function):
+    if isinstance(function, Function) and function.input_signature is None:
+        return False
+    try:
+        _outputs_by_name(_concrete(function).structured_outputs, "")
+    except ValueError:
+        return False
+    return True
+
+
+def _concrete(function):
+    return function.get_concrete_function() if isinstance(function, Function) else function
+
+
+def _outputs_by_name(outputs, signature):
+    """A function's results as {name: tensor}: a dict as it is, others numbered."""
+    named = (
+        outputs
+        if isinstance(outputs, dict)
+        else {f"output_{i}": x for i, x in enumerate(outputs if isinstance(outputs, (list, tuple)) else [outputs])}
+    )
+    for name, tensor in named.items():
+        if not isinstance(tensor, (Tensor, TensorSpec)) or not isinstance(name, str):
+            raise ValueError(
+                f"Got a dictionary or sequence containing a non-Tensor value {tensor} for key {name!r} in the output of the function that is to be "
+                f"the signature {signature!r}. Outputs for functions used as signatures must be single Tensors, sequences of Tensors, or dictionaries from string to Tensor."
+            )
+    return named
+
+
+def _signature_function(function):
+    """A concrete function of named tensors that gives named tensors, as servers call it."""
+    inner = _concrete(function)
+    names = [spec.name or given for spec, given in zip(_tensor_specs(inner), inner._argument_names, strict=True)]
+
+    def signature_wrapper(**kwargs):
+        return dict(_outputs_by_name(inner._call_flat([kwargs[name] for name in names]), ""))
+
+    specs = {name: TensorSpec(s.shape, s.dtype, name) for name, s in zip(names, _tensor_specs(inner), strict=True)}
+    return Function(signature_wrapper, autograph=False).get_concrete_function(**specs)
+
+
+def _tensor_specs(concrete):
+    return [x for x in nest.flatten(concrete.structured_input_signature) if isinstance(x, TensorSpec)]
+
+
+# --- the meta graph ----------------------------------------------------------------------------
+
+
+def _meta_graph(objects) -> MetaGraphDef:
+    """The graph that loaders without objects use: variables, constants, signatures, saving and restoring, and the library."""
+    graph = Graph()
+    concretes = {c.name: c for thing in objects.objects for c in concrete_functions(thing)}
+    with graph.as_default():
+        handles, names = {}, {}
+        for number, variable in enumerate(objects.objects):
+            if isinstance(variable, Variable):
+                handles[number] = _VariableNode(variable)
+        for tensor in objects.constants:
+            made = constant(tensor.numpy() if tensor.is_eager else tensor.op.attrs["value"].array, dtype=tensor.dtype)
+            handles[objects.number_of_captured(tensor)] = made
+            names[id(tensor)] = made.op.name
+        init = no_op()
+        for concrete in concretes.values():
+            concrete.add_to_graph(graph)
+        signatures = {name: _signature_call(name, concrete, objects, handles) for name, concrete in objects.signatures.items()}
+        saver = _saver_nodes(objects, handles)
+        meta = create_meta_graph_def(graph=graph, saver_def=saver)
+    meta.meta_info_def.tags.append(tag_constants.SERVING)
+    for name, signature in signatures.items():
+        meta.signature_def[name].CopyFrom(signature)
+    meta.signature_def[_INIT_OP].CopyFrom(
+        SignatureDef(outputs={_INIT_OP: TensorInfo(name=init.name, tensor_shape=TensorShape(None).as_proto())})
+    )
+    meta.collection_def[constants.MAIN_OP_KEY].node_list.value.append(init.name)
+    _keep_called(meta.graph_def.library, concretes)
+    for definition in meta.graph_def.library.function:
+        if definition.signature.name.encode() in concretes:
+            shapes = [t.shape.as_proto() for t in concretes[definition.signature.name.encode()].inputs]
+            definition.attr["_input_shapes"].list.shape.extend(shapes)
+    objects.proto(meta.object_graph_def, names)
+    return meta
+
+
+class _VariableNode:
+    """A variable in the meta graph: its handle and its read."""
+
+    def __init__(self, variable):
+        # Two variables of one name are two here as well.
+        name = get_default_graph().unique_name(variable._shared_name, mark_as_used=False)
+        self.dtype = variable.dtype.base_dtype
+        self.handle = raw.VarHandleOp(shape=variable.shape, dtype=self.dtype, shared_name=name, name=name)
+        with name_scope(self.handle.op.name + "/Read/"):
+            self.value = raw.ReadVariableOp(resource=self.handle, dtype=self.dtype)
+
+
+def _signature_call(name, concrete, objects, handles):
+    inputs = {
+        argument: placeholder(spec.dtype, spec.shape, name=f"{name}_{argument}")
+        for argument, spec in zip(concrete._argument_names, _tensor_specs(concrete), strict=True)
+    }
+    captured = [handles[objects.number_of_captured(t)] for t in concrete.captured_inputs]
+    values = [*inputs.values(), *(c.handle if isinstance(c, _VariableNode) else c for c in captured)]
+    results = iter(call(concrete._function, values, concrete.outputs))
+    outputs = nest.map_structure(lambda _: next(results), concrete.structured_outputs)
+    if not outputs:
+        raise ValueError(f"The signature {name!r} has no outputs")
+    return predict_signature_def(inputs, outputs) if inputs else _signature_without_inputs(outputs)
+
+
+def _signature_without_inputs(outputs):
+    signature = predict_signature_def(outputs, outputs)
+    signature.inputs.clear()
+    return signature
+
+
+def _saver_nodes(objects, handles):
+    """Nodes that save and restore by the keys of object-based checkpoints; gives the SaverDef that names them."""
+    held = [(key, handles[i]) for i, _, key, _, _ in objects.tree.saveables() if i in handles]
+    path = placeholder(dtypes.string, [], name="saver_filename")
+    if held:
+        names, slices = [key for key, _ in held], [""] * len(held)
+        with control_dependencies([raw.SaveV2(path, names, slices, [node.value for _, node in held])]):
+            saved = raw.Identity(input=path, name="saved")
+        tensors = raw.RestoreV2(path, names, slices, dtypes=[node.dtype for _, node in held])
+        assigned = [raw.AssignVariableOp(resource=node.handle, value=t) for (_, node), t in zip(held, tensors, strict=True)]
+        restored = group(*assigned, name="restored")
+    else:
+        saved, restored = raw.Identity(input=path, name="saved"), no_op(name="restored")
+    return SaverDef(filename_tensor_name=path.name, save_tensor_name=saved.name, restore_op_name=restored.name, version=SaverDef.V2)
+
+
+def _keep_called(library, concretes):
+    """Leave only the functions that are saved, and those they call."""
+    known = {f.signature.name: f for f in library.function}
+    needed, waiting = set(), [name.decode() for name in concretes]
+    while waiting:
+        name = waiting.pop()
+        if name in needed or name not in known:
+            continue
+        needed.add(name)
+        for node in known[name].node_def:
+            for value in node.attr.values():
+                waiting += [f.name for f in [value.func, *value.list.func] if f.name]
+    kept = [f for f in library.function if f.signature.name in needed]
+    del library.function[:]
+    library.function.extend(kept)

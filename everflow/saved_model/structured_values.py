@@ -1,0 +1,72 @@
+"""Signatures and argument lists as files hold them: nested Python values, with TensorSpecs for tensors, as StructuredValue messages."""
+
+from __future__ import annotations
+
+import collections
+
+from everflow.framework import dtypes
+from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
+from everflow.protos.struct_pb2 import StructuredValue
+
+
+def encode(value) -> StructuredValue:
+    """A nested value as a message; ValueError for what a file can't hold."""
+    proto = StructuredValue()
+    if value is None:
+        proto.none_value.SetInParent()
+    elif isinstance(value, bool):
+        proto.bool_value = value
+    elif isinstance(value, int):
+        proto.int64_value = value
+    elif isinstance(value, float):
+        proto.float64_value = value
+    elif isinstance(value, str):
+        proto.string_value = value
+    elif isinstance(value, TensorShape):
+        proto.tensor_shape_value.CopyFrom(value.as_proto())
+    elif isinstance(value, dtypes.DType):
+        proto.tensor_dtype_value = value.as_datatype_enum
+    elif isinstance(value, TensorSpec):
+        spec = proto.tensor_spec_value
+        spec.name, spec.dtype = value.name or "", value.dtype.as_datatype_enum
+        spec.shape.CopyFrom(value.shape.as_proto())
+    elif isinstance(value, dict):
+        proto.dict_value.SetInParent()
+        for key, item in value.items():
+            proto.dict_value.fields[str(key)].CopyFrom(encode(item))
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        proto.named_tuple_value.name = type(value).__name__
+        for key, item in zip(value._fields, value, strict=True):
+            proto.named_tuple_value.values.add(key=key).value.CopyFrom(encode(item))
+    elif isinstance(value, (list, tuple)):
+        held = proto.tuple_value if isinstance(value, tuple) else proto.list_value
+        held.SetInParent()
+        held.values.extend(encode(item) for item in value)
+    else:
+        raise ValueError(f"A SavedModel can't hold {value!r} as part of a function's arguments or results.")
+    return proto
+
+
+def decode(proto: StructuredValue):
+    """The nested value that a message holds."""
+    kind = proto.WhichOneof("kind")
+    if kind in (None, "none_value"):
+        return None
+    held = getattr(proto, kind)
+    if kind == "tensor_shape_value":
+        return TensorShape(held)
+    if kind == "tensor_dtype_value":
+        return dtypes.as_dtype(held)
+    if kind == "tensor_spec_value":
+        return TensorSpec(TensorShape(held.shape), dtypes.as_dtype(held.dtype), held.name or None)
+    if kind == "dict_value":
+        return {key: decode(item) for key, item in held.fields.items()}
+    if kind == "named_tuple_value":
+        return collections.namedtuple(held.name, [pair.key for pair in held.values])(*[decode(pair.value) for pair in held.values])
+    if kind in ("list_value", "tuple_value"):
+        values = [decode(item) for item in held.values]
+        return tuple(values) if kind == "tuple_value" else values
+    if kind == "type_spec_value":
+        raise NotImplementedError(f"Functions on values of type {held.type_spec_class_name or held.type_spec_class} can't be loaded yet.")
+    return held
