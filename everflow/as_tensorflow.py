@@ -38,10 +38,17 @@ python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
 python.compat         compat v2_compat                   : compat .
 
+python.data           .                                  : data
 python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.*
 python.data.util      nest                               : framework.nest
 python.data.experimental ops                             : data.experimental
+python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
+                      optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
+                      take_while_ops threadpool unique writers : data.experimental data.*
+python.compiler       xla                                : xla
+python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla
+python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
@@ -128,7 +135,7 @@ python.lib.io         tf_record python_io                : python_io io
 
 python.ops            array_ops                          : . ops.array* ops.constants sparse quantization
 python.ops            math_ops                           : . math linalg ops.math* ops.array*
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn*
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn* ops.inner_names
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* ops.grouping
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.*
 python.ops            check_ops                          : debugging . ops.check*
@@ -138,18 +145,20 @@ python.ops            confusion_matrix                   : math ops.confusion*
 python.ops            custom_gradient                    : . ops.custom_gradient
 python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
+python.ops            critical_section_ops               : ops.critical_section
+python.ops            batch_ops inplace_ops list_ops sort_ops : . ops.tensor_lists gen_ops
 python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
 python.ops            gradient_checker gradient_checker_v2 : test
 python.ops            image_ops image_ops_impl           : image ops.image*
-python.ops            init_ops init_ops_v2               : . initializers ops.initializers*
+python.ops            init_ops init_ops_v2               : . initializers ops.initializers* ops.inner_names
 python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg*
 python.ops            logging_ops                        : . ops.logging* ops.printing*
 python.ops            lookup_ops                         : lookup ops.lookup* .
 python.ops            losses                             : losses
 python.ops            manip_ops                          : manip .
-python.ops            metrics metrics_impl               : metrics
+python.ops            metrics metrics_impl               : metrics metrics.variables metrics.inner_names
 python.ops            parsing_ops                        : . io ops.parsing*
 python.ops            partitioned_variables              : . ops.partitioned_variables
 python.ops            quantized_ops                      : quantization .
@@ -170,7 +179,8 @@ python.ops            summary_ops summary_op_util        : summary ops.summary*
 python.ops            template                           : . ops.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
 python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
-python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables
+python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables \
+                                                           ops.eager_variable_store ops.inner_names
 python.ops            weights_broadcast_ops              : losses losses.* ops.weights_broadcast
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
                       gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
@@ -190,6 +200,7 @@ python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
 python.platform       googletest test benchmark          : test
 python.platform       resource_loader                    : platform.resource_loader
+python.platform       self_check build_info              : sysconfig version
 python.platform       sysconfig                          : sysconfig
 python.platform       tf_logging                         : platform.logging
 python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
@@ -231,6 +242,7 @@ python.util           nest                               : framework.nest
 python.util           tf_inspect                         : platform.inspection
 python.util           lazy_loader                        : platform.lazy_loader
 python.util           tf_export                          : platform.exports
+python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
 
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
@@ -282,7 +294,7 @@ def _rows() -> dict[str, list[str]]:
 @functools.cache
 def _folders() -> frozenset[str]:
     """Every folder above a path in the table, and those of the messages."""
-    above = {"core.framework", "core.protobuf", "core.util", "core.example", "core.lib.core", "core.profiler"}
+    above = {"core.framework", "core.protobuf", "core.util", "core.example", "core.lib.core", "core.profiler", "core.kernels.boosted_trees"}
     for path in {*_rows(), *above}:
         above.add(path)
         while path := path.rpartition(".")[0]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+__path__: list[str] = []  # so that `from tensorflow.nn.rnn_cell import LSTMCell` looks further
+
 from everflow.ops.array_blocks import depth_to_space, space_to_batch, space_to_depth
 from everflow.ops.math import sigmoid, tanh
 from everflow.ops.nn import (

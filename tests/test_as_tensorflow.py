@@ -105,3 +105,32 @@ def test_a_loaded_tensorflow_is_not_shadowed():
     code = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); import everflow.as_tensorflow"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "already imported" in done.stderr
+
+
+def test_names_from_inside():
+    from tensorflow.contrib.staging import StagingArea
+    from tensorflow.nn.rnn_cell import LSTMCell
+    from tensorflow.python.data import Dataset
+    from tensorflow.python.data.experimental.ops.interleave_ops import parallel_interleave
+    from tensorflow.python.ops.init_ops import _compute_fans
+    from tensorflow.python.ops.metrics_impl import _streaming_confusion_matrix, metric_variable
+    from tensorflow.python.util import all_util, function_utils, tf_contextlib, tf_decorator
+
+    assert LSTMCell is everflow.nn.rnn_cell.LSTMCell and StagingArea is everflow.contrib.staging.StagingArea
+    assert Dataset is everflow.data.Dataset and parallel_interleave is everflow.data.experimental.parallel_interleave
+    assert _compute_fans([3, 3, 4, 8]) == (36, 72)
+    assert (
+        callable(metric_variable) and callable(tf_contextlib.contextmanager) and "StagingArea" in all_util.make_all(StagingArea.__module__)
+    )
+    assert function_utils.fn_args(lambda features, labels, mode=None: 0) == ("features", "labels", "mode")
+    assert function_utils.has_kwargs(lambda **rest: 0) and not function_utils.has_kwargs(len)
+
+    def plain(x):
+        """Says so."""
+
+    wrapped = tf_decorator.make_decorator(plain, lambda x: plain(x))
+    assert wrapped.__doc__ == "Says so." and tf_decorator.unwrap(wrapped) == ([wrapped], plain)
+    with everflow.Graph().as_default(), everflow.Session() as sess:
+        total, update = _streaming_confusion_matrix(everflow.constant([0, 1, 1]), everflow.constant([0, 1, 0]), 2)
+        sess.run(everflow.local_variables_initializer())
+        assert sess.run(update).tolist() == [[1, 0], [1, 1]] and sess.run(total).tolist() == [[1, 0], [1, 1]]

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-
-
-def fn_args(function) -> tuple[str, ...]:
-    """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has bound."""
-    if isinstance(function, functools.partial):
-        names = fn_args(function.func)[len(function.args) :]
-        return tuple(name for name in names if name not in (function.keywords or {}))
-    if not inspect.isroutine(function) and not inspect.isclass(function) and callable(function):
-        function = function.__call__
-    spec = inspect.getfullargspec(inspect.unwrap(function))
-    names = [*spec.args, *spec.kwonlyargs]
-    return tuple(names[1:] if inspect.ismethod(function) else names)
+from everflow.platform.decorators import fn_args
 
 
 def check_model_fn(model_fn, params):

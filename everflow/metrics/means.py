@@ -117,7 +117,7 @@ def percentage_below(values, threshold, weights=None, metrics_collections=None, 
     return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
 
 
-def _confusion_update(labels, predictions, num_classes, weights):
+def confusion_update(labels, predictions, num_classes, weights=None):
     """(the variable that holds the confusion matrix of all batches, the op that adds this one)."""
     total = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
     predictions = math.cast(predictions, dtypes.int64)
@@ -139,7 +139,7 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        total, update_op = _confusion_update(labels, predictions, num_classes, weights)
+        total, update_op = confusion_update(labels, predictions, num_classes, weights)
         over_rows = math.cast(math.reduce_sum(total, 0), dtypes.float32)
         over_columns = math.cast(math.reduce_sum(total, 1), dtypes.float32)
         diagonal = math.cast(array.diag_part(total), dtypes.float32)

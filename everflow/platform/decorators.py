@@ -1,0 +1,92 @@
+"""Small things of tensorflow.python.util that programs import for themselves: decorators and the names of arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+
+
+def make_decorator(target, decorator_func, decorator_name=None, decorator_doc="", decorator_argspec=None):
+    """`decorator_func` with the name and documentation of what it decorates."""
+    del decorator_name, decorator_argspec
+    made = functools.update_wrapper(decorator_func, target)
+    if decorator_doc:
+        made.__doc__ = decorator_doc
+    return made
+
+
+def unwrap(maybe_tf_decorator):
+    """([the decorators], what they decorate)."""
+    around = []
+    while hasattr(maybe_tf_decorator, "__wrapped__"):
+        around.append(maybe_tf_decorator)
+        maybe_tf_decorator = maybe_tf_decorator.__wrapped__
+    return around, maybe_tf_decorator
+
+
+def contextmanager(target):
+    """contextlib.contextmanager."""
+    return contextlib.contextmanager(target)
+
+
+def should_use_result(fn):
+    """Marks functions whose result is easily forgotten. Nothing is said here: the function itself."""
+    return fn
+
+
+must_use_result_or_fatal = should_use_result
+
+
+def keyword_args_only(func):
+    """The function, refusing arguments that come by position."""
+
+    @functools.wraps(func)
+    def by_keyword(*args, **kwargs):
+        if args:
+            raise ValueError(f"The function {func.__name__} only accepts keyword arguments. Do not pass positional arguments: {args}")
+        return func(**kwargs)
+
+    return by_keyword
+
+
+def fn_args(fn) -> tuple[str, ...]:
+    """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has bound."""
+    if isinstance(fn, functools.partial):
+        names = fn_args(fn.func)[len(fn.args) :]
+        return tuple(name for name in names if name not in (fn.keywords or {}))
+    if not inspect.isroutine(fn) and not inspect.isclass(fn) and callable(fn):
+        fn = fn.__call__
+    spec = inspect.getfullargspec(inspect.unwrap(fn))
+    names = [*spec.args, *spec.kwonlyargs]
+    return tuple(names[1:] if inspect.ismethod(fn) else names)
+
+
+def has_kwargs(fn) -> bool:
+    """Whether a callable takes any keyword arguments (`**kwargs`)."""
+    if isinstance(fn, functools.partial):
+        return has_kwargs(fn.func)
+    if not callable(fn):
+        raise TypeError(f"Argument fn should be a callable. Found: {type(fn)}")
+    return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(fn).parameters.values())
+
+
+def get_func_name(func) -> str:
+    """A name to show for a callable."""
+    while isinstance(func, functools.partial):
+        func = func.func
+    if not callable(func):
+        raise ValueError("Argument must be callable")
+    return getattr(inspect.unwrap(func), "__name__", str(type(func)))
+
+
+def make_all(module_name, doc_string_modules=None) -> list[str]:
+    """The public names of a module that is already imported."""
+    del doc_string_modules
+    return sorted(name for name, value in vars(sys.modules[module_name]).items() if name[0] != "_" and not inspect.ismodule(value))
+
+
+def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):
+    """Hides a module's inner names in TensorFlow's tree; here they may stay."""
+    del module_name, allowed_exception_list, doc_string_modules
