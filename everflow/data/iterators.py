@@ -9,7 +9,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.functions import FuncGraph, GraphFunction, call_attr, hashed_name, to_function_def
 from everflow.framework.graph import Graph
-from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import add_to_collection, device, executing_eagerly, get_default_graph, name_scope
+
+# The collection of a graph's iterators.
+_ITERATORS = "iterators"
 
 
 class Iterator:
@@ -22,12 +25,14 @@ class Iterator:
             raise ValueError("iterator_resource and output_types must be given")
         self._element_spec = structure.from_legacy(output_types, output_shapes, output_classes)
         self._string_handle = raw.IteratorToStringHandle(resource_handle=iterator_resource)
+        add_to_collection(_ITERATORS, iterator_resource)
 
     @classmethod
     def _of(cls, resource, initializer, spec):
         made = cls.__new__(cls)
         made._iterator_resource, made._initializer, made._element_spec = resource, initializer, spec
         made._string_handle = raw.IteratorToStringHandle(resource_handle=resource)
+        add_to_collection(_ITERATORS, resource)
         return made
 
     @staticmethod

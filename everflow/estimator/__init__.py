@@ -39,6 +39,7 @@ from everflow.estimator.training import EvalSpec, TrainSpec, train_and_evaluate
 
 # --- ready-made models
 from everflow.estimator.canned.baseline import BaselineClassifier, BaselineEstimator, BaselineRegressor
+from everflow.estimator.canned.boosted_trees import BoostedTreesClassifier, BoostedTreesEstimator, BoostedTreesRegressor
 from everflow.estimator.canned.dnn import DNNClassifier, DNNEstimator, DNNRegressor
 from everflow.estimator.canned.dnn_linear_combined import (
     DNNLinearCombinedClassifier,

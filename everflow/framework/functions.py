@@ -55,8 +55,6 @@ class FuncGraph(Graph):
             if self._capture_by_value:
                 self.captures[tensor] = self._copied(tensor)
                 return self.captures[tensor]
-            if isinstance(self.outer_graph, FuncGraph):
-                self.outer_graph.capture(tensor)
             stand_in = self._placeholder(tensor.dtype.base_dtype, self._capture_name(tensor, consumer), tensor.shape)
             stand_in._handle_data = tensor._handle_data
             self.captures[tensor] = stand_in

@@ -33,6 +33,8 @@ class BodyGraph(FuncGraph):
 
     # Branches and loops in it are functional ops.
     draws_functions = True
+    # Its ops with state run in the order in which they were made, and in any case. Branches in plain graphs leave that to the program.
+    orders_state = True
 
     def __init__(self, name, outer_graph):
         super().__init__(name, outer_graph)

@@ -14,7 +14,7 @@ from everflow.framework import attributes, dtypes, registry
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
-from everflow.framework.functions import call_attr
+from everflow.framework.functions import FuncGraph, call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, device, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array, constants, indexed_slices
@@ -131,6 +131,9 @@ class _Walk:
         # Operation → for each output, the list of gradients that came in, or their sum once the op was visited.
         self.grads: dict = {}
         self.loops = None
+        self.xs: frozenset = frozenset()
+        # Body of a function → {stand-in: the tensor outside}.
+        self.captured: dict = {}
 
     def around(self, op):
         """Where the gradient nodes of `op` are made."""
@@ -139,6 +142,7 @@ class _Walk:
     # --- the walk ----------------------------------------------------------------------------
 
     def run(self, ys, xs, grad_ys, stop_gradients):
+        self.xs = frozenset(xs)
         to_ops = [y.op for y in ys]
         from_ops = [x.op for x in xs]
         pending = self.count_pending(to_ops, from_ops)
@@ -154,7 +158,7 @@ class _Walk:
                 if is_trainable(y):
                     self.add(y, self.loops.ZerosLikeForExit(y))
                     queue.append(y.op)
-        stops = {op for op in from_ops if all(pending[t.op] <= 0 for t in op.inputs)}
+        stops = {op for op in from_ops if all(pending[t.op] <= 0 for t in self.sources(op))}
         stops.update(t.op for t in stop_gradients)
         while queue:
             op = queue.popleft()
@@ -171,17 +175,16 @@ class _Walk:
                 reached.discard(op)
                 between.add(op)
                 ordered.append(op)
-                queue.extend(t.op for t in op.inputs)
+                queue.extend(t.op for t in self.sources(op))
         self.loops = _control_flow().control_flow_state(ordered, between, self.colocate)
         pending = defaultdict(int, dict.fromkeys(ordered, 0))
         for op in ordered:
-            for tensor in op.inputs:
+            for tensor in self.sources(op):
                 if tensor.op in between:
                     pending[tensor.op] += 1
         return pending
 
-    @staticmethod
-    def reached_from(ops):
+    def reached_from(self, ops):
         """All ops that depend on these through values that can have gradients."""
         queue, reached = deque(ops), set()
         while queue:
@@ -191,7 +194,26 @@ class _Walk:
                 for output in op.outputs:
                     if is_trainable(output):
                         queue.extend(output.consumers())
+                        queue.extend(self.consumers_in_bodies(output))
         return reached
+
+    def sources(self, op):
+        """The inputs of an op. In the body of a function, what was captured is the tensor outside, unless gradients of it are asked for."""
+        graph = op.graph
+        if not isinstance(graph, FuncGraph):
+            return op.inputs
+        if graph not in self.captured:
+            self.captured[graph] = {inside: tensor for tensor, inside in graph.captures.items() if inside not in self.xs}
+        outside = self.captured[graph]
+        return [outside.get(t, t) for t in op.inputs]
+
+    def consumers_in_bodies(self, tensor):
+        """Ops of the function that is drawn, and of those around it, that use a tensor of a graph further out."""
+        graph = self.graph
+        while isinstance(graph, FuncGraph):
+            if tensor in graph.captures:
+                yield from graph.captures[tensor].consumers()
+            graph = graph.outer_graph
 
     def visit(self, op, stops):
         """Find the gradients of an op's inputs from those of its outputs."""
@@ -210,7 +232,7 @@ class _Walk:
                 in_grads = self.differentiate(op, function, out_grads)
             else:
                 in_grads = [None] * len(op.inputs)
-            for tensor, grad in zip(op.inputs, in_grads, strict=False):
+            for tensor, grad in zip(self.sources(op), in_grads, strict=False):
                 if grad is not None:
                     self.check_shape(op, tensor, grad)
                     self.add(tensor, grad)
@@ -271,7 +293,7 @@ class _Walk:
     def release(self, op, queue, pending, xs):
         """Count down what the sources of an op's inputs wait for, and queue those that have all."""
         loops = self.loops
-        for tensor in op.inputs:
+        for tensor in self.sources(op):
             source = tensor.op
             pending[source] -= 1
             ready = pending[source] == 0

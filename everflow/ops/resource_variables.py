@@ -358,7 +358,8 @@ class _UnreadVariable(BaseResourceVariable):
         self._parent_op = parent_op
         self._eager_op = variable._eager_op
         self._graph_element = None
-        if not executing_eagerly():
+        # Bodies of functions have a read only where the value is used.
+        if not executing_eagerly() and not get_default_graph().building_function:
             with control_dependencies([parent_op]):
                 self._graph_element = raw.ReadVariableOp(self._handle, dtype=self._dtype)
 

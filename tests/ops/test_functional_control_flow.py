@@ -136,3 +136,37 @@ def test_a_failing_op_in_a_loop_is_told_with_the_users_line(switch):
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as failure:
         session.run(loop, {x: [1.0, 2.0]})
     assert "test_functional_control_flow.py" in str(failure.value) and 'name="growing"' in str(failure.value)
+
+
+def test_branches_that_return_ops_give_what_was_chosen_by():
+    v = tf.Variable(1.0, use_resource=True)
+    p = tf.placeholder(tf.bool, [])
+    chosen = tf.cond(p, lambda: v.assign(2.0).op, tf.no_op)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert not session.run(chosen, {p: False}) and session.run(v) == 1.0
+        assert session.run(chosen, {p: True}) and session.run(v) == 2.0
+
+
+def test_in_a_plain_graph_only_what_a_branch_returns_runs():
+    v = tf.Variable(1.0, use_resource=True)
+
+    def assigning():
+        v.assign(2.0)
+        return tf.constant(3.0)
+
+    chosen = tf.cond(tf.placeholder_with_default(True, []), assigning, lambda: tf.constant(4.0))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(chosen) == 3.0 and session.run(v) == 1.0
+
+
+def test_second_derivatives_within_a_branch_go_through_what_it_captured():
+    x = tf.placeholder(tf.float32, [])
+    y = tf.sin(x) * x
+
+    def second():
+        return tf.gradients(tf.gradients(y, x)[0], x)[0]
+
+    found = tf.cond(tf.placeholder_with_default(True, []), second, lambda: tf.constant(0.0))
+    assert run(found, {x: 0.5}) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5), rel=1e-6)

@@ -98,8 +98,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                 raise ValueError(f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, {f.dtype.name}")
         merges = [merge([f, t])[0] for f, t in zip(flat_false, flat_true)]
         merges = with_flows_of(nest.flatten(original_true, expand_composites=True), merges)
-        add_to_collection(GraphKeys.COND_CONTEXT, context_true)
-        add_to_collection(GraphKeys.COND_CONTEXT, context_false)
+        # A context has those inside it with it.
+        if context_true.outer_context is None:
+            add_to_collection(GraphKeys.COND_CONTEXT, context_true)
+            add_to_collection(GraphKeys.COND_CONTEXT, context_false)
         merges = nest.pack_sequence_as(original_true, merges, expand_composites=True)
         return merges if strict else _unpack_singleton(merges)
 

@@ -12,7 +12,6 @@ from everflow.framework.operation import Operation
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
-from everflow.ops.constants import constant
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
@@ -21,7 +20,7 @@ from everflow.ops.tensor_array import flow_of, with_flows_of
 
 def functional_cond(pred, true_fn, false_fn, scope):
     """What the chosen branch returns, as outputs of an `If`; `scope` is its name with a slash."""
-    branches = [_Branch(true_fn, scope, "true"), _Branch(false_fn, scope, "false")]
+    branches = [_Branch(true_fn, pred, scope, "true"), _Branch(false_fn, pred, scope, "false")]
     return _chosen(pred, branches, scope, "true_fn and false_fn arguments to tf.cond")
 
 
@@ -39,7 +38,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         branch_index = convert_to_tensor(branch_index, name="branch_index")
         if branch_index.dtype.base_dtype != dtypes.int32:
             raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
-        branches = [_Branch(function, scope, f"branch{i}") for i, function in enumerate(functions)]
+        branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
         result = _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case")
         return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
 
@@ -89,26 +88,26 @@ def _common_shapes(results):
 class _Branch:
     """One branch: its body, and what its function returned."""
 
-    def __init__(self, function, scope, which):
+    def __init__(self, function, selector, scope, which):
         self.name = unique_name(f"{scope}{which}".replace("/", "_"))
-        self.graph = graph = BodyGraph(self.name, get_default_graph())
+        outer = get_default_graph()
+        self.graph = graph = BodyGraph(self.name, outer)
+        graph.orders_state = getattr(outer, "orders_state", False)
+        self.selector = selector
         with graph.as_default():
             self.original = function()
             if self.original is None:
                 raise ValueError(f"{which}_fn must have a return value.")
-            flat = nest.flatten(self.original, expand_composites=True)
-            # Where there are only ops, nothing is returned: a call runs them.
-            if all(isinstance(x, Operation) for x in flat):
-                self.structure, self.outputs, only = [], [], flat
-            else:
-                self.outputs = [self.result(x) for x in flat]
-                self.structure, only = nest.pack_sequence_as(self.original, self.outputs, expand_composites=True), []
-            graph.controls = list(dict.fromkeys([*order_stateful_ops(graph), *only]))
+            self.outputs = [self.result(x) for x in nest.flatten(self.original, expand_composites=True)]
+            self.structure = nest.pack_sequence_as(self.original, self.outputs, expand_composites=True)
+            if graph.orders_state:
+                graph.controls = order_stateful_ops(graph)
 
     def result(self, value):
         if isinstance(value, Operation):
+            # An op has no value: what was chosen by stands for its having run.
             with control_dependencies([value]):
-                return constant(True)
+                return array.identity(self.selector)
         return self.graph.capture(convert_to_tensor(flow_of(value)))
 
     def define(self, captured):
