@@ -29,7 +29,7 @@ class StructuredFunction:
         self._function = function
         self.input_structure = input_structure
         if not callable(function):
-            raise TypeError(f"The function passed to {transformation} is not callable: {function!r}")
+            raise ValueError(f"The function passed to {transformation} is not callable: {function!r}")
         graph = get_default_graph()
         name = f"{transformation.replace('()', '').replace('.', '_')}_{_name_of(function)}"
         body = BodyGraph(name, graph)

@@ -80,7 +80,7 @@ class BundleWriter:
         if key in self._entries:
             raise InvalidArgumentError(None, None, f"Adding duplicate key: {key.decode(errors='replace')}")
         dtype = dtype or dtypes.as_dtype(array.dtype)
-        if dtype is dtypes.string:
+        if dtype in (dtypes.string, dtypes.variant):  # a variant that can be saved comes as its bytes
             size, crc = self._write_strings(array)
         elif dtype.is_numpy_compatible:
             view = memoryview(_plain(array).reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
@@ -303,7 +303,7 @@ class BundleReader:
                 None, None, f"{path}: tensor {name} lies at bytes {entry.offset} to {entry.offset + entry.size} of a file with {len(data)}"
             )
         raw = memoryview(data)[entry.offset : entry.offset + entry.size]
-        if dtype is dtypes.string:
+        if dtype in (dtypes.string, dtypes.variant):
             return self._load_strings(bytes(raw), entry, shape, name, path)
         numpy_dtype = np.dtype(dtype.as_numpy_dtype)
         if any(s < 0 for s in shape) or int(np.prod(shape, dtype=object)) * numpy_dtype.itemsize != entry.size:

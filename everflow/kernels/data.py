@@ -6,6 +6,7 @@ not a generator since an iteration goes on after an error: the next call gives t
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -25,25 +26,37 @@ class End(Exception):
 class Iteration:
     """What all datasets below one iterator share: the run that asks at this moment, and whether passes may be fused."""
 
-    def __init__(self, step=None, fuse=False):
+    def __init__(self, step=None, fuse=False, noted_seeds=()):
         self.step = step
         self.fuse = fuse
         self._functions: dict[str, Callable] = {}
+        self._noted = deque(noted_seeds)
+        self.seeds: list[tuple[int, int]] = []
+
+    def seeds_of(self, draw: Callable[[], tuple[int, int]]) -> tuple[int, int]:
+        """Seeds for one of its random streams, which it notes; where it repeats an earlier iteration, that one's."""
+        self.seeds.append(tuple(self._noted.popleft()) if self._noted else draw())
+        return self.seeds[-1]
 
     def function(self, session, attr) -> Callable:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
         found = self._functions.get(attr.name)
         if found is None:
-            found = self._functions[attr.name] = session.function(attr, fresh=_draws(session.graph, attr.name))
+            draws = any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
+            found = self._functions[attr.name] = session.function(attr, fresh=draws)
         return found
 
+    def stateful_op(self, session) -> str | None:
+        """The type of an op in its functions that keeps state of its own, if there is one."""
+        return next((op.type for name in self._functions for op in _stateful_ops(session.graph, name)), None)
 
-def _draws(graph, name) -> bool:
-    """Whether a function of the graph has random ops."""
+
+def _stateful_ops(graph, name) -> list:
+    """The ops of a graph's function that keep state from call to call: random ops, Python functions."""
     function = graph._functions[name]
     inputs, outputs = function.body_tensors()
     bodies = {t.graph for t in [*inputs, *outputs]}
-    return any("seed" in op.attrs and op.definition.is_stateful for body in bodies for op in body.get_operations())
+    return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
 
 
 class Dataset:

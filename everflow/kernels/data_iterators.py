@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
 
 import numpy as np
 import torch
 
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from everflow.framework.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError, OutOfRangeError
 from everflow.kernels.data import End, Iteration
 from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import kernel
 
 KIND = "iterator"
 HANDLES = "iterator handle"
+_INITIALIZE = ". Ensure that you have run the initializer operation for this iterator before getting the next element."
 
 
 class IteratorResource:
@@ -23,12 +26,15 @@ class IteratorResource:
         self.name = name
         self._factory = factory
         self._lock = threading.RLock()
+        self._dataset = None
         self._iteration = None
         self._following = None
+        self._asked = 0
 
-    def begin(self, dataset, step):
+    def begin(self, dataset, step, noted_seeds=()):
         with self._lock:
-            self._iteration = Iteration(step)
+            self._dataset, self._asked = dataset, 0
+            self._iteration = Iteration(step, noted_seeds=noted_seeds)
             self._following = dataset.start(self._iteration)
 
     def get_next(self, step):
@@ -39,15 +45,42 @@ class IteratorResource:
                     raise FailedPreconditionError(
                         None,
                         None,
-                        "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
-                        "operation for this iterator before getting the next element.",
+                        f"GetNext() failed because the iterator has not been initialized{_INITIALIZE}",
                     )
                 self.begin(self._factory(step), step)
             self._iteration.step = step
+            self._asked += 1
             try:
                 return list(self._following())
             finally:
                 self._iteration.step = None
+
+    def state(self, session) -> bytes:
+        """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
+        with self._lock:
+            if self._following is None:
+                raise FailedPreconditionError(None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}")
+            stateful = self._iteration.stateful_op(session)
+            if stateful is not None:
+                raise FailedPreconditionError(None, None, f"{stateful} is stateful.")
+            return json.dumps({"asked": self._asked, "seeds": self._iteration.seeds}).encode()
+
+    def restore(self, state: bytes, step):
+        """Go to where another iteration over the same dataset was, by asking for what it had been asked for."""
+        with self._lock:
+            if self._dataset is None and self._factory is not None:
+                self.begin(self._factory(step), step)
+            if self._dataset is None:
+                raise FailedPreconditionError(None, None, f"Restore() failed because the iterator has not been initialized{_INITIALIZE}")
+            try:
+                found = json.loads(state)
+                asked, seeds = int(found["asked"]), [(int(a), int(b)) for a, b in found["seeds"]]
+            except (ValueError, KeyError, TypeError) as e:
+                raise DataLossError(None, None, "the state of an iterator was not written by Everflow, or is damaged") from e
+            self.begin(self._dataset, step, seeds)
+            for _ in range(asked):
+                with contextlib.suppress(End, OpError):  # what failed then fails again
+                    self.get_next(step)
 
 
 @kernel("Iterator", "IteratorV2", once=True)
@@ -82,6 +115,16 @@ def one_shot_iterator(*, dataset_factory, node, session, shared_name, container)
 @kernel("MakeIterator")
 def make_iterator(dataset, iterator, *, step):
     iterator.begin(dataset, step)
+
+
+@kernel("SerializeIterator")
+def serialize_iterator(resource_handle, *, session):
+    return np.array(resource_handle.state(session), object)
+
+
+@kernel("DeserializeIterator")
+def deserialize_iterator(resource_handle, serialized, *, step):
+    resource_handle.restore(serialized.item(), step)
 
 
 @kernel("IteratorGetNext", "IteratorGetNextSync")

@@ -92,23 +92,32 @@ def _checked(buffer_size) -> int:
 
 
 def _repeated(input_dataset, size, seed, seed2, count):
-    return Dataset(lambda iteration: _shuffled(input_dataset, size, lambda: Words(seed, seed2), count, iteration))
+    def start(iteration):
+        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration)
+
+    return Dataset(start)
+
+
+def _chosen(seed: int, seed2: int) -> tuple[int, int]:
+    """The seeds themselves, or some by chance where none were given."""
+    chance = Words(0, 0)
+    return (seed, seed2) if seed or seed2 else (chance(), chance())
 
 
 @kernel("ShuffleDataset")
 def shuffle_dataset(input_dataset, buffer_size, seed, seed2, *, reshuffle_each_iteration):
     size, seed, seed2 = _checked(buffer_size), int(seed), int(seed2)
     if not reshuffle_each_iteration:
-        if seed == 0 and seed2 == 0:
-            chance = Words(0, 0)
-            seed, seed2 = chance(), chance()
-        return Dataset(
-            lambda iteration: _shuffled(input_dataset, size, lambda: Words(seed, seed2), 1, iteration), input_dataset.cardinality
-        )
+        chosen = _chosen(seed, seed2)
+
+        def again(iteration):
+            return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
+
+        return Dataset(again, input_dataset.cardinality)
     seeds = Words(seed, seed2)
 
     def start(iteration):
-        return _shuffled(input_dataset, size, lambda: Words(seeds(), seeds()), 1, iteration)
+        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration)
 
     return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, seed, seed2, count))
 
@@ -121,7 +130,7 @@ def shuffle_and_repeat_dataset(input_dataset, buffer_size, seed, seed2, count):
 @kernel("RandomDataset", "ExperimentalRandomDataset")
 def random_dataset(seed, seed2):
     def start(iteration):
-        draw = Words(int(seed), int(seed2))
+        draw = Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
         return lambda: (torch.tensor(draw()),)
 
     return Dataset(start, -1)

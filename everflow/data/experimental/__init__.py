@@ -5,7 +5,9 @@
 
 from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window
 from everflow.data.experimental.readers import CsvDatasetV1 as CsvDataset
+from everflow.data.experimental.readers import SqlDatasetV1 as SqlDataset
 from everflow.data.experimental.readers import make_batched_features_dataset, make_csv_dataset, parse_example_dataset
+from everflow.data.experimental.resampling import rejection_resample
 from everflow.data.experimental.sources import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
@@ -52,3 +54,18 @@ from everflow.data.options import (
 )
 from everflow.data.structure import DatasetSpec as DatasetStructure
 from everflow.framework.type_specs import TypeSpec as Structure
+
+# They are built on tf.train, which itself is built on datasets: loaded when they are asked for.
+_ON_TRAIN = ("CheckpointInputPipelineHook", "make_saveable_from_iterator")
+
+
+def __getattr__(name):
+    if name in _ON_TRAIN:
+        from everflow.data.experimental import saving
+
+        return getattr(saving, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_ON_TRAIN])

@@ -15,7 +15,7 @@ from everflow.data.experimental.sources import AUTOTUNE
 from everflow.data.experimental.transformations import ignore_errors as ignoring
 from everflow.data.experimental.transformations import parallel_interleave
 from everflow.data.files import TFRecordDatasetV1, optional_tensor
-from everflow.framework import dtypes
+from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -235,6 +235,23 @@ def _fits(text, kind) -> bool:
         return not np.isfinite(value) or kind is dtypes.float64 or abs(value) <= dtypes.float32.max
     except ValueError:
         return False
+
+
+# --- databases ---------------------------------------------------------------------------------
+
+
+class SqlDatasetV1(Dataset):
+    """The rows that a query on a SQLite database gives, as tuples.
+
+    >>> tf.data.experimental.SqlDataset("sqlite", "people.db", "SELECT name, age FROM people", (tf.string, tf.int32))
+    """
+
+    def __init__(self, driver_name, data_source_name, query, output_types):
+        texts = {"driver_name": driver_name, "data_source_name": data_source_name, "query": query}
+        tensors = {name: convert_to_tensor(value, dtypes.string, name=name) for name, value in texts.items()}
+        spec = nest.map_structure(lambda dtype: TensorSpec([], dtype), output_types)
+        dataset = made(raw.SqlDataset, spec, **tensors)
+        self._begin(dataset._variant_tensor, dataset.element_spec)
 
 
 # --- examples ----------------------------------------------------------------------------------

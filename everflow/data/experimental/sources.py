@@ -85,12 +85,12 @@ def _multinomial(logits, seed) -> Tensor:
 
 def _drawn_by(weights, seed):
     """Indices drawn by weights that change from element to element."""
-    logits = weights.map(lambda *p: math.log(*p, name="logits"))
+    logits = weights.map(lambda *p: math.log(p, name="logits"))
 
     def select_dataset_varying_logits(logits, seed):
         return array.squeeze(_multinomial(logits, seed), axis=[0, 1])
 
-    pairs = Dataset.zip((logits.map(lambda p: array.expand_dims(p, 0)), RandomDatasetV1(seed).batch(2)))
+    pairs = Dataset.zip((logits, RandomDatasetV1(seed).batch(2)))
     return pairs.map(select_dataset_varying_logits)
 
 

@@ -113,6 +113,9 @@ TAKING = frozenset(
     | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient"}
 )
 
+# Ops of iterators, which come first: an input that has ended should stop the run before anything is changed.
+_ITERATING = frozenset({"MakeIterator", "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})
+
 # --- ordering ------------------------------------------------------------------------------
 
 
@@ -128,6 +131,19 @@ def _waiting_last(items: list) -> list:
     return sorted(items, key=lambda item: any(node.type in TAKING for node in _nodes(item)))
 
 
+def _inputs_first(items: list, sources: dict) -> list:
+    """Items with those in front that bring in elements of datasets, after what they need."""
+    needed = [item for item in items if isinstance(item, Node) and item.type in _ITERATING]
+    if not needed:
+        return items
+    in_front = set(needed)
+    while needed:
+        fresh = sources[needed.pop()] - in_front
+        in_front |= fresh
+        needed += fresh
+    return sorted(items, key=lambda item: item not in in_front)
+
+
 def _created(items: list, depth: int, found: Structure, accesses):
     place = {item: i for i, item in enumerate(items)}
     return _topological(items, {item: _item_sources(item, depth, found, place) for item in items}), 0
@@ -137,6 +153,8 @@ def _order(items: list, depth: int, found: Structure, accesses):
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     sources = {item: _item_sources(item, depth, found, place) for item in items}
+    items = _inputs_first(items, sources)
+    place = {item: i for i, item in enumerate(items)}
     _one_at_a_time(items, sources)
     waiting = {item: len(needed) for item, needed in sources.items()}
     followers: dict = {item: [] for item in items}

@@ -1,0 +1,80 @@
+"""Iterators in checkpoints, so that training goes on where its input had come to."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.scopes import get_collection
+from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.train.checkpoint_state import latest_checkpoint
+from everflow.train.global_step import get_or_create_global_step
+from everflow.train.hooks import SecondOrStepTimer
+from everflow.train.saver import Saver
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+class _Saveable(SaveableObject):
+    """An iterator's place in its dataset."""
+
+    def __init__(self, resource):
+        state = raw.SerializeIterator(resource_handle=resource)
+        super().__init__(resource, [SaveSpec(state, "", resource.name + "-state")], resource.name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        with_state = restored_tensors[0]
+        return raw.DeserializeIterator(resource_handle=self.op, serialized=with_state)
+
+
+def make_saveable_from_iterator(iterator):
+    """What a `Saver` needs to save where an iterator is. The iterator must have been initialised when it is restored.
+
+    >>> tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, tf.data.experimental.make_saveable_from_iterator(iterator))
+    """
+    return _Saveable(iterator._iterator_resource)
+
+
+class CheckpointInputPipelineHook(SessionRunHook):
+    """Saves an Estimator's iterators as often as it saves its model, and puts them back when training starts again."""
+
+    def __init__(self, estimator):
+        config = estimator.config
+        several = config.num_worker_replicas > 1
+        worker = f"_{config.task_type}_{config.task_id}" if several else ""
+        self._folder = config.model_dir
+        self._list_name = f"checkpoint_input{worker}"
+        self._path = os.path.join(config.model_dir, f"input{worker}.ckpt")
+        self._keep = config.keep_checkpoint_max
+        self._timer = SecondOrStepTimer(every_secs=config.save_checkpoints_secs, every_steps=config.save_checkpoints_steps)
+        self._started = False
+
+    def begin(self):
+        self._step = get_or_create_global_step()
+        self._started = False
+        self._saver = Saver([_Saveable(resource) for resource in get_collection("iterators")], max_to_keep=self._keep, sharded=True)
+
+    def before_run(self, run_context):
+        if not self._started:
+            # Not when the session is made: iterators are initialised after that.
+            self._started = True
+            saved = latest_checkpoint(self._folder, self._list_name)
+            if saved:
+                self._saver.restore(run_context.session, saved)
+            else:
+                self._save(run_context.session, run_context.session.run(self._step))
+        return SessionRunArgs(self._step)
+
+    def after_run(self, run_context, run_values):
+        if self._timer.should_trigger_for_step(run_values.results + 1):
+            step = run_context.session.run(self._step)
+            if self._timer.should_trigger_for_step(step):
+                self._save(run_context.session, step)
+
+    def end(self, session):
+        step = session.run(self._step)
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+
+    def _save(self, session, step):
+        self._timer.update_last_triggered_step(step)
+        self._saver.save(session, self._path, global_step=step, latest_filename=self._list_name)

@@ -1,0 +1,77 @@
+"""Iterators in checkpoints."""
+
+import pytest
+
+import everflow as tf
+
+
+@pytest.fixture(autouse=True)
+def _own_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def _taken(session, element, count):
+    return [session.run(element) for _ in range(count)]
+
+
+def test_an_iterator_goes_on_where_it_was_saved_in_a_new_session(tmp_path):
+    iterator = tf.data.Dataset.range(10).shuffle(10).repeat().make_initializable_iterator()
+    element = iterator.get_next()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        _taken(session, element, 14)
+        path = saver.save(session, str(tmp_path / "input"))
+        expected = _taken(session, element, 20)
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        saver.restore(session, path)
+        assert _taken(session, element, 20) == expected
+
+
+def test_the_state_is_one_tensor_named_after_the_iterator(tmp_path):
+    iterator = tf.data.Dataset.range(3).make_initializable_iterator()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        path = saver.save(session, str(tmp_path / "input"))
+    assert tf.train.list_variables(path) == [("IteratorV2:0-state", [])]
+
+
+def test_an_iterator_without_a_dataset_has_no_state(tmp_path):
+    iterator = tf.data.Dataset.range(3).make_initializable_iterator()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="has not been initialized"):
+            saver.save(session, str(tmp_path / "input"))
+        session.run(iterator.initializer)
+        path = saver.save(session, str(tmp_path / "input"))
+    with tf.Session() as session, pytest.raises(tf.errors.FailedPreconditionError, match="Restore"):
+        saver.restore(session, path)
+
+
+def test_what_keeps_state_of_its_own_cannot_be_saved(tmp_path):
+    iterator = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([])).make_initializable_iterator()
+    saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="RandomUniform is stateful"):
+            saver.save(session, str(tmp_path / "input"))
+
+
+def test_a_hook_puts_an_estimators_input_back(tmp_path):
+    seen = []
+
+    def model_fn(features, labels, mode):
+        note = tf.py_func(lambda value: (seen.append(int(value)), value)[1], [features], tf.int64)
+        with tf.control_dependencies([note]):
+            step = tf.assign_add(tf.train.get_global_step(), 1)
+        return tf.estimator.EstimatorSpec(mode, loss=tf.constant(0.0), train_op=step)
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path), tf.estimator.RunConfig(save_checkpoints_steps=2))
+    for _ in range(2):
+        estimator.train(lambda: tf.data.Dataset.range(10), steps=3, hooks=[tf.data.experimental.CheckpointInputPipelineHook(estimator)])
+    assert seen == [0, 1, 2, 3, 4, 5]
+    saved = sorted(int(path.suffixes[-2].split("-")[1]) for path in tmp_path.glob("input.ckpt-*.index"))
+    assert saved == [0, 2, 3, 4, 6]
