@@ -17,33 +17,59 @@ from everflow.kernels.registry import kernel
 
 # What a run sets aside of its stream for each candidate, in 32-bit words.
 _RESERVED_WORDS = 2048
-_BLOCKS_AT_ONCE = 64
+_BLOCKS_AT_ONCE = 48
+_RUNS_AHEAD = 16
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
+class Ahead:
+    """The first words of the stretches of a stream that coming runs will reserve: made for several runs, they cost little more than for one."""
+
+    def __init__(self, stretch: int):
+        self._stretch = stretch
+        self._known: dict[int, np.ndarray] = {}
+
+    def first(self, place: Philox) -> np.ndarray:
+        """The words of the first blocks of a stretch."""
+        found = self._known.pop(place.counter, None)
+        if found is None:
+            blocks = np.arange(_RUNS_AHEAD, dtype=np.uint64)[:, None] * np.uint64(self._stretch) + np.arange(
+                _BLOCKS_AT_ONCE, dtype=np.uint64
+            )
+            rows = place.words_at(blocks.ravel()).astype(np.uint64).reshape(_RUNS_AHEAD, -1)
+            found = rows[0]
+            self._known = {place.skipped(i * self._stretch).counter: row for i, row in enumerate(rows) if i}
+        return found
+
+
 class Words:
-    """Single values drawn one after another from a place in a stream."""
+    """Values drawn one after another from a place in a stream; `ready` are the first, where they were made before."""
 
-    def __init__(self, place: Philox):
-        self._place, self._start, self._left = place, 0, []
+    def __init__(self, place: Philox, ready: np.ndarray | None = None):
+        self._place = place
+        self._left = np.empty(0, np.uint64) if ready is None else ready
+        self._start = len(self._left) // 4
+        self._single = self._one_by_one()
 
-    def _make(self, count: int) -> None:
-        """Have at least `count` words ready, the next one last."""
+    def _take(self, count: int) -> np.ndarray:
         while len(self._left) < count:
-            words = self._place.words(_BLOCKS_AT_ONCE, self._start)
-            self._start += _BLOCKS_AT_ONCE
-            self._left = words.ravel()[::-1].tolist() + self._left
+            blocks = max(_BLOCKS_AT_ONCE, -(-count // 4))
+            made = self._place.words(blocks, self._start).ravel().astype(np.uint64)
+            self._start += blocks
+            self._left = np.concatenate([self._left, made]) if len(self._left) else made
+        taken, self._left = self._left[:count], self._left[count:]
+        return taken
+
+    def _one_by_one(self):
+        while True:
+            yield from self._take(4 * _BLOCKS_AT_ONCE).tolist()
 
     def word(self) -> int:
-        if not self._left:
-            self._make(1)
-        return self._left.pop()
+        return next(self._single)
 
     def pairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The next `2 * count` words as two vectors: the first and the second of each pair."""
-        self._make(2 * count)
-        taken = np.array(self._left[-2 * count :][::-1], np.uint64)
-        del self._left[-2 * count :]
+        taken = self._take(2 * count)
         return taken[::2], taken[1::2]
 
     def below(self, limit: int) -> int:
@@ -172,17 +198,23 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
     _check_true(true_classes, num_true)
     if unique and num_sampled > sampler.size:
         raise InvalidArgumentError(None, None, "Sampler's range is too small.")
-    words = Words(stream_of(node, session).reserve(-(-_RESERVED_WORDS * num_sampled // 4)))
+    stretch = -(-_RESERVED_WORDS * num_sampled // 4)
+    ahead = session.own("candidates_ahead", node.name, lambda: Ahead(stretch))
+    place = stream_of(node, session).reserve(stretch)
+    words = Words(place, ahead.first(place))
     chosen: list[int] = []
     seen: set[int] = set()
     tries = 0
+    # Some more than needed are drawn at once; what is left over is forgotten, for the stream's next stretch begins elsewhere.
+    spare = 4 + num_sampled // 4 if unique else 0
     while len(chosen) < num_sampled:
-        drawn = sampler.draws(words, num_sampled - len(chosen))
-        tries += len(drawn)
-        for candidate in drawn:
+        for candidate in sampler.draws(words, num_sampled - len(chosen) + spare):
+            tries += 1
             if not unique or candidate not in seen:
                 seen.add(candidate)
                 chosen.append(candidate)
+                if len(chosen) == num_sampled:
+                    break
     true = true_classes.numpy()
     sampled = np.array(chosen, np.int64)
     results = (

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
+import everflow as tf
 from everflow.kernels import candidate_sampling, ctc, nn_fractional_pooling
 from everflow.kernels.registry import lookup
 from everflow.runtime.state import SessionState
@@ -140,3 +141,15 @@ def test_fractional_pool_windows(pseudo_random, rows):
     pooled, row_bounds, column_bounds = nn_fractional_pooling.fractional_max_pool(x, overlapping=False, **attrs)
     assert row_bounds.tolist() == rows
     assert pooled[0, :, 0, 0].tolist() == [(end - 1) * 13 + column_bounds[1].item() - 1 for end in rows[1:]]
+
+
+@pytest.mark.parametrize("sampler", ["log_uniform_candidate_sampler", "learned_unigram_candidate_sampler"])
+def test_candidates_of_many_runs_do_not_depend_on_how_many_were_made_ahead(sampler, monkeypatch):
+    drawn = []
+    for ahead in (candidate_sampling._RUNS_AHEAD, 1):
+        monkeypatch.setattr(candidate_sampling, "_RUNS_AHEAD", ahead)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            sampled = getattr(tf.nn, sampler)(tf.constant([[1], [2]], tf.int64), 1, 40, True, 100, seed=5)[0]
+            drawn.append([sess.run(sampled).tolist() for _ in range(20)])
+    assert drawn[0] == drawn[1]
+    assert len({tuple(run) for run in drawn[0]}) == 20
