@@ -253,6 +253,7 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
                       contrib.seq2seq contrib.seq2seq.inner_names
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn contrib.rnn.inner_names rnn.inner_names
+contrib.framework.python.ops audio_ops                   : audio gen_ops
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names
 contrib.slim.python.slim nets                            : contrib.slim.nets

@@ -134,3 +134,10 @@ def test_names_from_inside():
         total, update = _streaming_confusion_matrix(everflow.constant([0, 1, 1]), everflow.constant([0, 1, 0]), 2)
         sess.run(everflow.local_variables_initializer())
         assert sess.run(update).tolist() == [[1, 0], [1, 1]] and sess.run(total).tolist() == [[1, 0], [1, 1]]
+
+
+def test_audio_ops_of_the_speech_tutorial():
+    from tensorflow.contrib.framework.python.ops import audio_ops
+
+    assert audio_ops.decode_wav is everflow.audio.decode_wav
+    assert callable(audio_ops.encode_wav) and callable(audio_ops.audio_spectrogram) and callable(audio_ops.mfcc)

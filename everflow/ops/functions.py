@@ -120,7 +120,7 @@ class DefinedFunction:
     def _draw(self):
         body = self._body = FuncGraph(self._given_name or self._func.__name__, get_default_graph(), self._capture_by_value)
         with body.as_default():
-            arguments = [body.add_input(t, n) for t, n in zip(self._input_types, self._argnames)]
+            arguments = [body.add_input(t.base_dtype, n) for t, n in zip(self._input_types, self._argnames)]
             outputs = self._func(*arguments)
             outputs = [] if outputs is None else list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
             if any(o is None for o in outputs):
