@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 import everflow as tf
+from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 from everflow.kernels import candidate_sampling, ctc, nn_fractional_pooling
 from everflow.kernels.registry import lookup
 from everflow.runtime.state import SessionState
