@@ -1,0 +1,231 @@
+"""Which built-in op of TensorFlow Lite an op of TensorFlow becomes: tables for those that only change their name and where their settings lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from everflow.formats import tflite
+from everflow.lite.net import Net
+from everflow.lite.reading import PASSING, name_of
+
+
+class ConverterError(Exception):
+    """A graph that can't be converted to TensorFlow Lite."""
+
+
+@dataclass
+class Source:
+    """An operation of the graph: its type, its name, names of arrays, and its attributes."""
+
+    type: str
+    name: str
+    inputs: list
+    outputs: list
+    attrs: dict
+
+
+Rule = Callable[[Net, Source], None]
+RULES: dict[str, Rule] = {}
+
+
+def lowering(*op_types: str):
+    """Register `fn(net, source)`, which adds the operators that an op of these types becomes."""
+
+    def register(function):
+        RULES.update(dict.fromkeys(op_types, function))
+        return function
+
+    return register
+
+
+# The same inputs and outputs, no options.
+_SAME = {
+    "Abs": "ABS", "Ceil": "CEIL", "Cos": "COS", "Elu": "ELU", "Exp": "EXP", "Floor": "FLOOR", "Log": "LOG", "LogSoftmax": "LOG_SOFTMAX", "Neg": "NEG",
+    "Relu": "RELU", "Relu6": "RELU6", "Round": "ROUND", "Rsqrt": "RSQRT", "Sigmoid": "LOGISTIC", "Sin": "SIN", "Sqrt": "SQRT", "Square": "SQUARE",
+    "Tanh": "TANH", "ZerosLike": "ZEROS_LIKE",
+    "Equal": "EQUAL", "NotEqual": "NOT_EQUAL", "Less": "LESS", "LessEqual": "LESS_EQUAL", "Greater": "GREATER", "GreaterEqual": "GREATER_EQUAL",
+    "LogicalAnd": "LOGICAL_AND", "LogicalOr": "LOGICAL_OR", "LogicalNot": "LOGICAL_NOT",
+    "Pow": "POW", "FloorDiv": "FLOOR_DIV", "FloorMod": "FLOOR_MOD", "Maximum": "MAXIMUM", "Minimum": "MINIMUM",
+    "Fill": "FILL", "Range": "RANGE", "Rank": "RANK", "ReverseV2": "REVERSE_V2", "Select": "SELECT", "Slice": "SLICE",
+    "MatrixDiag": "MATRIX_DIAG", "MatrixSetDiag": "MATRIX_SET_DIAG",
+}  # fmt: skip
+# The same inputs and outputs, options without fields.
+_EMPTY = {
+    "AddN": "ADD_N", "SquaredDifference": "SQUARED_DIFFERENCE", "GatherNd": "GATHER_ND", "Pad": "PAD", "PadV2": "PADV2", "Tile": "TILE",
+    "TopKV2": "TOPK_V2", "Transpose": "TRANSPOSE", "Where": "WHERE", "SpaceToBatchND": "SPACE_TO_BATCH_ND", "BatchToSpaceND": "BATCH_TO_SPACE_ND",
+}  # fmt: skip
+_FUSABLE = {"Add": "ADD", "AddV2": "ADD", "BiasAdd": "ADD", "Sub": "SUB", "Mul": "MUL", "RealDiv": "DIV", "Div": "DIV"}
+_REDUCTIONS = {"Sum": "SUM", "Mean": "MEAN", "Prod": "REDUCE_PROD", "Max": "REDUCE_MAX", "Min": "REDUCE_MIN", "Any": "REDUCE_ANY"}
+
+
+def _code(dtype) -> int:
+    return tflite.type_code(dtype.as_numpy_dtype)
+
+
+def _pool(a):
+    check_format(a)
+    padding = tflite.PADDINGS.index(a["padding"].decode())
+    height, width = a["ksize"][1:3]
+    return {**strides(a), "padding": padding, "filter_height": height, "filter_width": width, "fused_activation_function": 0}
+
+
+def strides(a) -> dict:
+    """The strides of a window, of which TensorFlow Lite has two."""
+    return {"stride_h": int(a["strides"][1]), "stride_w": int(a["strides"][2])}
+
+
+def check_format(a) -> None:
+    if a.get("data_format", b"NHWC") != b"NHWC":
+        raise ConverterError(f"Only the data format NHWC can be converted, not {a['data_format'].decode()}")
+
+
+# The built-in op, and its options from the attributes.
+_WITH_OPTIONS = {
+    **{op: (name, lambda a: {"fused_activation_function": 0}) for op, name in _FUSABLE.items()},
+    **{op: (name, lambda a: {"keep_dims": bool(a["keep_dims"])}) for op, name in _REDUCTIONS.items()},
+    "AvgPool": ("AVERAGE_POOL_2D", _pool),
+    "MaxPool": ("MAX_POOL_2D", _pool),
+    "ArgMax": ("ARG_MAX", lambda a: {"output_type": _code(a["output_type"])}),
+    "ArgMin": ("ARG_MIN", lambda a: {"output_type": _code(a["output_type"])}),
+    "Cast": ("CAST", lambda a: {"in_data_type": _code(a["SrcT"]), "out_data_type": _code(a["DstT"])}),
+    "DepthToSpace": ("DEPTH_TO_SPACE", lambda a: {"block_size": int(a["block_size"])}),
+    "SpaceToDepth": ("SPACE_TO_DEPTH", lambda a: {"block_size": int(a["block_size"])}),
+    "LRN": (
+        "LOCAL_RESPONSE_NORMALIZATION",
+        lambda a: {"radius": int(a["depth_radius"]), "bias": a["bias"], "alpha": a["alpha"], "beta": a["beta"]},
+    ),
+    "LeakyRelu": ("LEAKY_RELU", lambda a: {"alpha": a["alpha"]}),
+    "MirrorPad": ("MIRROR_PAD", lambda a: {"mode": (b"REFLECT", b"SYMMETRIC").index(a["mode"])}),
+    "OneHot": ("ONE_HOT", lambda a: {"axis": int(a["axis"])}),
+    "Pack": ("PACK", lambda a: {"values_count": int(a["N"]), "axis": int(a["axis"])}),
+    "Unpack": ("UNPACK", lambda a: {"num": int(a["num"]), "axis": int(a["axis"])}),
+    "ResizeBilinear": ("RESIZE_BILINEAR", lambda a: {"align_corners": bool(a["align_corners"])}),
+    "ResizeNearestNeighbor": ("RESIZE_NEAREST_NEIGHBOR", lambda a: {"align_corners": bool(a["align_corners"])}),
+    "ReverseSequence": ("REVERSE_SEQUENCE", lambda a: {"seq_dim": int(a["seq_dim"]), "batch_dim": int(a["batch_dim"])}),
+    "Shape": ("SHAPE", lambda a: {"out_type": _code(a["out_type"])}),
+    "Softmax": ("SOFTMAX", lambda a: {"beta": 1.0}),
+    "SparseToDense": ("SPARSE_TO_DENSE", lambda a: {"validate_indices": bool(a["validate_indices"])}),
+    "Split": ("SPLIT", lambda a: {"num_splits": int(a["num_split"])}),
+    "SplitV": ("SPLIT_V", lambda a: {"num_splits": int(a["num_split"])}),
+    "Unique": ("UNIQUE", lambda a: {"idx_out_type": _code(a["out_idx"])}),
+}
+# Ops that only make sure of something, or hold an order of other ops.
+_NOTHING = ("NoOp", "Assert")
+
+
+def _renamed(name: str, options=None) -> Rule:
+    def lower(net, source):
+        net.add(name, source.inputs, source.outputs, None if options is None else options(source.attrs))
+
+    return lower
+
+
+RULES.update({op: _renamed(name) for op, name in _SAME.items()})
+RULES.update({op: _renamed(name, lambda a: {}) for op, name in _EMPTY.items()})
+RULES.update({op: _renamed(name, options) for op, (name, options) in _WITH_OPTIONS.items()})
+RULES.update({op: lambda net, source: None for op in (*_NOTHING, "Placeholder", "Const")})
+
+
+@lowering(*PASSING)
+def _passing(net, source):
+    """A step that the rewrites take away again, or make a copy of where it leads from an input straight to an output."""
+    for source_name, name in zip(source.inputs, source.outputs, strict=False):
+        net.add("IDENTITY", [source_name], [name])
+
+
+@lowering("Reshape")
+def _reshape(net, source):
+    shape = net.value(source.inputs[1])
+    net.add("RESHAPE", source.inputs, source.outputs, {"new_shape": None if shape is None else np.asarray(shape, np.int32)})
+
+
+@lowering("Squeeze", "ExpandDims")
+def _other_shape(net, source):
+    """Where the shape is known, these are reshapes."""
+    shape = net.shape(source.outputs[0])
+    if shape is None and source.type == "Squeeze":
+        net.add("SQUEEZE", source.inputs, source.outputs, {"squeeze_dims": list(source.attrs["squeeze_dims"])})
+    elif shape is None:
+        net.add("EXPAND_DIMS", source.inputs, source.outputs)
+    else:
+        wanted = net.constant(f"{source.name}_shape", np.array(shape, np.int32))
+        net.add("RESHAPE", [source.inputs[0], wanted], source.outputs, {"new_shape": np.array(shape, np.int32)})
+
+
+@lowering("ConcatV2", "Concat")
+def _concat(net, source):
+    axis, parts = (source.inputs[-1], source.inputs[:-1]) if source.type == "ConcatV2" else (source.inputs[0], source.inputs[1:])
+    value = net.value(axis)
+    if value is None:
+        raise ConverterError(f"The axis of {source.name} must be a constant")
+    rank = len(net.shape(parts[0]))
+    net.add("CONCATENATION", parts, source.outputs, {"axis": int(value) % max(rank, 1), "fused_activation_function": 0})
+
+
+@lowering("Gather", "GatherV2")
+def _gather(net, source):
+    axis = net.value(source.inputs[2]) if len(source.inputs) > 2 else 0
+    if axis is None:
+        raise ConverterError(f"The axis of {source.name} must be a constant")
+    if source.attrs.get("batch_dims", 0):
+        raise ConverterError(f"{source.name} gathers by batches, which TensorFlow Lite can't")
+    net.add("GATHER", source.inputs[:2], source.outputs, {"axis": int(axis)})
+
+
+@lowering("TopK")
+def _top_k(net, source):
+    k = net.constant(f"{source.name}/k", np.array(source.attrs["k"], np.int32))
+    net.add("TOPK_V2", [source.inputs[0], k], source.outputs, {})
+
+
+@lowering("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars")
+def _fake_quant(net, source):
+    a = source.attrs
+    if source.type.endswith("Vars"):
+        low, high = (net.value(name) for name in source.inputs[1:3])
+        if low is None or high is None:
+            raise ConverterError(f"The range of {source.name} must be constant. Is the graph frozen, and made for evaluation?")
+    else:
+        low, high = a["min"], a["max"]
+    options = {"min": float(low), "max": float(high), "num_bits": int(a["num_bits"]), "narrow_range": bool(a["narrow_range"])}
+    value = net.value(source.inputs[0])
+    if value is None:
+        net.add("FAKE_QUANT", source.inputs[:1], source.outputs, options)
+    else:
+        array = net.arrays[source.outputs[0]]
+        array.value, array.range, array.narrow = fake_quantized(value, options), (options["min"], options["max"]), options["narrow_range"]
+
+
+def fake_quantized(value, options):
+    """What FAKE_QUANT makes of a value: the nearest of the reals that integers of so many bits can stand for."""
+    least, most = (1 if options["narrow_range"] else 0), (1 << options["num_bits"]) - 1
+    scale = (options["max"] - options["min"]) / (most - least)
+    zero = np.clip(np.floor(least - options["min"] / scale + 0.5), least, most)
+    steps = np.clip(np.floor(value / scale + zero + 0.5), least, most)
+    return ((steps - zero) * scale).astype(np.float32)
+
+
+def lower_graph(reading) -> tuple[Net, list[str]]:
+    """A net of built-in ops, and the types of ops that have none and are custom ops in it."""
+    import everflow.lite.lowering_layers  # noqa: F401  registers its rules
+    from everflow.lite.custom_options import encode_attributes
+
+    net = Net(inputs=list(reading.inputs), outputs=list(reading.outputs))
+    for name, value in reading.constants.items():
+        net.constant(name, value)
+    unsupported = set()
+    for op in reading.operations:
+        for tensor in op.outputs:
+            shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
+            net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
+        source = Source(op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs)
+        if op.type in RULES:
+            RULES[op.type](net, source)
+        else:
+            unsupported.add(op.type)
+            node = net.add(op.type, source.inputs, source.outputs)
+            node.is_custom, node.custom = True, encode_attributes(op.attrs)
+    return net, sorted(unsupported)

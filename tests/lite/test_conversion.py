@@ -1,0 +1,171 @@
+"""Conversion to TensorFlow Lite: the model gives what the session gave, for every kind of op; what comes out of which source."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from tests.lite.models import MODELS, feeds
+
+UNSUPPORTED = {"scatter_nd": "ScatterNd"}
+
+
+def run(model, values):
+    interpreter = tf.lite.Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    for details, value in zip(interpreter.get_input_details(), values, strict=True):
+        interpreter.set_tensor(details["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(details["index"]) for details in interpreter.get_output_details()]
+
+
+def ops_of(model):
+    from everflow.formats import tflite
+
+    read = tflite.read_model(model)
+    return [tflite.op_name(read.operator_codes[o.opcode_index]) for o in read.subgraphs[0].operators]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_model_computes_what_the_graph_does(name):
+    with tf.Session() as sess:
+        tf.set_random_seed(1)
+        inputs, outputs = MODELS[name](tf)
+        sess.run(tf.global_variables_initializer())
+        values = feeds(inputs)
+        expected = sess.run(outputs, dict(zip(inputs, values, strict=True)))
+        converter = tf.lite.TFLiteConverter.from_session(sess, inputs, outputs)
+        if name in UNSUPPORTED:
+            with pytest.raises(Exception, match=f"custom implementations: {UNSUPPORTED[name]}"):
+                converter.convert()
+            return
+        got = run(converter.convert(), values)
+    for mine, want in zip(got, expected, strict=True):
+        assert mine.shape == want.shape
+        np.testing.assert_allclose(mine, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.fixture
+def dense():
+    """A session with a layer: x, y and the session."""
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    kernel = tf.get_variable("kernel", initializer=np.arange(12, dtype=np.float32).reshape(4, 3) / 10 - 0.5)
+    y = tf.nn.relu(tf.matmul(x, kernel) + tf.constant([0.1, 0.2, -0.3]), name="y")
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield x, y, sess
+
+
+def test_layers_are_fused(dense):
+    x, y, sess = dense
+    model = tf.lite.TFLiteConverter.from_session(sess, [x], [y]).convert()
+    assert ops_of(model) == ["FULLY_CONNECTED"]
+    details = tf.lite.Interpreter(model_content=model).get_tensor_details()
+    assert [d["name"] for d in details] == ["MatMul_bias", "kernel/transpose", "x", "y"]
+    assert details[2]["shape"].tolist() == [1, 4]
+
+
+def test_batch_norm_goes_into_the_convolution():
+    x = tf.placeholder(tf.float32, [1, 8, 8, 3], name="x")
+    h = tf.layers.conv2d(x, 4, 3, use_bias=False)
+    h = tf.nn.relu6(tf.layers.batch_normalization(h, training=False))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert ops_of(tf.lite.TFLiteConverter.from_session(sess, [x], [h]).convert()) == ["CONV_2D"]
+
+
+def test_from_frozen_graph(dense, tmp_path):
+    x, y, sess = dense
+    frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["y"])
+    data = np.random.RandomState(0).randn(5, 4).astype(np.float32)
+    expected = sess.run(y, {x: data})
+    tf.train.write_graph(frozen, str(tmp_path), "g.pb", as_text=False)
+    tf.train.write_graph(frozen, str(tmp_path), "g.pbtxt")
+    for name in ("g.pb", "g.pbtxt"):
+        converter = tf.lite.TFLiteConverter.from_frozen_graph(str(tmp_path / name), ["x"], ["y"], {"x": [5, 4]})
+        np.testing.assert_allclose(run(converter.convert(), [data])[0], expected, rtol=1e-5)
+    with pytest.raises(ValueError, match="Invalid tensors 'nothing' were found"):
+        tf.lite.TFLiteConverter.from_frozen_graph(str(tmp_path / "g.pb"), ["nothing"], ["y"])
+    with pytest.raises(ValueError, match="found in tensor shapes map"):
+        tf.lite.TFLiteConverter.from_frozen_graph(str(tmp_path / "g.pb"), ["x"], ["y"], {"q": [1]})
+    with pytest.raises(OSError, match="does not exist"):
+        tf.lite.TFLiteConverter.from_frozen_graph(str(tmp_path / "none.pb"), ["x"], ["y"])
+    tf.train.write_graph(sess.graph_def, str(tmp_path), "live.pb", as_text=False)
+    with pytest.raises(ValueError, match="Please freeze"):
+        tf.lite.TFLiteConverter.from_frozen_graph(str(tmp_path / "live.pb"), ["x"], ["y"])
+
+
+def test_from_saved_model(dense, tmp_path):
+    x, y, sess = dense
+    tf.saved_model.simple_save(sess, str(tmp_path / "saved"), {"input": x}, {"output": y})
+    data = np.ones((1, 4), np.float32)
+    expected = sess.run(y, {x: data})
+    converter = tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "saved"))
+    assert converter.get_input_arrays() == ["x"]
+    np.testing.assert_allclose(run(converter.convert(), [data])[0], expected, rtol=1e-5)
+    with pytest.raises(ValueError, match="SignatureDefs"):
+        tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "saved"), signature_key="other")
+    with pytest.raises(RuntimeError):
+        tf.lite.TFLiteConverter.from_saved_model(str(tmp_path / "saved"), tag_set={"other"})
+
+
+def test_from_keras_model_file(tmp_path):
+    pytest.importorskip("h5py")
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [layers.Conv2D(4, 3, activation="relu", input_shape=(6, 6, 1)), layers.Flatten(), layers.Dropout(0.5), layers.Dense(2)]
+    )
+    data = np.random.RandomState(0).rand(1, 6, 6, 1).astype(np.float32)
+    expected = model.predict(data)
+    model.save(str(tmp_path / "model.h5"))
+    converter = tf.lite.TFLiteConverter.from_keras_model_file(str(tmp_path / "model.h5"))
+    np.testing.assert_allclose(run(converter.convert(), [data])[0], expected, rtol=1e-4, atol=1e-5)
+    assert isinstance(tf.lite.TocoConverter.from_keras_model_file(str(tmp_path / "model.h5")), tf.lite.TFLiteConverter)
+
+
+def test_toco_convert(dense):
+    x, y, sess = dense
+    frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["y"])
+    assert tf.lite.toco_convert(frozen, [x], [y])[4:8] == b"TFL3"
+    data = np.ones((7, 4), np.float32)
+    assert run(tf.lite.toco_convert(frozen, [x], [y], input_shapes=[[7, 4]]), [data])[0].shape == (7, 3)
+    with pytest.raises(TypeError):
+        tf.lite.toco_convert(frozen, [x], [y], nothing=1)
+
+
+def test_shapes_must_be_known():
+    x = tf.placeholder(tf.float32, [None, None], name="x")
+    z = tf.placeholder(tf.float32, None, name="z")
+    with tf.Session() as sess:
+        with pytest.raises(ValueError, match="None is only supported in the 1st dimension"):
+            tf.lite.TFLiteConverter.from_session(sess, [x], [x + 1]).convert()
+        with pytest.raises(ValueError, match="Provide an input shape for input array 'z'"):
+            tf.lite.TFLiteConverter.from_session(sess, [z], [z + 1]).convert()
+        with pytest.raises(ValueError, match="must be defined"):
+            tf.lite.TFLiteConverter(sess.graph_def, None, None)
+
+
+def test_ops_without_a_builtin():
+    x = tf.placeholder(tf.float32, [2, 2], name="x")
+    y = tf.cumsum(tf.linalg.inv(x) + 1.0, exclusive=True)
+    with tf.Session() as sess:
+        converter = tf.lite.TFLiteConverter.from_session(sess, [x], [y])
+        with pytest.raises(Exception, match="custom implementations: Cumsum, MatrixInverse") as caught:
+            converter.convert()
+        assert type(caught.value).__name__ == "ConverterError"
+        converter.allow_custom_ops = True
+        model = converter.convert()
+    assert ops_of(model) == ["MatrixInverse", "ADD", "Cumsum"]
+    with pytest.raises(RuntimeError, match="unresolved custom op: MatrixInverse"):
+        tf.lite.Interpreter(model_content=model).allocate_tensors()
+
+
+def test_drawings(dense, tmp_path):
+    x, y, sess = dense
+    converter = tf.lite.TFLiteConverter.from_session(sess, [x], [y])
+    converter.output_format = tf.lite.constants.GRAPHVIZ_DOT
+    converter.dump_graphviz_dir = str(tmp_path)
+    assert converter.convert().startswith(b"digraph Computegraph {")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["toco_AFTER_TRANSFORMATIONS.dot", "toco_AT_IMPORT.dot"]
+    converter.output_format = 7
+    with pytest.raises(ValueError, match="output_format"):
+        converter.convert()
