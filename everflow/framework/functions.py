@@ -240,7 +240,9 @@ def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handl
     with graph.as_default():
         for arg in op_def_protos.from_proto(function.signature).inputs:
             made = [
-                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(next(shapes, None))}, arg.name).outputs[0]
+                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(next(shapes, None))}, arg.name).outputs[
+                    0
+                ]
                 for t in builder.arg_dtypes(arg, attrs)
             ]
             tensors[arg.name] = made

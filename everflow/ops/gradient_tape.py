@@ -7,6 +7,7 @@ values and in graphs, where it adds the nodes of the gradients.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import defaultdict
 
 from everflow.framework import dtypes, nest, tapes
@@ -18,6 +19,10 @@ from everflow.ops import array, indexed_slices
 from everflow.ops.gradients import UnconnectedGradients, gradient_function, is_trainable, zeros_for
 from everflow.ops.variables import Variable
 from everflow.platform import logging
+
+
+_derivatives = itertools.count(1)
+_LOOPS = ("While", "StatelessWhile")
 
 
 class Recording:
@@ -39,6 +44,11 @@ class Recording:
     def watch_variable(self, variable):
         self.variables.setdefault(id(variable), variable)
         self.watch(source_of(variable))
+        # Read in a branch or a loop, it is also what goes into the op outside that holds that.
+        graph = get_default_graph()
+        while graph.building_function and graph.outer_graph is not None and hasattr(variable, "handle"):
+            graph = graph.outer_graph
+            self.watch(graph.capture(variable.handle) if graph.building_function else variable.handle)
 
     def variable_accessed(self, variable):
         if self._watches_variables and variable.trainable:
@@ -244,6 +254,14 @@ def source_of(x):
 
 def _backward(recording, targets, sources, output_gradients, unconnected):
     """The gradient of each source, or None."""
+    graph = get_default_graph()
+    if not graph.executes and not getattr(graph, "gradient_source", None):
+        # TensorArrays keep the gradients of each derivative apart; in a graph they are told whose these are.
+        graph.gradient_source = f"gradients_of_tape_{next(_derivatives)}"
+        try:
+            return _backward(recording, targets, sources, output_gradients, unconnected)
+        finally:
+            graph.gradient_source = None
     grads: dict[int, list] = defaultdict(list)
     for target, grad in zip(targets, output_gradients, strict=True):
         if id(target) in recording.watched:
@@ -279,9 +297,14 @@ def _input_gradients(recording, op, out_grads):
     function = gradient_function(op)
     if function is None:
         return [None] * len(op.inputs)
-    for i, grad in enumerate(out_grads):
-        if grad is None and is_trainable(op.outputs[i]) and op.outputs[i].dtype not in (dtypes.resource, dtypes.variant):
-            out_grads[i] = array.zeros_like(op.outputs[i])
+    for i, (grad, output) in enumerate(zip(out_grads, op.outputs, strict=True)):
+        if grad is not None or not is_trainable(output):
+            continue
+        if output.dtype not in (dtypes.resource, dtypes.variant):
+            out_grads[i] = array.zeros_like(output)
+        elif op.type in _LOOPS and output._handle_data is not None:
+            # Variables go through a loop by their handles; their gradients add up from zero.
+            out_grads[i] = zeros_for(output)
     found = function(op, *out_grads)
     return list(found) if isinstance(found, (list, tuple)) else [found]
 

@@ -193,7 +193,7 @@ def _describe(node, thing, constant_names):
     elif isinstance(thing, Function):
         node.function.concrete_functions.extend(c.name.decode() for c in concrete_functions(thing))
         spec = node.function.function_spec
-        spec.is_method = hasattr(thing, "_converted_from")
+        spec.is_method = _is_method(thing)
         spec.fullargspec.CopyFrom(encode(_argument_spec(thing)))
         spec.input_signature.CopyFrom(encode(thing.input_signature))
     elif isinstance(thing, ConcreteFunction):
@@ -222,6 +222,10 @@ def _identity(thing):
     return ("optimizer" if isinstance(thing, Optimizer) else "_generic_user_object"), ""
 
 
+def _is_method(function):
+    return hasattr(function, "_converted_from") or getattr(function.python_function, "is_method", False)
+
+
 def _argument_spec(function):
     parameters = list(function.function_spec.parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -231,7 +235,7 @@ def _argument_spec(function):
         for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     }
     return _ArgSpec(
-        args=(["self"] if hasattr(function, "_converted_from") else []) + [p.name for p in positional],
+        args=(["self"] if _is_method(function) else []) + [p.name for p in positional],
         varargs=named[inspect.Parameter.VAR_POSITIONAL],
         varkw=named[inspect.Parameter.VAR_KEYWORD],
         defaults=tuple(p.default for p in positional if p.default is not p.empty) or None,

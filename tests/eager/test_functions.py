@@ -1,5 +1,6 @@
 """Functions of eager programs: traced, wrapped, differentiated, and Python's own as ops."""
 
+import numpy as np
 import pytest
 
 import everflow as tf
@@ -115,3 +116,36 @@ def test_python_functions_have_gradients_in_traces_too():
         tape.watch(x)
         y = cubed(x)
     assert [y.numpy(), tape.gradient(y, x).numpy()] == [8.0, 12.0]
+
+
+def test_a_tape_in_a_function_goes_through_loops_that_read_variables():
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def last(x):
+        with tf.GradientTape() as tape:
+            y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * w), [tf.constant(0), x])[1]
+        return tape.gradient(y, w)
+
+    @tf.function
+    def every(x):
+        def body(i, a, taken):
+            return i + 1, a * w, taken.write(i, a * w)
+
+        with tf.GradientTape() as tape:
+            taken = tf.while_loop(lambda i, *_: i < 3, body, [tf.constant(0), x, tf.TensorArray(tf.float32, 3)])[2]
+            total = tf.reduce_sum(taken.stack())
+        return tape.gradient(total, w)
+
+    np.testing.assert_array_equal(last(tf.ones([2])), [3.0, 12.0])
+    np.testing.assert_array_equal(every(tf.ones([2])), [6.0, 17.0])
+
+
+def test_recurrent_layers_train_when_executing_eagerly():
+    tf.set_random_seed(0)
+    model = tf.keras.Sequential([tf.keras.layers.LSTM(3, input_shape=(4, 1)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.linspace(0, 1, 32).reshape(8, 4, 1)
+    losses = model.fit(x, x.sum(1), epochs=3, verbose=0, shuffle=False).history["loss"]
+    assert losses[2] < losses[1] < losses[0]
+    assert all(np.abs(w).sum() > 0 for w in model.get_weights())

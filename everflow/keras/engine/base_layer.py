@@ -17,6 +17,7 @@ from everflow.framework.errors import OperatorNotAllowedInGraphError
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, init_scope, name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.framework.type_specs import TensorSpec
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
 from everflow.keras.engine.call_context import call_context
@@ -305,6 +306,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             self.build(nest.map_structure(lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs))
         else:
             self.build(None)
+        # What SavedModels hold is traced for inputs like the first.
+        self.__dict__["_first_inputs"] = nest.map_structure(_as_spec, inputs)
         # A `build` of the user's may not call the one here.
         Layer.build(self, None)
         if self._initial_weights is not None:
@@ -386,8 +389,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def compute_output_signature(self, input_signature):
         """The TensorSpecs of the outputs for inputs of these."""
-        from everflow.framework.type_specs import TensorSpec
-
         shapes = self.compute_output_shape(nest.map_structure(lambda s: s.shape, input_signature))
         dtype = self._dtype or nest.flatten(input_signature)[0].dtype
         if isinstance(shapes, (TensorShape, tuple)):
@@ -413,10 +414,28 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         """A layer from what `get_config` gave."""
         return cls(**config)
 
+    def _saved_identity(self):
+        from everflow.keras.saving import saved_model
+
+        return saved_model.identity(self)
+
+    def _saved_branches(self):
+        from everflow.keras.saving import saved_model
+
+        return saved_model.branches(self)
+
     @property
     def name_scope(self):
         """A context manager that enters the layer's name scope."""
         return name_scope(self._name_scope())
+
+
+def _as_spec(x):
+    """What kind of inputs one belongs to: batches of any size."""
+    if not isinstance(x, Tensor):
+        return x
+    sizes = x.shape.as_list() if x.shape.rank else x.shape
+    return TensorSpec([None, *sizes[1:]] if x.shape.rank else sizes, x.dtype.base_dtype)
 
 
 def snake_case(name):

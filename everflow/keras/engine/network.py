@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.base_layer import Layer, unique
 from everflow.keras.engine.layer_losses import reachable
@@ -198,7 +198,7 @@ class Network(Layer):
         return self._relevant(Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update")
 
     def _relevant(self, things, tag):
-        if executing_eagerly() or not self.inputs:
+        if executing_eagerly() or not self.inputs or get_default_graph() is not self.inputs[0].graph:
             return things
         inputs = []
         for i in range(len(self._inbound_nodes)):

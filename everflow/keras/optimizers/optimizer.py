@@ -368,6 +368,9 @@ class Optimizer:
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects=custom_objects)
         return cls(**config)
 
+    def _saved_identity(self):
+        return "optimizer", ""
+
     def _checkpoint_children(self):
         hypers = [(name, value) for name, value in sorted(self._hyper.items()) if isinstance(value, Variable)]
         return [("iter", self._iterations), *hypers] if self._iterations is not None else hypers

@@ -243,7 +243,7 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
                     "As a result, we cannot save the optimizer as part of the model save file. You will have to compile your model again after loading it."
                 )
             else:
-                file.attrs["training_config"] = json.dumps(_training_config(model), default=default).encode("utf8")
+                file.attrs["training_config"] = json.dumps(training_config(model), default=default).encode("utf8")
                 weights = model.optimizer.weights
                 if weights:
                     _save_arrays(file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights])
@@ -253,7 +253,8 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
             file.close()
 
 
-def _training_config(model):
+def training_config(model):
+    """What `compile` was told, and the optimizer, as plain data."""
     metrics = _names_of(model._compile_metrics)
     return {
         "optimizer_config": {"class_name": type(model.optimizer).__name__, "config": model.optimizer.get_config()},
@@ -294,7 +295,7 @@ def load_model(path, custom_objects=None, compile=True):  # noqa: A002  Keras's 
             return model
         training = json.loads(_text(training))
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
-        model.compile(optimizer=optimizer, **_compile_arguments(training, custom_objects or {}))
+        model.compile(optimizer=optimizer, **compile_arguments(training, custom_objects or {}))
         if "optimizer_weights" in file and model.inputs:
             _make_optimizer_weights(model)
             names = _load_names(file["optimizer_weights"], "weight_names")
@@ -321,7 +322,8 @@ def _make_optimizer_weights(model):
     model.optimizer._create_slots(model.trainable_weights)
 
 
-def _compile_arguments(training, custom_objects):
+def compile_arguments(training, custom_objects):
+    """The arguments of `compile` from what `training_config` gave."""
     from everflow.keras import losses, metrics
     from everflow.keras.generic import get_custom_objects
 

@@ -1,0 +1,116 @@
+"""Keras models as SavedModels: made again from their configuration, or revived from their traced functions."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.eager.mode import disable_eager_execution, enable_eager_execution
+
+keras = tf.keras
+
+
+@pytest.fixture(params=["graph", "eager"], autouse=True)
+def mode(request):
+    resources = tf.resource_variables_enabled()
+    tf.reset_default_graph()
+    if request.param == "eager":
+        enable_eager_execution()
+    try:
+        yield request.param
+    finally:
+        if request.param == "eager":
+            disable_eager_execution()
+            if not resources:
+                tf.disable_resource_variables()
+        keras.backend.clear_session()
+
+
+def data():
+    rows = np.random.RandomState(0)
+    return rows.rand(8, 4).astype("float32"), rows.rand(8, 2).astype("float32")
+
+
+def sequential():
+    layers = keras.layers
+    return keras.Sequential(
+        [
+            layers.Dense(3, input_shape=(4,), activation="relu", activity_regularizer="l1"),
+            layers.BatchNormalization(),
+            layers.Dropout(0.5),
+            layers.Dense(2, kernel_regularizer="l2"),
+        ]
+    )
+
+
+def check_same(model, other, x, y):
+    np.testing.assert_allclose(other.predict(x), model.predict(x), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(other.evaluate(x, y, verbose=0), model.evaluate(x, y, verbose=0), rtol=1e-5)
+
+
+def test_a_model_of_known_layers(tmp_path):
+    x, y = data()
+    model = sequential()
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(x, y, verbose=0)
+    model.save(str(tmp_path / "model"), save_format="tf")
+    loaded = keras.models.load_model(str(tmp_path / "model"))
+    assert type(loaded) is keras.Sequential and type(loaded.optimizer).__name__ == "Adam"
+    check_same(model, loaded, x, y)
+    assert len(loaded.fit(x, y, verbose=0).history["loss"]) == 1
+
+
+def test_a_recurrent_model_with_several_inputs_and_outputs(tmp_path):
+    x, y = data()
+    layers = keras.layers
+    a, b = keras.Input((4,), name="a"), keras.Input((4,), name="b")
+    h = layers.LSTM(3)(layers.Reshape((4, 2))(layers.concatenate([a, b])))
+    model = keras.Model([a, b], [layers.Dense(2, name="two")(h), layers.Dense(1, name="one")(h)])
+    model.compile("sgd", "mse")
+    model.save(str(tmp_path / "model"), save_format="tf")
+    loaded = keras.models.load_model(str(tmp_path / "model"))
+    for one, other in zip(model.predict([x, x]), loaded.predict([x, x])):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def subclassed():
+    class Scale(keras.layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight("w", (int(shape[-1]), 3))
+
+        def call(self, x):
+            return tf.matmul(x, self.w)
+
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.drop, self.out = Scale(), keras.layers.Dropout(0.3), keras.layers.Dense(2)
+
+        def call(self, x, training=None):
+            return self.out(self.drop(self.scale(x), training=training))
+
+    return Net()
+
+
+def test_a_model_of_an_unknown_class_is_revived(tmp_path):
+    x, y = data()
+    model = subclassed()
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="input shapes have not been set"):
+        model.save(str(tmp_path / "early"), save_format="tf")
+    model.fit(x, y, verbose=0)
+    model.save(str(tmp_path / "model"), save_format="tf")
+    loaded = keras.models.load_model(str(tmp_path / "model"))
+    assert type(loaded).__name__ == "Net" and len(loaded.trainable_weights) == 3
+    check_same(model, loaded, x, y)
+    assert len(loaded.fit(x, y, verbose=0).history["loss"]) == 1
+
+
+def test_servers_find_the_model_by_its_names(tmp_path):
+    x, y = data()
+    model = sequential()
+    model.save(str(tmp_path / "model"), save_format="tf")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        signature = tf.saved_model.loader.load(sess, ["serve"], str(tmp_path / "model")).signature_def["serving_default"]
+        (given,), (result,) = signature.inputs.values(), signature.outputs.values()
+        served = sess.run(result.name, {given.name: x})
+    np.testing.assert_allclose(served, model.predict(x), rtol=1e-5)
