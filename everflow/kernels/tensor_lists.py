@@ -1,26 +1,31 @@
 """Lists of tensors as values: what functional loops keep of each iteration for their gradients.
 
 A list is never changed. One that is pushed to shares what it had with the old one, so that pushing takes constant time.
+An element that was reserved but not set is None, and reads as zeros.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.queues import shape_text
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
 
 class TensorList:
-    """A list by its last element and the list before it."""
+    """A list by its last element and the list before it. `sizes` are those of an element as far as known, None for any."""
 
-    __slots__ = ("before", "last", "length")
+    __slots__ = ("before", "last", "length", "sizes")
 
-    def __init__(self, before=None, last=None):
+    def __init__(self, before=None, last=None, sizes=None):
         self.before = before
         self.last = last
         self.length = 0 if before is None else before.length + 1
+        self.sizes = sizes if before is None else before.sizes
 
     def __iter__(self):
         items, at = [], self
@@ -34,28 +39,86 @@ class TensorList:
             raise InvalidArgumentError(
                 None, None, f"Trying to add two lists of tensors of different lengths: {self.length}, {other.length}"
             )
-        return list_of(a + b for a, b in zip(self, other))
+        return list_of((b if a is None else a if b is None else a + b for a, b in zip(self, other)), self.sizes)
 
     def zeros(self):
         """A list as long as this one, of zeros."""
-        return list_of(x.zeros() if isinstance(x, TensorList) else torch.zeros_like(x) for x in self)
+        return list_of((x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self), self.sizes)
 
     @property
     def shape(self):
         return torch.Size([])
 
 
-def list_of(items) -> TensorList:
+def list_of(items, sizes=None) -> TensorList:
     """A list of these tensors."""
-    made = TensorList()
+    made = TensorList(sizes=sizes)
     for item in items:
         made = TensorList(made, item)
     return made
 
 
+def _error(text):
+    return InvalidArgumentError(None, None, text)
+
+
+def _sizes(shape) -> list[int] | None:
+    """Sizes from a shape tensor; None where the scalar -1 stands for any."""
+    return None if shape.ndim == 0 else shape.tolist()
+
+
+def _fit(one, other):
+    """What two descriptions of an element's sizes say together."""
+    if one is None or other is None:
+        return other if one is None else one
+    if len(one) != len(other) or any(a != b and a >= 0 and b >= 0 for a, b in zip(one, other)):
+        raise _error(f"Tried to get elements of shape {shape_text(other)} from a list with elements of shape {shape_text(one)}")
+    return [max(a, b) for a, b in zip(one, other)]
+
+
+def _blank(items, sizes, dtype):
+    """The zeros that an element reads as which was never set."""
+    for item in items:
+        if item is not None:
+            sizes = _fit(sizes, list(item.shape))
+    if sizes is None or any(n < 0 for n in sizes):
+        known = "<unknown>" if sizes is None else shape_text([None if n < 0 else n for n in sizes])
+        raise _error(f"Trying to read an uninitialized tensor but element_shape is not fully defined: {known} and no list element is set.")
+    return np.full(sizes, b"", object) if dtype is dtypes.string else torch.zeros(sizes, dtype=torch_dtype(dtype))
+
+
+def _filled(items, input_list, element_shape, dtype) -> list:
+    """Elements with zeros for those that were never set."""
+    if all(item is not None for item in items):
+        return items
+    blank = _blank(items, _fit(input_list.sizes, _sizes(element_shape)), dtype)
+    return [blank if item is None else item for item in items]
+
+
+def _stacked(items, element_shape, dtype):
+    if not items:
+        sizes = _sizes(element_shape)
+        if sizes is None or any(n < 0 for n in sizes):
+            raise _error("Tried to stack elements of an empty list with non-fully-defined element_shape")
+        return np.empty([0, *sizes], object) if dtype is dtypes.string else torch.zeros([0, *sizes], dtype=torch_dtype(dtype))
+    return torch.stack(items) if isinstance(items[0], torch.Tensor) else np.stack(items)
+
+
+def _rows(tensor) -> list:
+    return list(tensor.unbind(0)) if isinstance(tensor, torch.Tensor) else [np.asarray(row, object) for row in tensor]
+
+
+# --- growing and shrinking -----------------------------------------------------------------------
+
+
 @kernel("EmptyTensorList")
 def empty_tensor_list(element_shape, max_num_elements):
-    return TensorList()
+    return TensorList(sizes=_sizes(element_shape))
+
+
+@kernel("TensorListReserve")
+def tensor_list_reserve(element_shape, num_elements):
+    return list_of([None] * int(num_elements), _sizes(element_shape))
 
 
 @kernel("TensorListPushBack")
@@ -64,10 +127,28 @@ def tensor_list_push_back(input_handle, tensor):
 
 
 @kernel("TensorListPopBack")
-def tensor_list_pop_back(input_handle, element_shape):
+def tensor_list_pop_back(input_handle, element_shape, *, element_dtype):
     if input_handle.before is None:
-        raise InvalidArgumentError(None, None, "Trying to pop from an empty list.")
-    return input_handle.before, input_handle.last
+        raise _error("Trying to pop from an empty list.")
+    last = input_handle.last
+    return input_handle.before, _blank(input_handle, input_handle.sizes, element_dtype) if last is None else last
+
+
+@kernel("TensorListResize")
+def tensor_list_resize(input_handle, size):
+    size = int(size)
+    if size < 0:
+        raise _error(f"TensorListSlice expects size to be non-negative. Got: {size}")
+    items = list(input_handle)[:size]
+    return list_of(items + [None] * (size - len(items)), input_handle.sizes)
+
+
+@kernel("TensorListConcatLists")
+def tensor_list_concat_lists(input_a, input_b):
+    return list_of([*input_a, *input_b], input_a.sizes)
+
+
+# --- looking -------------------------------------------------------------------------------------
 
 
 @kernel("TensorListLength")
@@ -75,25 +156,116 @@ def tensor_list_length(input_handle):
     return torch.tensor(input_handle.length, dtype=torch.int32)
 
 
+@kernel("TensorListElementShape")
+def tensor_list_element_shape(input_handle, *, shape_type):
+    return torch.tensor(-1 if input_handle.sizes is None else input_handle.sizes, dtype=torch_dtype(shape_type))
+
+
+@kernel("TensorListGetItem")
+def tensor_list_get_item(input_handle, index, element_shape, *, element_dtype):
+    if not 0 <= int(index) < input_handle.length:
+        raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
+    return _filled(list(input_handle), input_handle, element_shape, element_dtype)[int(index)]
+
+
 @kernel("TensorListStack")
 def tensor_list_stack(input_handle, element_shape, *, element_dtype, num_elements):
-    items = list(input_handle)
-    if num_elements >= 0 and len(items) != num_elements:
-        raise InvalidArgumentError(
-            None, None, f"Operation expected a list with {num_elements} elements but got a list with {len(items)} elements."
-        )
+    if num_elements >= 0 and input_handle.length != num_elements:
+        raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
+    return _stacked(_filled(list(input_handle), input_handle, element_shape, element_dtype), element_shape, element_dtype)
+
+
+@kernel("TensorListGather")
+def tensor_list_gather(input_handle, indices, element_shape, *, element_dtype):
+    items = _filled(list(input_handle), input_handle, element_shape, element_dtype)
+    for index in indices.tolist():
+        if not 0 <= index < len(items):
+            raise _error(f"Index {index} out of range; list only has {len(items)} elements.")
+    return _stacked([items[i] for i in indices.tolist()], element_shape, element_dtype)
+
+
+def _joined(input_list, sizes, leading, dtype):
+    """All elements one after the other along their first axis, and how long each is."""
+    items = list(input_list)
+    for i, item in enumerate(items):
+        if item is None and i < len(leading):
+            rest = _fit(sizes, input_list.sizes) or [-1]
+            items[i] = _blank([], [leading[i], *rest[1:]], dtype)
+    if any(item is None for item in items):
+        blank = _blank(items, _fit(sizes, input_list.sizes), dtype)
+        items = [blank if item is None else item for item in items]
+    lengths = torch.tensor([len(item) for item in items], dtype=torch.int64)
     if not items:
-        if element_shape.ndim == 0 or (element_shape < 0).any():
-            raise InvalidArgumentError(None, None, "Tried to stack elements of an empty list with non-fully-defined element_shape")
-        return torch.zeros([0, *element_shape.tolist()], dtype=torch_dtype(element_dtype))
-    return torch.stack(items)
+        return _stacked([], torch.tensor((sizes or [-1])[1:]), dtype), lengths
+    return (torch.cat(items) if isinstance(items[0], torch.Tensor) else np.concatenate(items)), lengths
+
+
+@kernel("TensorListConcat")
+def tensor_list_concat(input_handle, *, element_dtype, element_shape):
+    sizes = None if element_shape.ndims is None else [-1 if n is None else n for n in element_shape.as_list()]
+    return _joined(input_handle, sizes, [], element_dtype)
+
+
+@kernel("TensorListConcatV2")
+def tensor_list_concat_v2(input_handle, element_shape, leading_dims, *, element_dtype):
+    return _joined(input_handle, _sizes(element_shape), leading_dims.tolist(), element_dtype)
+
+
+# --- taking tensors apart ------------------------------------------------------------------------
 
 
 @kernel("TensorListFromTensor")
 def tensor_list_from_tensor(tensor, element_shape):
-    return list_of(tensor.unbind(0))
+    return list_of(_rows(tensor), _sizes(element_shape))
 
 
-@kernel("TensorListGetItem")
-def tensor_list_get_item(input_handle, index, element_shape):
-    return list(input_handle)[int(index)]
+@kernel("TensorListSplit")
+def tensor_list_split(tensor, element_shape, lengths):
+    items, begin = [], 0
+    for length in lengths.tolist():
+        if begin + length > len(tensor):
+            raise _error(f"Attempting to slice [{begin}, {begin + length}] from tensor with length {len(tensor)}")
+        items.append(tensor[begin : begin + length])
+        begin += length
+    if begin != len(tensor):
+        raise _error(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {begin}")
+    return list_of(items, _sizes(element_shape))
+
+
+@kernel("TensorListSetItem")
+def tensor_list_set_item(input_handle, index, item):
+    if not 0 <= int(index) < input_handle.length:
+        raise _error(f"Trying to modify element {int(index)} in a list with {input_handle.length} elements.")
+    items = list(input_handle)
+    items[int(index)] = item
+    return list_of(items, input_handle.sizes)
+
+
+def _scattered(items, tensor, indices) -> list:
+    """Elements with the rows of a tensor at these places; the list grows where it is too short."""
+    places = indices.tolist()
+    if any(i < 0 for i in places):
+        raise _error("Indices in TensorListScatter must all be non-negative.")
+    items = items + [None] * (max(places, default=-1) + 1 - len(items))
+    for i, row in zip(places, _rows(tensor), strict=True):
+        items[i] = row
+    return items
+
+
+@kernel("TensorListScatter")
+def tensor_list_scatter(tensor, indices, element_shape):
+    return list_of(_scattered([], tensor, indices), _sizes(element_shape))
+
+
+@kernel("TensorListScatterV2")
+def tensor_list_scatter_v2(tensor, indices, element_shape, num_elements):
+    count = int(num_elements)
+    items = _scattered([None] * max(count, 0), tensor, indices)
+    if count >= 0 and len(items) > count:
+        raise _error(f"TensorListScatter: Trying to scatter at index {int(indices.max())} in list with size {count}")
+    return list_of(items, _sizes(element_shape))
+
+
+@kernel("TensorListScatterIntoExistingList")
+def tensor_list_scatter_into_existing_list(input_handle, tensor, indices):
+    return list_of(_scattered(list(input_handle), tensor, indices), input_handle.sizes)

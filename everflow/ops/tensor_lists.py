@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar
 from everflow.framework.static_values import known_value
 
 
-@shape_rule("EmptyTensorList", "TensorListPushBack", "TensorListFromTensor", "TensorListLength")
+@shape_rule(
+    "EmptyTensorList", "TensorListPushBack", "TensorListFromTensor", "TensorListLength", "TensorListReserve", "TensorListResize",
+    "TensorListConcatLists", "TensorListSplit", "TensorListSetItem", "TensorListScatter", "TensorListScatterV2",
+    "TensorListScatterIntoExistingList",
+)  # fmt: skip
 def _scalar(op):
     return scalar()
 
@@ -28,6 +33,33 @@ def _stack_shape(op):
     element = _element_shape(op.inputs[1])
     count = op.attrs["num_elements"]
     return TensorShape([count if count >= 0 else None]).concatenate(element)
+
+
+@shape_rule("TensorListGather")
+def _gather_shape(op):
+    return op.inputs[1].shape.with_rank(1).concatenate(_element_shape(op.inputs[2]))
+
+
+@shape_rule("TensorListElementShape")
+def _shape_of_shape(op):
+    reserved = op.inputs[0].op
+    at = {"TensorListReserve": 0, "EmptyTensorList": 0, "TensorListFromTensor": 1}.get(reserved.type)
+    return TensorShape([None if at is None else _element_shape(reserved.inputs[at]).ndims])
+
+
+@shape_rule("TensorListConcat")
+def _concat_shapes(op):
+    return _joined_shapes(op.attrs["element_shape"])
+
+
+@shape_rule("TensorListConcatV2")
+def _concat_v2_shapes(op):
+    return _joined_shapes(_element_shape(op.inputs[1]))
+
+
+def _joined_shapes(element):
+    joined = TensorShape(None) if element.ndims is None else TensorShape([None, *element.as_list()[1:]])
+    return [joined, TensorShape([None])]
 
 
 def _element_shape(tensor):
@@ -61,4 +93,68 @@ def _from_tensor_grad(op, d_list):
     return raw.TensorListStack(input_handle=d_list, element_shape=-1, element_dtype=op.attrs["element_dtype"]), None
 
 
-not_differentiable("EmptyTensorList", "TensorListLength")
+@gradient("TensorListSetItem")
+def _set_grad(op, d_list):
+    _, index, item = op.inputs
+    d_rest = raw.TensorListSetItem(input_handle=d_list, index=index, item=raw.ZerosLike(x=item))
+    return (
+        d_rest,
+        None,
+        raw.TensorListGetItem(input_handle=d_list, index=index, element_shape=raw.Shape(input=item), element_dtype=item.dtype),
+    )
+
+
+@gradient("TensorListGetItem")
+def _get_grad(op, d_item):
+    blank = raw.TensorListReserve(
+        element_shape=raw.Shape(input=d_item), num_elements=raw.TensorListLength(input_handle=op.inputs[0]), element_dtype=d_item.dtype
+    )
+    return raw.TensorListSetItem(input_handle=blank, index=op.inputs[1], item=d_item), None, None
+
+
+@gradient("TensorListGather")
+def _gather_grad(op, d_tensor):
+    count = raw.TensorListLength(input_handle=op.inputs[0])
+    made = raw.TensorListScatterV2(tensor=d_tensor, indices=op.inputs[1], element_shape=op.inputs[2], num_elements=count)
+    return made, None, None
+
+
+@gradient("TensorListScatter", "TensorListScatterV2")
+def _scatter_grad(op, d_list):
+    tensor, indices, *rest = op.inputs
+    d_tensor = raw.TensorListGather(
+        input_handle=d_list, indices=indices, element_shape=raw.Shape(input=tensor)[1:], element_dtype=tensor.dtype
+    )
+    return d_tensor, None, *[None for _ in rest]
+
+
+@gradient("TensorListScatterIntoExistingList")
+def _scatter_into_grad(op, d_list):
+    _, tensor, indices = op.inputs
+    d_rest = raw.TensorListScatterIntoExistingList(input_handle=d_list, tensor=raw.ZerosLike(x=tensor), indices=indices)
+    d_tensor = raw.TensorListGather(
+        input_handle=d_list, indices=indices, element_shape=raw.Shape(input=tensor)[1:], element_dtype=tensor.dtype
+    )
+    return d_rest, d_tensor, None
+
+
+@gradient("TensorListResize")
+def _resize_grad(op, d_list):
+    return raw.TensorListResize(input_handle=d_list, size=raw.TensorListLength(input_handle=op.inputs[0])), None
+
+
+@gradient("TensorListConcat", "TensorListConcatV2")
+def _concat_grad(op, d_tensor, d_lengths):
+    shape = raw.TensorListElementShape(input_handle=op.inputs[0], shape_type=dtypes.int32)
+    d_list = raw.TensorListSplit(tensor=d_tensor, element_shape=shape, lengths=op.outputs[1])
+    return d_list, *[None for _ in op.inputs[1:]]
+
+
+@gradient("TensorListSplit")
+def _split_grad(op, d_list):
+    tensor, shape, lengths = op.inputs
+    joined = raw.TensorListConcatV2(input_handle=d_list, element_shape=shape, leading_dims=lengths, element_dtype=tensor.dtype)
+    return joined.tensor, None, None
+
+
+not_differentiable("EmptyTensorList", "TensorListLength", "TensorListReserve", "TensorListElementShape")

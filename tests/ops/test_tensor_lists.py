@@ -1,0 +1,110 @@
+"""Lists of tensors: what graphs with functional loops keep their TensorArrays in."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+R = tf.raw_ops
+
+
+@pytest.fixture(autouse=True)
+def _own_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def run(tensor):
+    with tf.Session() as session:
+        return session.run(tensor)
+
+
+def reserved(count=3, shape=(2,)):
+    return R.TensorListReserve(element_shape=list(shape), num_elements=count, element_dtype=tf.float32)
+
+
+def with_item(held, index, value):
+    return R.TensorListSetItem(input_handle=held, index=index, item=tf.constant(value, tf.float32))
+
+
+def stacked(held):
+    return R.TensorListStack(input_handle=held, element_shape=[2], element_dtype=tf.float32)
+
+
+def test_elements_that_were_not_set_are_zeros():
+    np.testing.assert_array_equal(run(stacked(with_item(reserved(), 1, [1, 2]))), [[0, 0], [1, 2], [0, 0]])
+
+
+def test_zeros_of_an_unknown_shape_cannot_be_read():
+    item = R.TensorListGetItem(input_handle=reserved(shape=(-1,)), index=0, element_shape=[-1], element_dtype=tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not fully defined"):
+        run(item)
+
+
+@pytest.mark.parametrize("index", [3, -1])
+def test_places_outside_of_a_list(index):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="with 3 elements"):
+        run(stacked(with_item(reserved(), index, [1, 2])))
+
+
+def test_resizing():
+    held = with_item(reserved(), 0, [1, 1])
+    np.testing.assert_array_equal(run(stacked(R.TensorListResize(input_handle=held, size=2))), [[1, 1], [0, 0]])
+    assert run(R.TensorListLength(input_handle=R.TensorListResize(input_handle=held, size=7))) == 7
+
+
+def test_scattering_and_gathering():
+    held = R.TensorListScatterV2(tensor=[[1.0, 2.0], [3.0, 4.0]], indices=[2, 0], element_shape=[2], num_elements=4)
+    np.testing.assert_array_equal(run(stacked(held)), [[3, 4], [0, 0], [1, 2], [0, 0]])
+    rows = R.TensorListGather(input_handle=held, indices=[2, 2], element_shape=[2], element_dtype=tf.float32)
+    np.testing.assert_array_equal(run(rows), [[1, 2], [1, 2]])
+    wider = R.TensorListScatterIntoExistingList(input_handle=held, tensor=[[9.0, 9.0]], indices=[4])
+    assert run(stacked(wider)).shape == (5, 2)
+
+
+def test_splitting_and_concatenating():
+    held = R.TensorListSplit(tensor=[[1.0], [2.0], [3.0]], element_shape=[-1, 1], lengths=[2, 1])
+    joined = R.TensorListConcatV2(
+        input_handle=held, element_shape=[-1, 1], leading_dims=tf.constant([], tf.int64), element_dtype=tf.float32
+    )
+    assert joined.tensor.shape.as_list() == [None, 1]
+    values, lengths = run([joined.tensor, joined.lengths])
+    np.testing.assert_array_equal(values, [[1], [2], [3]])
+    np.testing.assert_array_equal(lengths, [2, 1])
+
+
+def _gathered(x):
+    held = R.TensorListFromTensor(tensor=x, element_shape=[2])
+    return R.TensorListGather(input_handle=held, indices=[2, 0], element_shape=[2], element_dtype=tf.float32)
+
+
+def _one(x):
+    held = R.TensorListFromTensor(tensor=x, element_shape=[2])
+    return R.TensorListGetItem(input_handle=held, index=1, element_shape=[2], element_dtype=tf.float32)
+
+
+def _scattered(x):
+    return stacked(R.TensorListScatterV2(tensor=x, indices=[2, 0, 4], element_shape=[2], num_elements=5))
+
+
+def _set(x):
+    return stacked(R.TensorListSetItem(input_handle=reserved(), index=1, item=x[0]))
+
+
+def _split(x):
+    held = R.TensorListSplit(tensor=x, element_shape=[-1, 2], lengths=[1, 2])
+    return R.TensorListConcatV2(
+        input_handle=held, element_shape=[-1, 2], leading_dims=tf.constant([], tf.int64), element_dtype=tf.float32
+    ).tensor
+
+
+@pytest.mark.parametrize(
+    ("function", "rows"), [(_gathered, [0, 2]), (_one, [1]), (_scattered, [0, 1, 2]), (_set, [0]), (_split, [0, 1, 2])]
+)
+def test_gradients(function, rows):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    y = function(x)
+    got, values = run([tf.gradients(tf.reduce_sum(y * y), x)[0], x])
+    expected = np.zeros([3, 2])
+    expected[rows] = 2 * values[rows]
+    np.testing.assert_array_equal(got, expected)
