@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.distributions.checks import fill, gen_new_seed
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from everflow.distributions.checks import fill, gen_new_seed, softpluses
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
-from everflow.distributions.location_scale import Scalar
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -36,15 +36,8 @@ class Beta(Scalar):
             self._concentration0 = positive(self._concentration0) if validate_args else self._concentration0
             assert_same_float_dtype([self._concentration1, self._concentration0])
             self._total_concentration = self._concentration1 + self._concentration0
-        super().__init__(
-            dtype=self._total_concentration.dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            parameters=parameters,
-            graph_parents=[self._concentration1, self._concentration0, self._total_concentration],
-            name=name,
-        )
+        parents = [self._concentration1, self._concentration0, self._total_concentration]
+        super().__init__(self._total_concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     @property
     def concentration1(self):
@@ -128,13 +121,8 @@ class BetaWithSoftplusConcentration(Beta):
     def __init__(self, concentration1, concentration0, validate_args=False, allow_nan_stats=True, name="BetaWithSoftplusConcentration"):
         parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
-            super().__init__(
-                nn.softplus(concentration1, name="softplus_concentration1"),
-                nn.softplus(concentration0, name="softplus_concentration0"),
-                validate_args,
-                allow_nan_stats,
-                name,
-            )
+            both = softpluses(concentration1=concentration1, concentration0=concentration0)
+            super().__init__(*both, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
 
@@ -153,27 +141,10 @@ def _kl_beta_beta(d1, d2, name=None):
         )
 
 
-class Dirichlet(Distribution):
-    """The Dirichlet distribution: probabilities of classes, each the likelier the higher its concentration.
+class Concentrations(Vector):
+    """Base of distributions over classes, each with a concentration."""
 
-    >>> tf.distributions.Dirichlet([1.0, 1.0, 2.0]).mean()  # [0.25, 0.25, 0.5]
-    """
-
-    def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration]) as name:
-            concentration = convert_to_tensor(concentration, name="concentration")
-            self._concentration = _checked_concentration(concentration) if validate_args else concentration
-            self._total_concentration = math.reduce_sum(self._concentration, -1)
-        super().__init__(
-            dtype=self._concentration.dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            parameters=parameters,
-            graph_parents=[self._concentration, self._total_concentration],
-            name=name,
-        )
+    _shaped_like = "_concentration"
 
     @property
     def concentration(self):
@@ -191,11 +162,25 @@ class Dirichlet(Distribution):
     def _batch_shape(self):
         return self.total_concentration.shape
 
-    def _event_shape_tensor(self):
-        return array.shape(self.concentration)[-1:]
+    def _covariance(self):
+        x = self._variance_scale_term() * self._mean()
+        return array.matrix_set_diag(-math.matmul(x[..., None], x[..., None, :]), self._variance())
 
-    def _event_shape(self):
-        return self.concentration.shape.with_rank_at_least(1)[-1:]
+
+class Dirichlet(Concentrations):
+    """The Dirichlet distribution: probabilities of classes, each the likelier the higher its concentration.
+
+    >>> tf.distributions.Dirichlet([1.0, 1.0, 2.0]).mean()  # [0.25, 0.25, 0.5]
+    """
+
+    def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
+        parameters = dict(locals())
+        with name_scope(name, values=[concentration]) as name:
+            concentration = convert_to_tensor(concentration, name="concentration")
+            self._concentration = _checked_concentration(concentration) if validate_args else concentration
+            self._total_concentration = math.reduce_sum(self._concentration, -1)
+        parents = [self._concentration, self._total_concentration]
+        super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     def _sample_n(self, n, seed=None):
         gamma_sample = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
@@ -215,10 +200,6 @@ class Dirichlet(Distribution):
 
     def _mean(self):
         return self.concentration / self.total_concentration[..., None]
-
-    def _covariance(self):
-        x = self._variance_scale_term() * self._mean()
-        return array.matrix_set_diag(-math.matmul(x[..., None], x[..., None, :]), self._variance())
 
     def _variance(self):
         scale = self._variance_scale_term()

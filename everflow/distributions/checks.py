@@ -46,6 +46,11 @@ def fill(shape, value, dtype, name):
     return array.fill(shape, np.array(value, dtype=dtype.as_numpy_dtype()), name=name)
 
 
+def softpluses(**parameters):
+    """The softplus of each parameter, in nodes named after it."""
+    return [nn.softplus(x, name=f"softplus_{name}") for name, x in parameters.items()]
+
+
 def log_combinations(n, counts, name="log_combinations"):
     """The logarithm of the multinomial coefficient, n over counts along the last axis."""
     with name_scope(name, values=[n, counts]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow.distributions import checks
 from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
-from everflow.distributions.location_scale import Scalar
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -28,13 +28,7 @@ class Bernoulli(Scalar):
         with name_scope(name) as name:
             self._logits, self._probs = checks.get_logits_and_probs(logits=logits, probs=probs, validate_args=validate_args, name=name)
         super().__init__(
-            dtype=dtypes.as_dtype(dtype),
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._logits, self._probs],
-            name=name,
+            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
         )
 
     @property
@@ -138,13 +132,7 @@ class Categorical(Distribution):
                 with name_scope("batch_shape"):
                     self._batch_shape_val = shape[:-1]
         super().__init__(
-            dtype=dtypes.as_dtype(dtype),
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._logits, self._probs],
-            name=name,
+            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
         )
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.distributions.checks import fill
+from everflow.distributions.checks import fill, softpluses
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
-from everflow.distributions.location_scale import Scalar
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
@@ -16,27 +16,19 @@ from everflow.ops.check_shapes import assert_same_float_dtype
 from everflow.ops.grouping import with_dependencies
 
 
-class Gamma(Scalar):
-    """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
+class ConcentrationRate(Scalar):
+    """Base of distributions with a positive concentration and a positive rate."""
 
     _parameter_names = ("concentration", "rate")
 
-    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
-        parameters = dict(locals())
+    def __init__(self, concentration, rate, validate_args, allow_nan_stats, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
             with control_dependencies([check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
-        super().__init__(
-            dtype=self._concentration.dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            parameters=parameters,
-            graph_parents=[self._concentration, self._rate],
-            name=name,
-        )
+        parents = [self._concentration, self._rate]
+        super().__init__(self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     @property
     def concentration(self):
@@ -48,15 +40,22 @@ class Gamma(Scalar):
         """The inverse of the scale."""
         return self._rate
 
+    def _log_normalization(self):
+        return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
+
+
+class Gamma(ConcentrationRate):
+    """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
+
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
+
     def _sample_n(self, n, seed=None):
         return random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
         x = self._checked(x)
         return math.xlogy(self.concentration - 1.0, x) - self.rate * x - self._log_normalization()
-
-    def _log_normalization(self):
-        return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
 
     def _cdf(self, x):
         # Drawing is by way of a gamma of rate 1.
@@ -99,13 +98,7 @@ class GammaWithSoftplusConcentrationRate(Gamma):
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"):
         parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(
-                nn.softplus(concentration, name="softplus_concentration"),
-                nn.softplus(rate, name="softplus_rate"),
-                validate_args,
-                allow_nan_stats,
-                name,
-            )
+            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
 

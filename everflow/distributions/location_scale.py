@@ -8,7 +8,8 @@ import numpy as np
 
 from everflow.distributions import normal_functions as special
 from everflow.distributions.checks import fill, gen_new_seed
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED
+from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -21,38 +22,6 @@ from everflow.ops.constants import constant
 from everflow.ops.grouping import with_dependencies
 
 
-class Scalar(Distribution):
-    """Base of distributions whose draws are single numbers and whose parameters are broadcast against each other."""
-
-    _parameter_names: tuple = ("loc", "scale")
-
-    @classmethod
-    def _param_shapes(cls, sample_shape):
-        shape = convert_to_tensor(sample_shape, dtype=dtypes.int32)
-        return dict.fromkeys(cls._parameter_names, shape)
-
-    def _own_parameters(self):
-        return [getattr(self, f"_{name}") for name in self._parameter_names]
-
-    def _batch_shape_tensor(self):
-        shape, *others = [array.shape(x) for x in self._own_parameters()]
-        for other in others:
-            shape = array.broadcast_dynamic_shape(shape, other)
-        return shape
-
-    def _batch_shape(self):
-        shape, *others = [x.shape for x in self._own_parameters()]
-        for other in others:
-            shape = array.broadcast_static_shape(shape, other)
-        return shape
-
-    def _event_shape_tensor(self):
-        return array.constant([], dtype=dtypes.int32)
-
-    def _event_shape(self):
-        return TensorShape([])
-
-
 class LocationScale(Scalar):
     """Base of distributions that are a standard one, stretched by `scale` and moved by `loc`."""
 
@@ -63,13 +32,7 @@ class LocationScale(Scalar):
                 self._scale = array.identity(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
         super().__init__(
-            dtype=self._scale.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._loc, self._scale],
-            name=name,
+            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc, self._scale], name
         )
 
     @property
@@ -81,6 +44,11 @@ class LocationScale(Scalar):
     def scale(self):
         """The scale."""
         return self._scale
+
+    def _z(self, x):
+        """How many scales a value is away from the location."""
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
 
 
 class Normal(LocationScale):
@@ -130,10 +98,6 @@ class Normal(LocationScale):
 
     def _mode(self):
         return self._mean()
-
-    def _z(self, x):
-        with name_scope("standardize", values=[x]):
-            return (x - self.loc) / self.scale
 
 
 @RegisterKL(Normal, Normal)
@@ -227,15 +191,8 @@ class StudentT(Scalar):
                 self._loc = array.identity(loc, name="loc")
                 self._scale = array.identity(scale, name="scale")
                 assert_same_float_dtype((self._df, self._loc, self._scale))
-        super().__init__(
-            dtype=self._scale.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._df, self._loc, self._scale],
-            name=name,
-        )
+        parents = [self._df, self._loc, self._scale]
+        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     @property
     def df(self):

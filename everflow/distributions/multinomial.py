@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from everflow.distributions import checks
-from everflow.distributions.beta import positive
+from everflow.distributions.beta import Concentrations, positive
 from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.event_shapes import Vector
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -53,13 +54,14 @@ class _Counts(Distribution):
         return self._total_count
 
 
-class Multinomial(_Counts):
+class Multinomial(_Counts, Vector):
     """How often each class comes among `total_count` independent draws.
 
     >>> tf.distributions.Multinomial(total_count=4.0, probs=[0.2, 0.3, 0.5]).mean()  # [0.8, 1.2, 2.0]
     """
 
     _wrong_total = "counts must sum to `self.total_count`"
+    _shaped_like = "_mean_val"
 
     def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Multinomial"):
         parameters = dict(locals())
@@ -71,15 +73,8 @@ class Multinomial(_Counts):
                 logits=logits, probs=probs, multidimensional=True, validate_args=validate_args, name=name
             )
             self._mean_val = self._total_count[..., None] * self._probs
-        super().__init__(
-            dtype=self._probs.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._total_count, self._logits, self._probs],
-            name=name,
-        )
+        parents = [self._total_count, self._logits, self._probs]
+        super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     @property
     def logits(self):
@@ -90,18 +85,6 @@ class Multinomial(_Counts):
     def probs(self):
         """The probabilities of the classes."""
         return self._probs
-
-    def _batch_shape_tensor(self):
-        return array.shape(self._mean_val)[:-1]
-
-    def _batch_shape(self):
-        return self._mean_val.shape.with_rank_at_least(1)[:-1]
-
-    def _event_shape_tensor(self):
-        return array.shape(self._mean_val)[-1:]
-
-    def _event_shape(self):
-        return self._mean_val.shape.with_rank_at_least(1)[-1:]
 
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)
@@ -132,7 +115,7 @@ class Multinomial(_Counts):
         return self._mean_val - self._mean_val * p
 
 
-class DirichletMultinomial(_Counts):
+class DirichletMultinomial(_Counts, Concentrations):
     """How often each class comes among `total_count` draws, when the probabilities themselves come from a Dirichlet distribution."""
 
     def __init__(self, total_count, concentration, validate_args=False, allow_nan_stats=True, name="DirichletMultinomial"):
@@ -145,37 +128,8 @@ class DirichletMultinomial(_Counts):
             self._concentration = convert_to_tensor(concentration, name="concentration")
             self._concentration = positive(self._concentration) if validate_args else self._concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
-        super().__init__(
-            dtype=self._concentration.dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            parameters=parameters,
-            graph_parents=[self._total_count, self._concentration],
-            name=name,
-        )
-
-    @property
-    def concentration(self):
-        """The weights of the classes."""
-        return self._concentration
-
-    @property
-    def total_concentration(self):
-        """The sum of the weights."""
-        return self._total_concentration
-
-    def _batch_shape_tensor(self):
-        return array.shape(self.total_concentration)
-
-    def _batch_shape(self):
-        return self.total_concentration.shape
-
-    def _event_shape_tensor(self):
-        return array.shape(self.concentration)[-1:]
-
-    def _event_shape(self):
-        return self.concentration.shape.with_rank_at_least(1)[-1:]
+        parents = [self._total_count, self._concentration]
+        super().__init__(self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)
@@ -196,10 +150,6 @@ class DirichletMultinomial(_Counts):
 
     def _mean(self):
         return self.total_count * (self.concentration / self.total_concentration[..., None])
-
-    def _covariance(self):
-        x = self._variance_scale_term() * self._mean()
-        return array.matrix_set_diag(-math.matmul(x[..., None], x[..., None, :]), self._variance())
 
     def _variance(self):
         scale = self._variance_scale_term()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as pymath
 
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
-from everflow.distributions.location_scale import Scalar
+from everflow.distributions.event_shapes import Scalar
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, random
 from everflow.ops.array_indexing import where_v2
@@ -28,15 +28,7 @@ class Uniform(Scalar):
                 self._low = array.identity(low, name="low")
                 self._high = array.identity(high, name="high")
                 assert_same_float_dtype([self._low, self._high])
-        super().__init__(
-            dtype=self._low.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._low, self._high],
-            name=name,
-        )
+        super().__init__(self._low.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._low, self._high], name)
 
     @property
     def low(self):

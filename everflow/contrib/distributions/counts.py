@@ -6,7 +6,7 @@ import numpy as np
 
 from everflow.distributions import checks
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
-from everflow.distributions.location_scale import Scalar
+from everflow.distributions.event_shapes import Scalar
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -39,15 +39,7 @@ class Poisson(Scalar):
                 log_rate = convert_to_tensor(log_rate, name="log_rate")
                 self._rate = math.exp(log_rate, name="rate")
                 self._log_rate = convert_to_tensor(log_rate, name="log_rate")
-        super().__init__(
-            dtype=self._rate.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._rate],
-            name=name,
-        )
+        super().__init__(self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._rate], name)
 
     rate = property(lambda self: self._rate, doc="The mean.")
     log_rate = property(lambda self: self._log_rate, doc="The logarithm of the mean.")
@@ -89,15 +81,8 @@ class Binomial(Scalar):
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
             self._logits, self._probs = checks.get_logits_and_probs(logits=logits, probs=probs, validate_args=validate_args, name=name)
-        super().__init__(
-            dtype=self._probs.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._total_count, self._logits, self._probs],
-            name=name,
-        )
+        parents = [self._total_count, self._logits, self._probs]
+        super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -151,13 +136,7 @@ class Geometric(Scalar):
             with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
                 self._probs = array.identity(self._probs, name="probs")
         super().__init__(
-            dtype=self._probs.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._probs, self._logits],
-            name=name,
+            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._probs, self._logits], name
         )
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -213,15 +192,8 @@ class NegativeBinomial(Scalar):
             self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args, name=name)
             with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
                 self._total_count = array.identity(total_count)
-        super().__init__(
-            dtype=self._probs.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._total_count, self._probs, self._logits],
-            name=name,
-        )
+        parents = [self._total_count, self._probs, self._logits]
+        super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws of 0 to wait for.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -265,15 +237,7 @@ class _Certain(Distribution):
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
         self._is_vector = is_vector
-        super().__init__(
-            dtype=self._loc.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._loc, self._slack],
-            name=name,
-        )
+        super().__init__(self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc, self._slack], name)
 
     loc = property(lambda self: self._loc, doc="The value.")
     atol = property(lambda self: self._atol, doc="How far away a value may be.")

@@ -55,15 +55,8 @@ class Mixture(Distribution):
         self._cat, self._components = cat, list(components)
         self._static_event_shape, self._static_batch_shape = event_shape, batch_shape
         self._use_static_graph = use_static_graph
-        super().__init__(
-            dtype=dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=list(cat._graph_parents) + [parent for component in components for parent in component._graph_parents],
-            name=name,
-        )
+        parents = list(cat._graph_parents) + [parent for component in components for parent in component._graph_parents]
+        super().__init__(dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     cat = property(lambda self: self._cat, doc="What chooses.")
     components = property(lambda self: self._components, doc="What is chosen from.")
@@ -201,15 +194,8 @@ class MixtureSameFamily(Distribution):
                 )
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
-        super().__init__(
-            dtype=components_distribution.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents),
-            name=name,
-        )
+        parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
+        super().__init__(components_distribution.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses.")
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
@@ -302,14 +288,9 @@ class Independent(Distribution):
                 raise ValueError(
                     f"reinterpreted_batch_ndims({self._ndims}) cannot exceed distribution.batch_ndims({distribution.batch_shape.ndims})"
                 )
+        parents = distribution._graph_parents
         super().__init__(
-            dtype=distribution.dtype,
-            reparameterization_type=distribution.reparameterization_type,
-            validate_args=validate_args,
-            allow_nan_stats=distribution.allow_nan_stats,
-            parameters=parameters,
-            graph_parents=distribution._graph_parents,
-            name=name,
+            distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name
         )
 
     distribution = property(lambda self: self._distribution, doc="The batch of distributions.")

@@ -8,7 +8,8 @@ from everflow.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from everflow.contrib.distributions.scalars import Logistic
 from everflow.contrib.distributions.transformed import TransformedDistribution
 from everflow.distributions import checks
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
+from everflow.distributions.event_shapes import Vector
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -17,7 +18,7 @@ from everflow.ops import array, check, math, nn, random
 from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
 
 
-class _Classes(Distribution):
+class _Classes(Vector):
     """What distributions over the classes of a last axis share."""
 
     def _set_sizes(self):
@@ -33,18 +34,6 @@ class _Classes(Distribution):
     event_size = property(lambda self: self._event_size, doc="How many classes there are.")
     logits = property(lambda self: self._logits, doc="The logits of the classes.")
     probs = property(lambda self: self._probs, doc="The probabilities of the classes.")
-
-    def _batch_shape_tensor(self):
-        return array.shape(self.logits)[:-1]
-
-    def _batch_shape(self):
-        return self.logits.shape[:-1]
-
-    def _event_shape_tensor(self):
-        return array.shape(self.logits)[-1:]
-
-    def _event_shape(self):
-        return self.logits.shape.with_rank_at_least(1)[-1:]
 
     def _paired(self, x):
         """x and the logits, broadcast against each other."""
@@ -65,13 +54,7 @@ class OneHotCategorical(_Classes):
             )
             self._set_sizes()
         super().__init__(
-            dtype=dtypes.as_dtype(dtype),
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._logits, self._probs],
-            name=name,
+            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
         )
 
     def _sample_n(self, n, seed=None):
@@ -142,15 +125,8 @@ class ExpRelaxedOneHotCategorical(_Classes):
                 self._temperature = array.identity(temperature, name="temperature")
                 self._temperature_2d = array.reshape(temperature, [-1, 1], name="temperature_2d")
             self._set_sizes()
-        super().__init__(
-            dtype=dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._logits, self._probs, self._temperature],
-            name=name,
-        )
+        parents = [self._logits, self._probs, self._temperature]
+        super().__init__(dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
     temperature = property(lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot.")
 

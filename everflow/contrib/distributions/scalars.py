@@ -7,15 +7,15 @@ import math as pymath
 import numpy as np
 
 from everflow.distributions import normal_functions as special
-from everflow.distributions.checks import fill
+from everflow.distributions.checks import fill, softpluses
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
-from everflow.distributions.gamma import Gamma
-from everflow.distributions.location_scale import LocationScale, Scalar
+from everflow.distributions.event_shapes import Scalar
+from everflow.distributions.gamma import ConcentrationRate, Gamma
+from everflow.distributions.location_scale import LocationScale
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
 from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_same_float_dtype
 from everflow.ops.grouping import with_dependencies
 
 
@@ -63,10 +63,6 @@ class Logistic(LocationScale):
     def _mode(self):
         return self._mean()
 
-    def _z(self, x):
-        with name_scope("standardize", values=[x]):
-            return (x - self.loc) / self.scale
-
 
 class Cauchy(LocationScale):
     """The Cauchy distribution, whose tails are so heavy that it has no mean."""
@@ -108,10 +104,6 @@ class Cauchy(LocationScale):
             return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
         raise ValueError("`stddev` is undefined for Cauchy distribution.")
 
-    def _z(self, x):
-        with name_scope("standardize", values=[x]):
-            return (x - self.loc) / self.scale
-
 
 class HalfNormal(Scalar):
     """The absolute values of normal draws around 0."""
@@ -123,15 +115,7 @@ class HalfNormal(Scalar):
         with name_scope(name, values=[scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._scale = array.identity(scale, name="scale")
-        super().__init__(
-            dtype=self._scale.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._scale],
-            name=name,
-        )
+        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._scale], name)
 
     scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
 
@@ -170,39 +154,17 @@ def _erfinv(x):
         return special.ndtri((x + 1.0) / 2.0) / np.sqrt(2.0)
 
 
-class InverseGamma(Scalar):
-    """The inverses of gamma draws."""
-
-    _parameter_names = ("concentration", "rate")
+class InverseGamma(ConcentrationRate):
+    """The inverses of gamma draws; the rate is their scale."""
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            with control_dependencies([check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []):
-                self._concentration = array.identity(concentration, name="concentration")
-                self._rate = array.identity(rate, name="rate")
-                assert_same_float_dtype([self._concentration, self._rate])
-        super().__init__(
-            dtype=self._concentration.dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            parameters=parameters,
-            graph_parents=[self._concentration, self._rate],
-            name=name,
-        )
-
-    concentration = property(lambda self: self._concentration, doc="The shape of the density.")
-    rate = property(lambda self: self._rate, doc="The scale.")
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return 1.0 / random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
         return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
-
-    def _log_normalization(self):
-        return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
 
     def _cdf(self, x):
         return math.igammac(self.concentration, self.rate / x)
@@ -239,13 +201,7 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGammaWithSoftplusConcentrationRate"):
         parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(
-                nn.softplus(concentration, name="softplus_concentration"),
-                nn.softplus(rate, name="softplus_rate"),
-                validate_args,
-                allow_nan_stats,
-                name,
-            )
+            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
 

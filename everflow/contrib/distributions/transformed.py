@@ -82,14 +82,9 @@ class TransformedDistribution(Distribution):
             rotated = event_ndims if self._needs_rotation else 0
             self._reduce_event_indices = math.range(rotated - event_ndims, rotated)
         self._distribution = distribution
+        parents = list(distribution._graph_parents) + list(self._bijector.graph_parents)
         super().__init__(
-            dtype=distribution.dtype,
-            reparameterization_type=distribution.reparameterization_type,
-            validate_args=validate_args,
-            allow_nan_stats=distribution.allow_nan_stats,
-            parameters=parameters,
-            graph_parents=list(distribution._graph_parents) + list(self._bijector.graph_parents),
-            name=name,
+            distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name
         )
 
     distribution = property(lambda self: self._distribution, doc="Where draws come from.")

@@ -116,15 +116,8 @@ class QuantizedDistribution(Distribution):
             self._low = None if low is None else convert_to_tensor(low, dtype=distribution.dtype, name="low")
             self._high = None if high is None else convert_to_tensor(high, dtype=distribution.dtype, name="high")
         self._dist = distribution
-        super().__init__(
-            dtype=distribution.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=distribution.allow_nan_stats,
-            parameters=parameters,
-            graph_parents=list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None],
-            name=name,
-        )
+        parents = list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None]
+        super().__init__(distribution.dtype, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats, parameters, parents, name)
 
     distribution = property(lambda self: self._dist, doc="The continuous distribution.")
     low = property(lambda self: self._low, doc="The least value, or None.")
