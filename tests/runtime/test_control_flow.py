@@ -146,3 +146,19 @@ def test_cycles_and_broken_loops_are_told():
             sess.run(b, {x: 1.0})
         with pytest.raises(tf.errors.InvalidArgumentError, match="no LoopCond"):
             sess.run(raw.Exit(data=entered), {x: 1.0})
+
+
+def test_a_loop_imported_several_times():
+    """All of them have frames of the same name, and one may take what another gave."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+
+        def outer(i, v):
+            return i + 1, tf.while_loop(lambda j, w: j < i, lambda j, w: (j + 1, w * 2), [0, v])[1]
+
+        tf.identity(tf.while_loop(lambda i, v: i < 3, outer, [0, x])[1], name="y")
+    loops = graph.as_graph_def()
+    first, second = (tf.import_graph_def(loops, {"x:0": tf.constant(v)}, ["y:0"], name=n)[0] for v, n in ((1.0, "a"), (10.0, "b")))
+    (third,) = tf.import_graph_def(loops, {"x:0": first + second}, ["y:0"], name="c")
+    with tf.Session() as sess:
+        assert sess.run([first, second, third]) == [8.0, 80.0, 704.0]

@@ -6,6 +6,7 @@ to run. Everything else stays a plain node.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from everflow.framework import errors
@@ -93,6 +94,33 @@ def _find_frames(program: Program) -> None:
         if node.type in ENTER:
             path += (node.attribute("frame_name"),)
         node.frame = path
+    depth = 1
+    while inside := [n for n in program.nodes if len(n.frame) >= depth]:
+        conditions = Counter(n.frame for n in inside if n.type == "LoopCond" and len(n.frame) == depth)
+        for path in [path for path, count in conditions.items() if count > 1]:
+            _tell_namesakes_apart([n for n in inside if n.frame[:depth] == path], path)
+        depth += 1
+
+
+def _tell_namesakes_apart(nodes: list[Node], path: tuple) -> None:
+    """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs together."""
+    among = set(nodes)
+    joined: dict[Node, list[Node]] = {node: [] for node in nodes}
+    for node in nodes:
+        for source in [n for n, _ in node.inputs] + node.controls:
+            if source in among and not (source.type in EXIT and source.frame == path):
+                joined[node].append(source)
+                joined[source].append(node)
+    number = 0
+    while among:
+        stack = [next(n for n in nodes if n in among)]
+        while stack:
+            node = stack.pop()
+            if node in among:
+                among.remove(node)
+                node.frame = (*path[:-1], f"{path[-1]} {number}", *node.frame[len(path) :])
+                stack += joined[node]
+        number += 1
 
 
 def _sources(node: Node) -> list[Node]:
