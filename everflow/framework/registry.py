@@ -7,6 +7,8 @@ import pkgutil
 import threading
 from collections.abc import Callable
 
+from everflow.framework import op_defs
+
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
 _loaded = _loading = False
@@ -59,6 +61,7 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f):
+        _know_gradient_of(self._op_type)
         _register_gradient(self._op_type, f)
         return f
 
@@ -73,7 +76,14 @@ def NotDifferentiable(op_type):  # noqa: N802  TensorFlow's own name
     """Say that an op type has no gradient: nothing flows back through it."""
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
+    _know_gradient_of(op_type)
     _register_gradient(op_type, None)
+
+
+def _know_gradient_of(op_type: str) -> None:
+    """Have our own gradient of an op type in place, so that a program's second one is refused where the program makes it."""
+    if op_defs.find(op_type) is not None:
+        load_all()
 
 
 def load_all() -> None:

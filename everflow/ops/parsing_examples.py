@@ -8,6 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
@@ -154,7 +155,7 @@ def _dense_defaults(wanted):
                 value = reshape(value, [])
         elif value is None:
             value = constant([], dtype=dtype)
-        else:
+        elif not isinstance(value, Tensor):  # a program's tensor is taken as it is
             value = convert_to_tensor(value, dtype=dtype, name="key_" + _clean(key))
             value = reshape(value, shape)
         tensors.append(value)

@@ -1,5 +1,8 @@
 """tf.gradients: which nodes it makes, how gradients are joined and stopped, gradients that programs bring themselves."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -140,3 +143,9 @@ def test_missing_gradient_names_the_op():
     x = tf.constant([1.0, 2.0])
     with pytest.raises(LookupError, match="No gradient defined for operation 'odd'"):
         tf.gradients(tf.raw_ops.BatchMatrixDiag(diagonal=x, name="odd"), x)
+
+
+def test_a_second_gradient_is_refused_where_it_is_registered():
+    code = "import everflow as tf\ntf.RegisterGradient('MaxPoolGrad')(lambda op, grad: grad)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "KeyError: \"Registering two gradients with name 'MaxPoolGrad'!\"" in done.stderr

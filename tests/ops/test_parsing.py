@@ -198,3 +198,11 @@ def test_fields_of_messages():
 def test_messages_refused(message, field, dtype, data, error):
     with pytest.raises(error):
         run(tf.io.decode_proto([data], f"tensorflow.{message}", [field], [dtype]))
+
+
+def test_a_tensor_as_default_is_taken_as_it_is():
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        zero = tf.zeros([], tf.int64)
+        parsed = tf.parse_single_example(b"", {"a": tf.FixedLenFeature([], tf.int64, zero), "b": tf.FixedLenFeature([], tf.int64, 3)})
+        assert [op.type for op in graph.get_operations()] == ["Const", "Const", "Const", "Const", "Reshape", "ParseSingleExample"]
+        assert sess.run(parsed) == {"a": 0, "b": 3}
