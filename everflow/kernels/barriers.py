@@ -31,7 +31,7 @@ class Barrier:
 
     def insert(self, component: int, keys: list, values: list) -> None:
         with self.condition:
-            if self.closed and (self.cancelled or not self.incomplete):
+            if self.cancelled or (self.closed and keys and not self.incomplete):
                 raise CancelledError(None, None, f"Barrier {self.name} is closed.")
             index, new = _FIRST_INDEX + self.inserted, False
             for key, value in zip(keys, values, strict=True):
@@ -56,7 +56,11 @@ class Barrier:
 
     def take(self, count: int, allow_small: bool, step) -> list:
         with self.condition:
-            step.wait_for(self.condition, lambda: len(self.ready) >= count or (self.closed and (self.cancelled or not self.incomplete)))
+            # Once closed, a small batch takes what is there. Others wait for incomplete elements, which still can be completed.
+            step.wait_for(
+                self.condition,
+                lambda: len(self.ready) >= count or (self.closed and (allow_small or self.cancelled or not self.incomplete)),
+            )
             if len(self.ready) < count and not (allow_small and self.ready):
                 wanted = 0 if allow_small else count
                 raise OutOfRangeError(
@@ -71,6 +75,8 @@ class Barrier:
             if self.closed and (self.cancelled or not cancel):
                 raise CancelledError(None, None, f"Barrier '{self.name}' is already closed.")
             self.closed, self.cancelled = True, self.cancelled or cancel
+            if cancel:
+                self.incomplete.clear()
             self.condition.notify_all()
 
 

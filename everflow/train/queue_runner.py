@@ -110,10 +110,10 @@ class QueueRunner:
         """The name of the queue's op."""
         return self._queue.name
 
-    def _run(self, sess, enqueue_op, coord=None):
+    def _run(self, sess, position, coord=None):
         counted = True
         try:
-            enqueue = self._callable(sess, enqueue_op)
+            enqueue = self._callable(sess, position)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()
@@ -139,9 +139,9 @@ class QueueRunner:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
 
-    def _callable(self, sess, enqueue_op):
-        """A function that runs an op once; made once, it is quicker than `run` each time."""
-        return sess.make_callable(enqueue_op)
+    def _callable(self, sess, position):
+        """A function that runs one of the enqueue ops; made once, it is quicker than `run` each time."""
+        return sess.make_callable(self._enqueue_ops[position])
 
     @staticmethod
     def _close(sess, op):
@@ -165,8 +165,8 @@ class QueueRunner:
             self._runs_per_session[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
         threads = [
-            threading.Thread(target=self._run, args=(sess, op, coord), name=f"QueueRunnerThread-{self.name}-{op.name}")
-            for op in self._enqueue_ops
+            threading.Thread(target=self._run, args=(sess, i, coord), name=f"QueueRunnerThread-{self.name}-{op.name}")
+            for i, op in enumerate(self._enqueue_ops)
         ]
         if coord:
             name = f"QueueRunnerThread-{self.name}-close_on_stop"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
+from everflow.contrib.metrics.areas import auc_using_histogram, auc_with_confidence_intervals, streaming_dynamic_auc
 from everflow.contrib.metrics.operating_points import (
     precision_at_recall,
     precision_recall_at_equal_thresholds,
@@ -176,6 +177,8 @@ __all__ = [
     "accuracy",
     "aggregate_metric_map",
     "aggregate_metrics",
+    "auc_using_histogram",
+    "auc_with_confidence_intervals",
     "cohen_kappa",
     "confusion_matrix",
     "count",
@@ -187,6 +190,7 @@ __all__ = [
     "sparse_recall_at_top_k",
     "streaming_concat",
     "streaming_covariance",
+    "streaming_dynamic_auc",
     "streaming_false_negative_rate",
     "streaming_false_positive_rate",
     "streaming_mean",

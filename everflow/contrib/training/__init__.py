@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
+
 from everflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
 from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 from everflow.contrib.training.hparams import HParams, parse_values
 from everflow.contrib.training.placement import GreedyLoadBalancingStrategy, RandomStrategy, byte_size_load_fn
 from everflow.contrib.training.rejection import rejection_sample
 from everflow.contrib.training.resampling import resample_at_rate, weighted_resample
+from everflow.contrib.training.sequence_batches import batch_sequences_with_states
+from everflow.contrib.training.state_saver import NextQueuedSequenceBatch, SequenceQueueingStateSaver
 from everflow.contrib.training.steps import (
     add_gradients_summaries,
     clip_gradient_norms,
@@ -18,14 +22,15 @@ from everflow.contrib.training.steps import (
     multiply_gradients,
     train,
 )
+from everflow.contrib.training.stratified import stratified_sample
 
-_EVALUATION = ("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly")
+# Loaded when first touched: evaluation needs sessions with hooks, and hyperparameters should not wait for those.
+_LATER = dict.fromkeys(
+    ("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"), "everflow.contrib.training.evaluation"
+) | {"FeedingQueueRunner": "everflow.estimator.inputs.feeding"}
 
 
 def __getattr__(name):
-    # Evaluation needs sessions with hooks; hyperparameters should not wait for those to load.
-    if name in _EVALUATION:
-        from everflow.contrib.training import evaluation
-
-        return getattr(evaluation, name)
+    if name in _LATER:
+        return getattr(_importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module 'tensorflow.contrib.training' has no attribute {name!r}", name=name)

@@ -15,17 +15,23 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 class FeedingQueueRunner(QueueRunner):
-    """A queue runner whose enqueue ops are fed with what functions return; OutOfRangeError from one ends it."""
+    """A queue runner whose enqueue ops are fed with what functions return, one for each; OutOfRangeError from one ends it."""
 
-    def __init__(self, queue, enqueue_ops, feed_fns):
-        super().__init__(queue, enqueue_ops, queue_closed_exception_types=(errors.OutOfRangeError, errors.CancelledError))
-        self._feed_fns = feed_fns
+    def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None, queue_closed_exception_types=None):
+        if queue_closed_exception_types is None:
+            queue_closed_exception_types = (errors.OutOfRangeError, errors.CancelledError)
+        super().__init__(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
+        self._feed_fns = [dict] * len(enqueue_ops) if feed_fns is None else feed_fns
+        if len(self._feed_fns) != len(enqueue_ops):
+            raise ValueError(
+                f"If feed_fns is not None, it must have the same length as enqueue_ops: {len(feed_fns)}, not {len(enqueue_ops)}"
+            )
 
-    def _callable(self, sess, enqueue_op):
-        feed_fn = self._feed_fns[self._enqueue_ops.index(enqueue_op)]
+    def _callable(self, sess, position):
+        enqueue_op, feed_fn = self._enqueue_ops[position], self._feed_fns[position]
         return lambda: sess.run(enqueue_op, feed_dict=feed_fn())
 
-    def to_proto(self, export_scope=None):
+    def to_proto(self):
         raise NotImplementedError("A queue that is fed from this process's memory cannot be written to a file.")
 
 
@@ -70,7 +76,7 @@ def enqueue_arrays(arrays, capacity, shuffle, num_threads, enqueue_size, num_epo
             placeholders = [placeholder(t) for t in types]
             enqueue_ops.append(queue.enqueue_many(placeholders))
             feed_fns.append(_Slices(placeholders, arrays, enqueue_size, random_start=shuffle, num_epochs=num_epochs))
-        add_queue_runner(FeedingQueueRunner(queue, enqueue_ops, feed_fns))
+        add_queue_runner(FeedingQueueRunner(queue, enqueue_ops, feed_fns=feed_fns))
         room = capacity - min_after_dequeue
         fullness = math.cast(math.maximum(0, queue.size() - min_after_dequeue), dtypes.float32) * (1.0 / room)
         scalar(f"queue/{queue.name}fraction_over_{min_after_dequeue}_of_{room}_full", fullness)
