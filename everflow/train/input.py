@@ -19,14 +19,10 @@ from everflow.ops.grouping import no_op, with_dependencies
 from everflow.ops.random import random_shuffle
 from everflow.ops.summaries import scalar
 from everflow.ops.variables import VariableV1
+from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 # --- producers --------------------------------------------------------------------------------
-
-_NOT_EAGERLY = (
-    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data to ingest data into your model "
-    "instead."
-)
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
@@ -57,7 +53,7 @@ def input_producer(
 ):
     """A queue that a queue runner fills with the rows of a tensor, epoch after epoch."""
     if executing_eagerly():
-        raise RuntimeError(_NOT_EAGERLY)
+        raise RuntimeError(NOT_EAGERLY)
     with name_scope(name, "input_producer", [input_tensor]):
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
@@ -126,231 +122,8 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
         return [array.gather(t, index) for t in tensor_list]
 
 
-# --- what batching is made of -----------------------------------------------------------------
-
-
-def _as_list(tensors):
-    """A list of tensors, in the order of their keys for a dictionary."""
-    return [tensors[k] for k in sorted(tensors)] if isinstance(tensors, dict) else tensors
-
-
-def _as_list_list(tensors_list):
-    if not tensors_list:
-        raise ValueError("Expected at least one set of tensors")
-    if not isinstance(tensors_list[0], dict):
-        return tensors_list
-    keys = set(tensors_list[0])
-    if any(set(tensors) != keys for tensors in tensors_list[1:]):
-        raise ValueError("All dictionaries in tensors_list must have the same keys")
-    return [_as_list(tensors) for tensors in tensors_list]
-
-
-def _as_given(example, tensors):
-    """Tensors in the form in which the inputs came."""
-    if isinstance(example, dict):
-        if len(example) == 1:
-            return {next(iter(example)): tensors}
-        return dict(zip(sorted(example), tensors, strict=True))
-    return tensors
-
-
-def _validated(tensor_list):
-    tensor_list = [convert_to_tensor_or_sparse_tensor(t) for t in tensor_list]
-    if not tensor_list:
-        raise ValueError("Expected at least one tensor in batch().")
-    return tensor_list
-
-
-def _validated_join(tensor_list_list):
-    tensor_list_list = [[convert_to_tensor_or_sparse_tensor(t) for t in tensors] for tensors in tensor_list_list]
-    if not tensor_list_list:
-        raise ValueError("Expected at least one input in batch_join().")
-    return tensor_list_list
-
-
-def _validated_keep_input(keep_input, enqueue_many):
-    keep_input = convert_to_tensor(keep_input)
-    if keep_input.shape.ndims is None:
-        raise ValueError("`keep_input` dimensions must be known at graph construction.")
-    if not enqueue_many and keep_input.shape.ndims == 1:
-        raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
-    if keep_input.shape.ndims > 1:
-        raise ValueError("`keep_input` must be 0 or 1 dimensions.")
-    return keep_input
-
-
-def _dtypes_of(tensor_list_list):
-    all_types = [[t.dtype for t in tensors] for tensors in tensor_list_list]
-    types = [t.base_dtype for t in all_types[0]]
-    for other in all_types[1:]:
-        if [t.base_dtype for t in other] != types:
-            raise TypeError(f"Expected types to be consistent: {other} vs. {types}")
-    return types
-
-
-def _merged_shapes(shapes, enqueue_many):
-    shapes = [TensorShape(s) for s in shapes]
-    if enqueue_many:
-        shapes = [s.with_rank_at_least(1)[1:] for s in shapes]
-    merged = shapes[0]
-    for shape in shapes[1:]:
-        merged = merged.merge_with(shape) if merged.is_compatible_with(shape) else _loosened(merged, shape)
-    return merged.as_list() if merged.ndims is not None else None
-
-
-def _loosened(a, b):
-    if a.ndims is None or a.ndims != b.ndims:
-        return TensorShape(None)
-    return TensorShape([x if x == y else None for x, y in zip(a.as_list(), b.as_list(), strict=True)])
-
-
-def _shapes_of(tensor_list_list, shapes, enqueue_many):
-    if shapes is not None:
-        return shapes
-    if any(len(tensors) != len(tensor_list_list[0]) for tensors in tensor_list_list):
-        raise ValueError("All sets of tensors must have the same length")
-    for tensors in tensor_list_list:
-        for tensor in tensors:
-            if tensor.shape.dims is None:
-                raise ValueError(f"Cannot infer Tensor's rank: {tensor}")
-    return [_merged_shapes([t.shape.as_list() for t in column], enqueue_many) for column in zip(*tensor_list_list, strict=True)]
-
-
-class _Kept:
-    """How a sparse tensor goes through a queue: as the key of a map that keeps it; None in `op` for a dense one."""
-
-    def __init__(self, op=None, rank=None):
-        self.op, self.rank = op, rank
-
-
-def _stored(tensor, map_op, enqueue_many, keep_input):
-    """A sparse tensor put into a map, its key (or keys) as a dense tensor of one more axis, and the map's op."""
-    if not isinstance(tensor, SparseTensor):
-        return tensor, _Kept()
-    # All tensors of a place share the map of the first.
-    sharing = {} if map_op is None else {"shared_name": map_op.name}
-    add = raw.AddManySparseToTensorsMap if enqueue_many else raw.AddSparseToTensorsMap
-
-    def store():
-        return add(tensor.indices, tensor.values, tensor.dense_shape, **sharing)
-
-    if enqueue_many or constant_value(keep_input) is True or (constant_value(keep_input) is not None and bool(constant_value(keep_input))):
-        handle = store()
-        op = handle.op
-    else:
-        handle = cond(keep_input, store, lambda: constant(-1, dtypes.int64))
-        op = handle.op.inputs[1].op
-    handle.set_shape([None] if enqueue_many else [])
-    return array.expand_dims(handle, -1), _Kept(map_op or op, tensor.shape.ndims)
-
-
-def _stored_all(tensor_list, enqueue_many, keep_input, sharing=None):
-    if not any(isinstance(t, SparseTensor) for t in tensor_list):
-        return tensor_list, None
-    pairs = [_stored(t, None if sharing is None else sharing[i].op, enqueue_many, keep_input) for i, t in enumerate(tensor_list)]
-    return [t for t, _ in pairs], [kept for _, kept in pairs]
-
-
-def _stored_join(tensor_list_list, enqueue_many, keep_input):
-    first, kept = _stored_all(tensor_list_list[0], enqueue_many, keep_input)
-    stored = [first]
-    for tensors in tensor_list_list[1:]:
-        stored.append(_stored_all(tensors, enqueue_many, keep_input, kept)[0])
-    return stored, kept
-
-
-def _restored(dequeued, kept_list):
-    """Sparse tensors out of their maps again; what is dequeued waits until all are."""
-    tensors = dequeued if isinstance(dequeued, (list, tuple)) else [dequeued]
-    if kept_list is None:
-        return dequeued
-    out = []
-    for tensor, kept in zip(tensors, kept_list, strict=True):
-        if kept.op is None:
-            out.append(tensor)
-            continue
-        keys = array.squeeze(tensor, [1])
-        with colocate_with(kept.op):
-            taken = raw.TakeManySparseFromTensorsMap(keys, dtype=kept.op.get_attr("T"), shared_name=kept.op.name)
-        indices, values, shape = taken
-        rank = None if kept.rank is None else kept.rank + 1
-        indices.set_shape([None, rank])
-        shape.set_shape([rank])
-        out.append(SparseTensor(indices, values, shape))
-    ops = [t.op for t in out]
-
-    def waiting(tensor):
-        others = [op for op in ops if op is not tensor.op]
-        if isinstance(tensor, SparseTensor):
-            return SparseTensor(*(with_dependencies(others, part) for part in (tensor.indices, tensor.values, tensor.dense_shape)))
-        return with_dependencies(others, tensor)
-
-    out = [waiting(t) for t in out]
-    return out if isinstance(dequeued, (list, tuple)) else out[0]
-
-
-def _rows_to_keep(tensor_list, keep_input):
-    select = math.cast(keep_input, dtypes.int32)
-    return [raw.DynamicPartition(t, select, num_partitions=2)[1] for t in tensor_list]
-
-
-def _fill(queue, tensor_list_list, threads, enqueue_many, keep_input):
-    """A queue runner that puts these tensors in, `threads` times each."""
-    put = queue.enqueue_many if enqueue_many else queue.enqueue
-    ops = []
-    for tensors in tensor_list_list:
-        if keep_input.shape.ndims == 1:
-            ops.append(put(_rows_to_keep(tensors, keep_input)))
-        else:
-            ops.append(smart_cond(keep_input, lambda tensors=tensors: put(tensors), no_op))
-    add_queue_runner(QueueRunner(queue, ops * threads))
-
-
-def _batched(
-    tensors_list, batch_size, keep_input, default_name, make_queue, threads, enqueue_many, shapes, allow_smaller_final_batch, name, single
-):
-    """What all batching functions do; `make_queue(dtypes, shapes)` gives (queue, summary of how full it is)."""
-    if executing_eagerly():
-        raise ValueError(_NOT_EAGERLY)
-    lists = [_as_list(tensors_list)] if single else _as_list_list(tensors_list)
-    example = tensors_list if single else tensors_list[0]
-    with name_scope(name, default_name, [t for tensors in lists for t in tensors] + [keep_input]) as name:
-        lists = [_validated(lists[0])] if single else _validated_join(lists)
-        keep_input = _validated_keep_input(keep_input, enqueue_many)
-        lists, kept = _stored_join(lists, enqueue_many, keep_input)
-        types = _dtypes_of(lists)
-        queue, summarize = make_queue(types, _shapes_of(lists, shapes, enqueue_many))
-        _fill(queue, lists, threads, enqueue_many, keep_input)
-        summarize(queue)
-        take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
-        dequeued = _restored(take(batch_size, name=name), kept)
-        return _as_given(example, dequeued)
-
-
-def _plain(capacity, dynamic_pad, shared_name):
-    def make(types, shapes):
-        queue = (PaddingFIFOQueue if dynamic_pad else FIFOQueue)(capacity=capacity, dtypes=types, shapes=shapes, shared_name=shared_name)
-        return queue, lambda q: scalar(f"fraction_of_{capacity}_full", math.cast(q.size(), dtypes.float32) * (1.0 / capacity))
-
-    return make
-
-
-def _shuffled(capacity, min_after_dequeue, seed, shared_name):
-    def summarize(queue):
-        over = math.cast(math.maximum(0, queue.size() - min_after_dequeue), dtypes.float32)
-        full = over * (1.0 / (capacity - min_after_dequeue))
-        scalar(f"fraction_over_{min_after_dequeue}_of_{capacity - min_after_dequeue}_full", full)
-
-    def make(types, shapes):
-        queue = RandomShuffleQueue(
-            capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed, dtypes=types, shapes=shapes, shared_name=shared_name
-        )
-        return queue, summarize
-
-    return make
-
-
 # --- batching ---------------------------------------------------------------------------------
+# `locals()` in a first line are the arguments: each function hands on all it was given.
 
 
 def batch(
@@ -369,9 +142,7 @@ def batch(
 
     >>> images, labels = tf.train.batch([image, label], batch_size=32)
     """
-    return maybe_batch(
-        tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name
-    )
+    return maybe_batch(keep_input=True, **locals())
 
 
 def maybe_batch(
@@ -388,10 +159,7 @@ def maybe_batch(
     name=None,
 ):
     """`batch` of those examples for which `keep_input` is true."""
-    make = _plain(capacity, dynamic_pad, shared_name)
-    return _batched(
-        tensors, batch_size, keep_input, "batch", make, num_threads, enqueue_many, shapes, allow_smaller_final_batch, name, True
-    )
+    return batched("batch", plain_queue, **locals())
 
 
 def batch_join(
@@ -406,9 +174,7 @@ def batch_join(
     name=None,
 ):
     """Batches from several sources, one thread each."""
-    return maybe_batch_join(
-        tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, name
-    )
+    return maybe_batch_join(keep_input=True, **locals())
 
 
 def maybe_batch_join(
@@ -424,10 +190,7 @@ def maybe_batch_join(
     name=None,
 ):
     """`batch_join` of those examples for which `keep_input` is true."""
-    make = _plain(capacity, dynamic_pad, shared_name)
-    return _batched(
-        tensors_list, batch_size, keep_input, "batch_join", make, 1, enqueue_many, shapes, allow_smaller_final_batch, name, False
-    )
+    return batched("batch_join", plain_queue, **locals())
 
 
 def shuffle_batch(
@@ -444,20 +207,7 @@ def shuffle_batch(
     name=None,
 ):
     """Like `batch`, with examples in random order."""
-    return maybe_shuffle_batch(
-        tensors,
-        batch_size,
-        capacity,
-        min_after_dequeue,
-        True,
-        num_threads,
-        seed,
-        enqueue_many,
-        shapes,
-        allow_smaller_final_batch,
-        shared_name,
-        name,
-    )
+    return maybe_shuffle_batch(keep_input=True, **locals())
 
 
 def maybe_shuffle_batch(
@@ -475,10 +225,7 @@ def maybe_shuffle_batch(
     name=None,
 ):
     """`shuffle_batch` of those examples for which `keep_input` is true."""
-    make = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-    return _batched(
-        tensors, batch_size, keep_input, "shuffle_batch", make, num_threads, enqueue_many, shapes, allow_smaller_final_batch, name, True
-    )
+    return batched("shuffle_batch", shuffled_queue, **locals())
 
 
 def shuffle_batch_join(
@@ -494,19 +241,7 @@ def shuffle_batch_join(
     name=None,
 ):
     """Like `batch_join`, with examples in random order."""
-    return maybe_shuffle_batch_join(
-        tensors_list,
-        batch_size,
-        capacity,
-        min_after_dequeue,
-        True,
-        seed,
-        enqueue_many,
-        shapes,
-        allow_smaller_final_batch,
-        shared_name,
-        name,
-    )
+    return maybe_shuffle_batch_join(keep_input=True, **locals())
 
 
 def maybe_shuffle_batch_join(
@@ -523,7 +258,4 @@ def maybe_shuffle_batch_join(
     name=None,
 ):
     """`shuffle_batch_join` of those examples for which `keep_input` is true."""
-    make = _shuffled(capacity, min_after_dequeue, seed, shared_name)
-    return _batched(
-        tensors_list, batch_size, keep_input, "shuffle_batch_join", make, 1, enqueue_many, shapes, allow_smaller_final_batch, name, False
-    )
+    return batched("shuffle_batch_join", shuffled_queue, **locals())

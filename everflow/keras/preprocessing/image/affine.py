@@ -60,6 +60,14 @@ def apply_affine_transform(
     return np.moveaxis(np.stack(channels, axis=0), 0, channel_axis)
 
 
+def _moved(x, how, **moves):
+    """An image with some moves; `how` has its axes, then how to fill and to interpolate."""
+    row_axis, col_axis, channel_axis, fill_mode, cval, order = how
+    return apply_affine_transform(
+        x, **moves, row_axis=row_axis, col_axis=col_axis, channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=order
+    )
+
+
 def flip_axis(x, axis):
     """An image mirrored along an axis."""
     return np.flip(x, axis)
@@ -68,48 +76,20 @@ def flip_axis(x, axis):
 def random_rotation(x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
     """An image turned by up to `rg` degrees either way."""
     theta = np.random.uniform(-rg, rg)
-    return apply_affine_transform(
-        x,
-        theta=theta,
-        row_axis=row_axis,
-        col_axis=col_axis,
-        channel_axis=channel_axis,
-        fill_mode=fill_mode,
-        cval=cval,
-        order=interpolation_order,
-    )
+    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), theta=theta)
 
 
 def random_shift(x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
     """An image moved by up to fractions of its width and height."""
     tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
     ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
-    return apply_affine_transform(
-        x,
-        tx=tx,
-        ty=ty,
-        row_axis=row_axis,
-        col_axis=col_axis,
-        channel_axis=channel_axis,
-        fill_mode=fill_mode,
-        cval=cval,
-        order=interpolation_order,
-    )
+    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), tx=tx, ty=ty)
 
 
 def random_shear(x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
     """An image sheared by up to `intensity` degrees either way."""
     shear = np.random.uniform(-intensity, intensity)
-    return apply_affine_transform(
-        x,
-        shear=shear,
-        row_axis=row_axis,
-        col_axis=col_axis,
-        channel_axis=channel_axis,
-        fill_mode=fill_mode,
-        cval=cval,
-        order=interpolation_order,
-    )
+    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), shear=shear)
 
 
 def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
@@ -117,17 +97,7 @@ def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode
     if len(zoom_range) != 2:
         raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
     zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)
-    return apply_affine_transform(
-        x,
-        zx=zx,
-        zy=zy,
-        row_axis=row_axis,
-        col_axis=col_axis,
-        channel_axis=channel_axis,
-        fill_mode=fill_mode,
-        cval=cval,
-        order=interpolation_order,
-    )
+    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), zx=zx, zy=zy)
 
 
 def apply_channel_shift(x, intensity, channel_axis=0):

@@ -10,6 +10,14 @@ from everflow.keras.backend.config import floatx, image_data_format
 from everflow.keras.preprocessing.image.affine import apply_affine_transform, apply_brightness_shift, apply_channel_shift, flip_axis
 from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
 
+# (a wish, what it decides, how)
+_DECIDED = (
+    ("zca_whitening", "featurewise_center", True),
+    ("zca_whitening", "featurewise_std_normalization", False),
+    ("featurewise_std_normalization", "featurewise_center", True),
+    ("samplewise_std_normalization", "samplewise_center", True),
+)
+
 
 class ImageDataGenerator:
     """Makes batches of images with random changes.
@@ -89,31 +97,11 @@ class ImageDataGenerator:
         raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}")
 
     def _settle_normalisation(self):
-        """Some wishes include others."""
-        if self.zca_whitening:
-            if not self.featurewise_center:
-                self.featurewise_center = True
-                warnings.warn(
-                    "This ImageDataGenerator specifies `zca_whitening`, which overrides setting of `featurewise_center`.", stacklevel=3
-                )
-            if self.featurewise_std_normalization:
-                self.featurewise_std_normalization = False
-                warnings.warn(
-                    "This ImageDataGenerator specifies `zca_whitening` which overrides setting of`featurewise_std_normalization`.",
-                    stacklevel=3,
-                )
-        if self.featurewise_std_normalization and not self.featurewise_center:
-            self.featurewise_center = True
-            warnings.warn(
-                "This ImageDataGenerator specifies `featurewise_std_normalization`, which overrides setting of `featurewise_center`.",
-                stacklevel=3,
-            )
-        if self.samplewise_std_normalization and not self.samplewise_center:
-            self.samplewise_center = True
-            warnings.warn(
-                "This ImageDataGenerator specifies `samplewise_std_normalization`, which overrides setting of `samplewise_center`.",
-                stacklevel=3,
-            )
+        """Some wishes decide on others."""
+        for wish, other, value in _DECIDED:
+            if getattr(self, wish) and bool(getattr(self, other)) is not value:
+                setattr(self, other, value)
+                warnings.warn(f"This ImageDataGenerator specifies `{wish}`, which overrides setting of `{other}`.", stacklevel=3)
 
     # --- batches ----------------------------------------------------------------------------
 
@@ -131,21 +119,7 @@ class ImageDataGenerator:
         subset=None,
     ):
         """Batches of images of an array."""
-        return NumpyArrayIterator(
-            x,
-            y,
-            self,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            sample_weight=sample_weight,
-            seed=seed,
-            data_format=self.data_format,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            dtype=self.dtype,
-        )
+        return self._iterate(NumpyArrayIterator, dict(locals()))
 
     def flow_from_directory(
         self,
@@ -165,25 +139,7 @@ class ImageDataGenerator:
         interpolation="nearest",
     ):
         """Batches of images of a folder that has a subfolder for each class."""
-        return DirectoryIterator(
-            directory,
-            self,
-            target_size=target_size,
-            color_mode=color_mode,
-            classes=classes,
-            class_mode=class_mode,
-            data_format=self.data_format,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            follow_links=follow_links,
-            subset=subset,
-            interpolation=interpolation,
-            dtype=self.dtype,
-        )
+        return self._iterate(DirectoryIterator, dict(locals()))
 
     def flow_from_dataframe(
         self,
@@ -217,29 +173,14 @@ class ImageDataGenerator:
         if class_mode == "other":
             warnings.warn('`class_mode` "other" is deprecated, please use `class_mode` "raw".', DeprecationWarning, stacklevel=2)
             class_mode = "raw"
-        return DataFrameIterator(
-            dataframe,
-            directory,
-            self,
-            x_col=x_col,
-            y_col=y_col,
-            weight_col=weight_col,
-            target_size=target_size,
-            color_mode=color_mode,
-            classes=classes,
-            class_mode=class_mode,
-            data_format=self.data_format,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            seed=seed,
-            save_to_dir=save_to_dir,
-            save_prefix=save_prefix,
-            save_format=save_format,
-            subset=subset,
-            interpolation=interpolation,
-            validate_filenames=validate_filenames,
-            dtype=self.dtype,
-        )
+        arguments = dict(locals())
+        del arguments["kwargs"]
+        return self._iterate(DataFrameIterator, arguments)
+
+    def _iterate(self, kind, arguments):
+        """An iterator over images that this generator changes; `arguments` are what the method that was called has."""
+        del arguments["self"]
+        return kind(image_data_generator=self, data_format=self.data_format, dtype=self.dtype, **arguments)
 
     # --- one image --------------------------------------------------------------------------
 
