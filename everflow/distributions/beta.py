@@ -8,10 +8,9 @@ from everflow.distributions.checks import fill, gen_new_seed, softpluses
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
-from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check, math, nn, random
+from everflow.ops import array, check, math, random
 from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_rank_at_least, assert_same_float_dtype
 from everflow.ops.grouping import with_dependencies

@@ -12,9 +12,7 @@ from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework import dtypes
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.framework.shapes import TensorShape
 from everflow.ops import array, check, math, nn, random
 from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_same_float_dtype

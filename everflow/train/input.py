@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor
-from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices, convert_to_tensor_or_sparse_tensor
+from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
-from everflow.framework.shapes import TensorShape
-from everflow.framework.static_values import constant_value
+from everflow.framework.scopes import control_dependencies, executing_eagerly, name_scope
 from everflow.ops import array, math
 from everflow.ops.check import Assert
 from everflow.ops.constants import constant
-from everflow.ops.control_flow.conditionals import cond, smart_cond
-from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
-from everflow.ops.grouping import no_op, with_dependencies
+from everflow.ops.data_flow import FIFOQueue
 from everflow.ops.random import random_shuffle
 from everflow.ops.summaries import scalar
 from everflow.ops.variables import VariableV1
