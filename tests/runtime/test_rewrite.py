@@ -327,3 +327,15 @@ def test_a_random_op_of_a_branch_not_taken_draws_nothing(batch):
             for _ in range(3):
                 np.testing.assert_array_equal(mixed.run(y, {**feed, taken: False}), feed[x])
             np.testing.assert_array_equal(mixed.run(y, {**feed, taken: True}), value)
+
+
+def test_a_value_that_tells_its_branch_comes_after_what_it_waits_for():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: raw.Shape(input=x) + tf.cast(x, tf.int32), lambda: tf.constant([0, 0]))
+    with tf.Session() as sess:
+        plan = sess._executor.compile([y], [x])
+        assert plan.changes["known shapes"] == 1
+        place = {node: i for i, node in enumerate(plan.program.nodes)}
+        for node in plan.program.nodes:
+            assert all(place[source] < place[node] for source in [*(n for n, _ in node.inputs), *node.controls])
+        assert sess.run(y, {x: [1.0, 2.0]}).tolist() == [3, 4] and sess.run(y, {x: [-1.0, 0.0]}).tolist() == [0, 0]

@@ -161,7 +161,7 @@ def _is_matrix(edge) -> bool:
 def put(program: Program, made: dict[Node, list[Node]]) -> int:
     """Put new nodes before the ones they replace; the last of them stands for the old one."""
     if made:
-        program.insert_before(made)
+        program.insert(made)
         program.replace({(node, 0): (new[-1], 0) for node, new in made.items()}, {node: new[-1] for node, new in made.items()})
     return len(made)
 
@@ -218,7 +218,7 @@ def moving_averages(program: Program, session) -> int:
             break
     if made:
         joined = {node: new[0] for node, new in made.items()}
-        program.insert_before(made)
+        program.insert(made)
         program.replace({}, joined)
         program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
     return len(made)
@@ -285,7 +285,7 @@ def joint_updates(program: Program, session) -> int:
         joined.update(dict.fromkeys(free, made))
         added[free[-1]] = [made]
     if joined:
-        program.insert_before(added)
+        program.insert(added)
         program.replace({}, joined)
         program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
         program.keep_needed()

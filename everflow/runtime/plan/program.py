@@ -114,9 +114,15 @@ class Program:
         self.last_index += 1
         return self.last_index
 
-    def insert_before(self, made: dict[Node, list[Node]]) -> None:
-        """Add nodes, each right before the one it stands for."""
-        self.nodes = [n for node in self.nodes for n in [*made.get(node, ()), node]]
+    def insert(self, made: dict[Node, list[Node]]) -> None:
+        """Add nodes, each right before the one it stands for, or right after it where it waits for it."""
+        nodes: list[Node] = []
+        for node in self.nodes:
+            waiting = [n for n in made.get(node, ()) if node in n.controls]
+            nodes += [n for n in made.get(node, ()) if n not in waiting]
+            nodes.append(node)
+            nodes += waiting
+        self.nodes = nodes
 
     def replace(self, edges: dict[tuple[Node, int], tuple[Node, int]], nodes: dict[Node, Node | None]) -> None:
         """Let users of some edges take others, and waiters for some nodes wait for others (None: for what that node waited for)."""

@@ -64,7 +64,7 @@ def fold_constants(program: Program, session) -> int:
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:
-        program.insert_before(added)
+        program.insert(added)
         program.replace(edges, dict.fromkeys(added))
     return len(added)
 
@@ -115,7 +115,7 @@ def known_shapes(program: Program, session) -> int:
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:
-        program.insert_before(added)
+        program.insert(added)
         program.replace(edges, {})
     return len(added)
 

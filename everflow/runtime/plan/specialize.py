@@ -47,7 +47,7 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
             added.setdefault(node, []).append(made)
             edges[node, output] = (made, 0)
     if edges:
-        program.insert_before(added)
+        program.insert(added)
         # Who waited for a computed node waits for the loop it is in; in branches it stays, for it tells the side.
         waits = {n: pivots[n.frame][n in found.loops[n.frame].body] if n.frame else None for n in added if not n.guard}
         program.replace(edges, waits)
