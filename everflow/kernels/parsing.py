@@ -16,7 +16,7 @@ from everflow.framework.tensor_values import make_ndarray
 from everflow.kernels.registry import kernel
 from everflow.kernels.strings import mapped, scalar_string, strings
 from everflow.kernels.strings_numbers import number_parser
-from everflow.kernels.tensors import from_numpy, to_numpy, torch_dtype
+from everflow.kernels.tensors import from_numpy, to_numpy
 from everflow.protos import example_pb2, tensor_pb2
 
 # --- raw bytes --------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import kernel, specialize
 from everflow.kernels.strings import row_positions, strings
-from everflow.kernels.tensors import torch_dtype
 from everflow.protos import example_pb2
 
 _KINDS = {dtypes.int64: "int64_list", dtypes.float32: "float_list", dtypes.string: "bytes_list"}

@@ -11,7 +11,6 @@ import math
 import numpy as np
 import torch
 
-from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.philox import Philox
 from everflow.kernels.random import RESERVED_PER_VALUE, box_muller, doubles, shape_of, stream_of
 from everflow.kernels.registry import kernel

@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from everflow.framework import attributes, dtypes, registry
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
+from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices
 from everflow.framework.functions import FuncGraph, call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, device, executing_eagerly, get_default_graph, name_scope

@@ -8,7 +8,6 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, check, math, random
-from everflow.ops.constants import constant
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.image_checks import checked_3d, require
 

@@ -7,7 +7,6 @@ import contextlib
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
-from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import (
     add_to_collections,
     colocate_with,

@@ -9,7 +9,7 @@ import inspect
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph, init_scope, name_scope
-from everflow.framework.shapes import TensorShape, as_shape
+from everflow.framework.shapes import as_shape
 from everflow.ops import variables
 from everflow.ops.partitioned_variables import PartitionedVariable
 

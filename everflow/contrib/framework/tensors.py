@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.framework import dtypes, nest
 from everflow.framework.composites import SparseTensor
-from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_sparse_tensor
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape

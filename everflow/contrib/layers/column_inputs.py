@@ -6,7 +6,7 @@ from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.embedding_columns import EmbeddingColumn, OneHotColumn
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
 from everflow.contrib.layers.feature_columns import RealValuedColumn, real_valued_column
-from everflow.contrib.layers.sparse_columns import CrossedColumn, SparseColumn, WeightedSparseColumn
+from everflow.contrib.layers.sparse_columns import CrossedColumn, WeightedSparseColumn
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework import dtypes

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import numbers
 
 from everflow.framework import dtypes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import control_dependencies, get_collection, name_scope
+from everflow.framework.scopes import get_collection
 from everflow.ops import array, clip, initializers, math, random
 from everflow.ops import summaries as summary
-from everflow.ops.constants import constant
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.variable_scope import get_variable, variable_scope
-from everflow.ops.variables import Variable, trainable_variables
+from everflow.ops.variables import trainable_variables
 from everflow.train import (
     AdagradOptimizer,
     AdamOptimizer,

@@ -8,7 +8,7 @@ from everflow import nn
 from everflow.contrib import layers
 from everflow.contrib.framework.arg_scope import arg_scope
 from everflow.contrib.slim.nets import inception_tables
-from everflow.contrib.slim.nets.alexnet import trunc_normal
+from everflow.contrib.slim.nets.convolutional_classifier import trunc_normal
 from everflow.framework.graph_keys import GraphKeys
 from everflow.ops import array
 from everflow.ops.variable_scope import variable_scope
