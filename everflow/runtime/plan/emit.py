@@ -25,7 +25,8 @@ from everflow.runtime.plan.program import FEED, VALUE, Node, Program, input_coun
 from everflow.runtime.plan.prune import describe_dtype
 from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
 from everflow.runtime.plan.schedule import Schedule
-from everflow.runtime.plan.structure import DEAD, MERGE, NEXT, Loop, edge_guard
+from everflow.runtime.plan.structure import DEAD, MERGE, NEXT, Loop, Together, edge_guard
+from everflow.runtime.plan.together import together
 
 _serial = itertools.count()
 
@@ -116,6 +117,8 @@ class _Emitter:
             here = depth + len(opened)
             if isinstance(item, Loop):
                 self.loop(item, here)
+            elif isinstance(item, Together):
+                self.together(item, here)
             else:
                 self.node(item, here)
             self.release(last.get(position, ()), (*base, *opened), here)
@@ -133,7 +136,7 @@ class _Emitter:
 
     def is_silent(self, item) -> bool:
         """Whether an item emits no statement, so that no `if` need be opened for it."""
-        if isinstance(item, Loop) or self.recorder is not None:
+        if not isinstance(item, Node) or self.recorder is not None:
             return False
         return (
             item.type in NOTHING
@@ -177,10 +180,11 @@ class _Emitter:
     def results_of(self, item) -> list:
         if isinstance(item, Loop):
             return [(merge, 0) for merge in item.variables]
-        return [e for e in ((item, i) for i in range(len(item.output_dtypes))) if self.origin(e) == e]
+        nodes = item.nodes if isinstance(item, Together) else [item]
+        return [e for e in ((n, i) for n in nodes for i in range(len(n.output_dtypes))) if self.origin(e) == e]
 
     def taken_by(self, item) -> set:
-        nodes = item.nodes if isinstance(item, Loop) else [item]
+        nodes = [item] if isinstance(item, Node) else item.nodes
         taken = {self.origin(e) for n in nodes for e in n.inputs}
         for node in nodes:
             guards = [node.guard] + ([edge_guard(e) for e in node.inputs] if node.type in MERGE else [])
@@ -207,6 +211,22 @@ class _Emitter:
             left = ", ".join(self.name((merge, 0)) for merge, _ in following)
             right = ", ".join(self.carried(merge, edge) for merge, edge in following)
             self.add(depth + 1, f"{left} = {right}", loop.variables[0])
+
+    def together(self, group: Together, depth: int) -> None:
+        """Nodes that run at the same time: all of them end, then each raises its error on a line of its own, or gives its results."""
+        self.takes_step = True
+        self.space["together"] = together
+        calls = [self.expression(node) for node in group.nodes]
+        self.add(depth, f"ends = together(step, {', '.join(f'lambda: {call}' for call in calls)})", group.nodes[0])
+        for position, node in enumerate(group.nodes):
+            self.add(depth, f"ends[{position}].check()", node)
+        for position, node in enumerate(group.nodes):
+            start = len(self.lines)
+            if targets := self.targets(node):
+                self.add(depth, f"{targets} = ends[{position}].result", node)
+            if self.recorder is not None:
+                self.record(node, depth, start)
+        self.add(depth, "del ends", None)
 
     # --- names -------------------------------------------------------------------------------
 
@@ -312,7 +332,7 @@ class _Emitter:
             if len(alive) > 1:
                 self.add(depth, "else:" if last else f"{word} {test}:", node)
             inner = depth + (len(alive) > 1)
-            self.add(inner, f"{self.name((node, 0))} = {self.value(edge)}", node)
+            self.add(inner, f"{self.name((node, 0))} = {self.argument(edge, is_ref(node, 0))}", node)
             if (node, 1) in self.used:
                 self.space[f"a{node.index}_{index}"] = torch.tensor(index, dtype=torch.int32)
                 self.add(inner, f"{self.name((node, 1))} = a{node.index}_{index}", node)
@@ -322,14 +342,19 @@ class _Emitter:
             operands = [self.number(edge) for edge in node.inputs]
             self.add(depth, f"{self.name((node, 0))} = {arithmetic(node, operands)}", node)
             return
+        expression = self.expression(node)
+        targets = self.targets(node)
+        self.add(depth, f"{targets} = {expression}" if targets else expression, node)
+
+    def expression(self, node: Node) -> str:
+        """The call of a node's kernel."""
         try:
             binding = bind(node, self.session)
         except errors.OpError as e:
             raise refused(e, node) from None
         if binding is None:
             self.space[f"n{node.index}"] = node
-            self.add(depth, f"fail_missing(n{node.index})", node)
-            return
+            return f"fail_missing(n{node.index})"
         function = f"k{node.index}"
         self.space[function] = binding.function
         arguments = self.arguments(node)
@@ -339,8 +364,7 @@ class _Emitter:
         if binding.takes_step:
             self.takes_step = True
             arguments.append("step=step")
-        targets = self.targets(node)
-        operand = reusable_operand(node, binding.function, self.uses, self.origin) if targets else None
+        operand = reusable_operand(node, binding.function, self.uses, self.origin) if self.targets(node) else None
         if operand is not None:
             if binding.function in IN_PLACE:
                 self.space[function] = IN_PLACE[binding.function]
@@ -352,7 +376,7 @@ class _Emitter:
         if node in self.copies:
             copy = "copy()" if node.output_dtypes[0].name == "string" else "clone()"
             expression = f"[part.{copy} for part in {expression}]" if node.type in _LISTS else f"{expression}.{copy}"
-        self.add(depth, f"{targets} = {expression}" if targets else expression, node)
+        return expression
 
     def arguments(self, node: Node) -> list[str]:
         if node.definition is None:

@@ -11,7 +11,7 @@ import heapq
 from everflow.framework import dtypes, errors
 from everflow.runtime.plan import aliasing
 from everflow.runtime.plan.program import Node, Program, input_counts, is_ref
-from everflow.runtime.plan.structure import MERGE, NEXT, Loop, Structure
+from everflow.runtime.plan.structure import MERGE, NEXT, Loop, Structure, Together
 
 # They take a variable by reference or handle and leave its value alone.
 _PASSING = frozenset(
@@ -43,6 +43,8 @@ def schedule(program: Program, found: Structure, *, as_created: bool = False) ->
         ordered, moved = order(loop.items, len(loop.path), found, accesses)
         loop.items = [i for i in ordered if i not in loop.body] + [i for i in ordered if i in loop.body]
         delayed += moved
+    if not as_created:
+        _let_waiting_meet(found)
     items, moved = order(found.items, 0, found, accesses)
     flat = flattened(items)
     return Schedule(items, aliasing.snapshots_to_copy(program, flat, accesses[0]), delayed + moved)
@@ -52,7 +54,7 @@ def flattened(items: list) -> list[Node]:
     """The nodes of scheduled items, those of loops in their place."""
     result = []
     for item in items:
-        result += flattened(item.items) if isinstance(item, Loop) else [item]
+        result += flattened(item.items) if isinstance(item, Loop) else _nodes(item)
     return result
 
 
@@ -105,12 +107,12 @@ def _writes(node: Node, position: int) -> bool:
 # Ops that put something where others wait for it, and those that wait.
 PUTTING = frozenset(
     {"QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueV2", "QueueEnqueueManyV2", "QueueClose", "QueueCloseV2", "BarrierInsertMany"}
-    | {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient"}
+    | {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient", "Stage"}
 )
 TAKING = frozenset(
     {"QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"}
     | {"ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "BarrierTakeMany"}
-    | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient"}
+    | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "Unstage"}
 )
 
 # Ops of iterators, which come first: an input that has ended should stop the run before anything is changed.
@@ -120,7 +122,47 @@ _ITERATING = frozenset({"MakeIterator", "IteratorGetNext", "IteratorGetNextSync"
 
 
 def _nodes(item) -> list[Node]:
-    return item.nodes if isinstance(item, Loop) else [item]
+    return [item] if isinstance(item, Node) else item.nodes
+
+
+def _let_waiting_meet(found: Structure) -> None:
+    """Make one item of nodes that put into and take from the same store, in no order: a full queue lets nothing in before something is taken."""
+    stores: dict = {}
+    for item in found.items:
+        if isinstance(item, Node) and (item.type in PUTTING or item.type in TAKING):
+            stores.setdefault((_store(item), item.guard), []).append(item)
+    for (_, guard), nodes in stores.items():
+        if not all(any(n.type in kind for n in nodes) for kind in (PUTTING, TAKING)):
+            continue
+        nodes = _unordered(nodes, found)
+        if all(any(n.type in kind for n in nodes) for kind in (PUTTING, TAKING)):
+            group = Together(nodes, guard)
+            found.groups.update(dict.fromkeys(nodes, group))
+            found.items = list(dict.fromkeys(found.owner(i, 0) if isinstance(i, Node) else i for i in found.items))
+
+
+def _store(node: Node):
+    """What a node puts into or takes from."""
+    if node.inputs and node.type != "Stage":
+        return aliasing.variable_of(node)
+    return node.attribute("container"), node.attribute("shared_name")
+
+
+def _unordered(nodes: list[Node], found: Structure) -> list[Node]:
+    """Those of some nodes that need not wait for each other."""
+    place = {item: i for i, item in enumerate(found.items)}
+    sources = {item: _item_sources(item, 0, found, place) for item in found.items}
+    bit = {node: 1 << i for i, node in enumerate(nodes)}
+    above: dict = {}
+    for item in _topological(found.items, sources):
+        above[item] = 0
+        for source in sources[item]:
+            above[item] |= above[source] | bit.get(source, 0)
+    chosen: list[Node] = []
+    for node in nodes:
+        if not any(above[node] & bit[other] or above[other] & bit[node] for other in chosen):
+            chosen.append(node)
+    return chosen
 
 
 def _waiting_last(items: list) -> list:

@@ -43,17 +43,26 @@ class Loop:
         return next((e for e in merge.inputs if e[0].type in NEXT), None)
 
 
+@dataclass(slots=True, eq=False)
+class Together:
+    """Nodes that run at the same time, because one may wait for what another does."""
+
+    nodes: list[Node]
+    guard: tuple
+
+
 @dataclass(slots=True)
 class Structure:
-    """The items at the top, and which loop each node is in."""
+    """The items at the top, and which loop or group each node is in."""
 
     items: list
     loops: dict[tuple, Loop]
+    groups: dict[Node, Together] = field(default_factory=dict)
 
     def owner(self, node: Node, depth: int):
         """The item that stands for a node among items that are `depth` frames deep."""
         path = node.frame or ()
-        return node if len(path) <= depth else self.loops[path[: depth + 1]]
+        return self.groups.get(node, node) if len(path) <= depth else self.loops[path[: depth + 1]]
 
 
 def structure(program: Program) -> Structure:

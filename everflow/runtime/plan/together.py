@@ -1,0 +1,43 @@
+"""Calls of one run at the same time, for nodes that wait for each other: what puts into a full queue, and what takes from it."""
+
+from __future__ import annotations
+
+import threading
+
+from everflow.framework.errors import CancelledError
+
+
+class _End:
+    """How a call ended."""
+
+    def __init__(self, call, step):
+        self._call, self._step = call, step
+        self.result, self.error = None, None
+
+    def run(self) -> None:
+        try:
+            self.result = self._call()
+        except BaseException as error:  # noqa: BLE001  raised again where the call's statement is
+            self.error = error
+            self._step.cancel()  # the others would wait in vain
+
+    def check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+def together(step, *calls) -> list[_End]:
+    """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first has an error."""
+    ends = [_End(call, step) for call in calls]
+    threads = [threading.Thread(target=end.run, daemon=True) for end in ends[1:]]
+    for thread in threads:
+        thread.start()
+    ends[0].run()
+    for thread in threads:
+        thread.join()
+    failed = [end for end in ends if end.error is not None]
+    if any(not isinstance(end.error, CancelledError) for end in failed):
+        for end in failed:
+            if isinstance(end.error, CancelledError):
+                end.error = None
+    return ends
