@@ -3,6 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.layers import experimental
 from everflow.layers.base import Layer
 from everflow.layers.convolutional import (
     Conv1D,

@@ -12,6 +12,7 @@ from everflow.framework.scopes import add_to_collection, executing_eagerly, get_
 from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.layers import experimental
 from everflow.ops import variable_scope as scopes
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables
@@ -32,10 +33,14 @@ class Layer(base_layer.Layer):
 
     @untracked
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
+        self._keras_style = experimental.keras_style
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         self._graph = self._scope = self._current_scope = None
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        if self._keras_style:
+            _refuse_in_keras_style("scope", scope)
+            _refuse_in_keras_style("reuse", self._reuse)
         if scope:
             with scopes.variable_scope(scope) as captured:
                 self._scope = captured
@@ -77,7 +82,8 @@ class Layer(base_layer.Layer):
         """Add ops to run with each training step; they join UPDATE_OPS."""
         known = len(self._updates)
         super().add_update(updates, inputs=inputs)
-        _add_to_collection(self._updates[known:], GraphKeys.UPDATE_OPS)
+        if not self._keras_style:
+            _add_to_collection(self._updates[known:], GraphKeys.UPDATE_OPS)
 
     def add_loss(self, losses, inputs=None):
         """Add a loss, or a function that makes one; it joins REGULARIZATION_LOSSES."""
@@ -102,7 +108,7 @@ class Layer(base_layer.Layer):
             self._scope = captured
 
     def _name_scope(self):
-        return self._current_scope.original_name_scope
+        return super()._name_scope() if self._keras_style else self._current_scope.original_name_scope
 
     def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None, use_resource=None,
                    synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, partitioner=None, **kwargs):  # fmt: skip
@@ -110,6 +116,20 @@ class Layer(base_layer.Layer):
         for keyword in kwargs:
             if keyword != "experimental_autocast":
                 raise TypeError("Unknown keyword argument:", keyword)
+        if self._keras_style:
+            return super().add_weight(
+                name,
+                shape,
+                dtype,
+                initializer,
+                regularizer,
+                trainable,
+                constraint,
+                partitioner,
+                use_resource,
+                synchronization,
+                aggregation,
+            )
         trainable = base_layer.resolve_trainable(trainable, synchronization)
         dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
         self._set_scope(None)
@@ -144,7 +164,11 @@ class Layer(base_layer.Layer):
 
     def __call__(self, inputs, *args, **kwargs):
         """Build the layer at the first call, and compute its outputs."""
-        self._set_scope(kwargs.pop("scope", None))
+        scope = kwargs.pop("scope", None)
+        if self._keras_style:
+            _refuse_in_keras_style("scope", scope)
+            return super().__call__(inputs, *args, **kwargs)
+        self._set_scope(scope)
         reuse = True if self.built else self._reuse
         saved = self._current_scope
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as current:
@@ -153,10 +177,13 @@ class Layer(base_layer.Layer):
                 kwargs["scope"] = current
             outputs = super().__call__(inputs, *args, **kwargs)
         self.__dict__["_current_scope"] = saved
+        if not executing_eagerly():
+            # The collection is there from the first layer on, even while it is empty.
+            get_collection_ref(GraphKeys.UPDATE_OPS)
         return outputs
 
     def _maybe_build(self, inputs):
-        if not self.built:
+        if not self.built and not self._keras_style:
             self.__dict__["_graph"] = get_default_graph()
         super()._maybe_build(inputs)
 
@@ -169,6 +196,11 @@ class Layer(base_layer.Layer):
             own = isinstance(value, (list, dict)) and key not in shared and not isinstance(value, Tensor)
             result.__dict__[key] = copy.copy(value) if own else value
         return result
+
+
+def _refuse_in_keras_style(argument, value):
+    if value is not None:
+        raise ValueError(f"{argument} argument not allowed when keras style layers are enabled, but saw: {value}")
 
 
 def _parts(variable):

@@ -179,15 +179,14 @@ def _build(context, pred, body, loop_vars, flat, tensors, shapes):
 
 def _call_body(context, body, packed):
     graph = get_default_graph()
-    summaries = graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)
-    before = len(summaries)
+    before = len(graph.get_collection(GraphKeys._SUMMARY_COLLECTION))
     result = body(*packed)
     if not nest.is_sequence_or_composite(result):
         result = [result]
     # Summaries written in the body hang on its result, so that they are not left out.
-    written = summaries[before:]
-    del summaries[before:]
+    written = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)[before:]
     if written:
+        del graph.get_collection_ref(GraphKeys._SUMMARY_COLLECTION)[before:]
         with control_dependencies(written):
             result = nest.map_structure(lambda x: with_dependencies(written, x), result, expand_composites=True)
     return result
