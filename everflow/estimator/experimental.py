@@ -3,6 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.estimator.canned.dnn import dnn_logit_fn_builder
+from everflow.estimator.canned.kmeans import KMeans
 from everflow.estimator.canned.linear import linear_logit_fn_builder
 from everflow.estimator.canned.logit_functions import call_logit_fn
 from everflow.estimator.early_stopping import (

@@ -1,0 +1,164 @@
+"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is the older form of it."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from everflow import metrics
+from everflow.estimator.estimator import Estimator
+from everflow.estimator.export.outputs import PredictOutput
+from everflow.estimator.spec import EstimatorSpec
+from everflow.feature_column.input_layer import input_layer
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection
+from everflow.framework.seeds import get_seed
+from everflow.ops import array, clustering, math, state, summaries
+from everflow.ops.grouping import with_dependencies
+from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from everflow.train.global_step import get_global_step
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+class KMeans(Estimator):
+    """Clusters of points.
+
+    Each `train` goes over what the input function gives; the first batches also choose where the centres begin.
+
+    >>> kmeans = tf.estimator.experimental.KMeans(num_clusters=5, use_mini_batch=False)
+    >>> kmeans.train(lambda: tf.train.limit_epochs(points, num_epochs=1))
+    >>> kmeans.cluster_centers()
+    """
+
+    SQUARED_EUCLIDEAN_DISTANCE = clustering.SQUARED_EUCLIDEAN_DISTANCE
+    COSINE_DISTANCE = clustering.COSINE_DISTANCE
+    RANDOM_INIT = clustering.RANDOM_INIT
+    KMEANS_PLUS_PLUS_INIT = clustering.KMEANS_PLUS_PLUS_INIT
+    SCORE = "score"
+    CLUSTER_INDEX = "cluster_index"
+    ALL_DISTANCES = "all_distances"
+    CLUSTER_CENTERS_VAR_NAME = clustering.CLUSTERS_VAR_NAME
+
+    def __init__(self, num_clusters, model_dir=None, initial_clusters=RANDOM_INIT, distance_metric=SQUARED_EUCLIDEAN_DISTANCE, seed=None,
+                 use_mini_batch=True, mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None,
+                 feature_columns=None):  # fmt: skip
+        self._set_up(clustering.KMeans.over_fed_variables, num_clusters, model_dir, initial_clusters, distance_metric, seed, use_mini_batch,
+                     mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries, relative_tolerance, config, feature_columns)  # fmt: skip
+
+    def _set_up(self, make_kmeans, num_clusters, model_dir, initial_clusters, distance_metric, seed, use_mini_batch, steps_per_iteration,
+                num_retries, relative_tolerance, config, feature_columns):  # fmt: skip
+        clustering.check_options(initial_clusters, distance_metric)
+        self._distance_metric = distance_metric
+
+        def model_fn(features, mode):
+            points = _points(features, feature_columns)
+            kmeans = make_kmeans(points, num_clusters, initial_clusters, distance_metric, use_mini_batch, steps_per_iteration,
+                                 _op_seed(seed), num_retries)  # fmt: skip
+            distances, indices, losses, initialized, init_op, training_op = kmeans.training_graph()
+            loss = math.reduce_sum(losses)
+            summaries.scalar("loss/raw", loss)
+            train_op = with_dependencies([training_op, state.assign_add(get_global_step(), 1)], loss)
+            hooks = [] if relative_tolerance is None else [_RelativeChangeHook(loss, relative_tolerance)]
+            outputs = {
+                self.ALL_DISTANCES: PredictOutput(distances[0]),
+                self.CLUSTER_INDEX: PredictOutput(indices[0]),
+                DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(indices[0]),
+            }
+            return EstimatorSpec(
+                mode=mode,
+                predictions={self.ALL_DISTANCES: distances[0], self.CLUSTER_INDEX: indices[0]},
+                loss=loss,
+                train_op=train_op,
+                eval_metric_ops={self.SCORE: metrics.mean(loss)},
+                training_hooks=hooks,
+                training_chief_hooks=[_ChooseCentersHook(init_op, initialized, self.model_dir)],
+                export_outputs=outputs,
+            )
+
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config)
+
+    def _predicted(self, input_fn, key):
+        for result in self.predict(input_fn=input_fn, predict_keys=[key], yield_single_examples=True):
+            yield result[key]
+
+    def predict_cluster_index(self, input_fn):
+        """The number of the nearest centre, for each point."""
+        yield from self._predicted(input_fn, self.CLUSTER_INDEX)
+
+    def score(self, input_fn):
+        """The sum of the points' distances to their centres."""
+        return self.evaluate(input_fn=input_fn, steps=1)[self.SCORE]
+
+    def transform(self, input_fn):
+        """The distances to all centres, for each point."""
+        for distances in self._predicted(input_fn, self.ALL_DISTANCES):
+            yield np.sqrt(distances) if self._distance_metric == self.SQUARED_EUCLIDEAN_DISTANCE else distances
+
+    def cluster_centers(self):
+        """The centres, a row each."""
+        return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
+
+
+class KMeansClustering(KMeans):
+    """The form of `tf.contrib.factorization`: `transform` gives squared distances."""
+
+    def __init__(self, num_clusters, model_dir=None, initial_clusters=KMeans.RANDOM_INIT, distance_metric=KMeans.SQUARED_EUCLIDEAN_DISTANCE,
+                 random_seed=0, use_mini_batch=True, mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2,
+                 relative_tolerance=None, config=None, feature_columns=None):  # fmt: skip
+        self._set_up(clustering.KMeans, num_clusters, model_dir, initial_clusters, distance_metric, random_seed, use_mini_batch,
+                     mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries, relative_tolerance, config, feature_columns)  # fmt: skip
+
+    def transform(self, input_fn):
+        """The distances (squared, if Euclidean) to all centres, for each point."""
+        yield from self._predicted(input_fn, self.ALL_DISTANCES)
+
+
+def _op_seed(seed):
+    graph_seed, op_seed = get_seed(seed)
+    return graph_seed if graph_seed is not None else op_seed
+
+
+def _points(features, feature_columns):
+    """A matrix of the features, through columns or side by side in the order of their names."""
+    if isinstance(features, dict):
+        if feature_columns:
+            return input_layer(features, feature_columns)
+        keys = sorted(features)
+        return array.concat([features[key] for key in keys], axis=1) if len(keys) > 1 else features[keys[0]]
+    return features if isinstance(features, list) else convert_to_tensor(features)
+
+
+class _ChooseCentersHook(SessionRunHook):
+    """Chooses centres from the first batches before training begins.
+
+    The first checkpoint is from before that. Where no batch is left for a step there would be no other: so it is saved again.
+    """
+
+    def __init__(self, init_op, initialized, model_dir):
+        self._init_op, self._initialized, self._path = init_op, initialized, os.path.join(model_dir, "model.ckpt")
+
+    def after_create_session(self, session, coord):
+        if session.run(self._initialized):
+            return
+        while not session.run(self._initialized):
+            session.run(self._init_op)
+        for saver in get_collection(GraphKeys.SAVERS)[:1]:
+            saver.save(session, self._path, global_step=session.run(get_global_step()))
+
+
+class _RelativeChangeHook(SessionRunHook):
+    """Stops when the loss changes by less than this part of it."""
+
+    def __init__(self, loss, tolerance):
+        self._loss, self._tolerance, self._before = loss, tolerance, None
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        loss, before = run_values.results, self._before
+        if before is not None and abs(loss - before) / (1.0 + abs(before)) < self._tolerance:
+            run_context.request_stop()
+        self._before = loss
