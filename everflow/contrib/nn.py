@@ -124,20 +124,7 @@ def sampled_sparse_softmax_loss(
     name="sampled_sparse_softmax_loss",
 ):
     """`sampled_softmax_loss` for one true class a row, with the sparse cross entropy."""
-    logits, _ = sampled_logits(
-        weights=weights,
-        biases=biases,
-        labels=labels,
-        inputs=inputs,
-        num_sampled=num_sampled,
-        num_classes=num_classes,
-        num_true=1,
-        sampled_values=sampled_values,
-        subtract_log_q=True,
-        remove_accidental_hits=remove_accidental_hits,
-        partition_strategy=partition_strategy,
-        name=name,
-    )
+    logits, _ = sampled_logits(num_true=1, subtract_log_q=True, **locals())
     # The true class is the first of each row.
     labels = array.zeros([array.shape(logits)[0], 1], dtype=dtypes.int64)
     return sparse_softmax_cross_entropy_with_logits(labels=array.squeeze(labels), logits=logits)

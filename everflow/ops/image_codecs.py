@@ -26,16 +26,7 @@ def decode_jpeg(
     name=None,
 ):
     """The [height, width, channels] image of a JPEG (or PNG) file; `ratio` shrinks while decoding."""
-    return raw.DecodeJpeg(
-        contents=contents,
-        channels=channels,
-        ratio=ratio,
-        fancy_upscaling=fancy_upscaling,
-        try_recover_truncated=try_recover_truncated,
-        acceptable_fraction=acceptable_fraction,
-        dct_method=dct_method,
-        name=name,
-    )
+    return raw.DecodeJpeg(**locals())
 
 
 def decode_and_crop_jpeg(
@@ -50,17 +41,7 @@ def decode_and_crop_jpeg(
     name=None,
 ):
     """A window [top, left, height, width] of a JPEG file."""
-    return raw.DecodeAndCropJpeg(
-        contents=contents,
-        crop_window=crop_window,
-        channels=channels,
-        ratio=ratio,
-        fancy_upscaling=fancy_upscaling,
-        try_recover_truncated=try_recover_truncated,
-        acceptable_fraction=acceptable_fraction,
-        dct_method=dct_method,
-        name=name,
-    )
+    return raw.DecodeAndCropJpeg(**locals())
 
 
 def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
@@ -92,19 +73,7 @@ def encode_jpeg(
     name=None,
 ):
     """A JPEG file of a [height, width, channels] image of bytes."""
-    return raw.EncodeJpeg(
-        image=image,
-        format=format,
-        quality=quality,
-        progressive=progressive,
-        optimize_size=optimize_size,
-        chroma_downsampling=chroma_downsampling,
-        density_unit=density_unit,
-        x_density=x_density,
-        y_density=y_density,
-        xmp_metadata=xmp_metadata,
-        name=name,
-    )
+    return raw.EncodeJpeg(**locals())
 
 
 def encode_png(image, compression=-1, name=None):

@@ -106,36 +106,32 @@ class RandomUniform(Initializer):
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
 
 
-class RandomNormal(Initializer):
+class _Normal(Initializer):
+    _draw = None  # of shape, mean, deviation, type and seed
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+        self.dtype = floating_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return self._draw(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
+
+    def get_config(self):
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+
+
+class RandomNormal(_Normal):
     """Normal values."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
-        self.dtype = floating_dtype(dtype)
-
-    def __call__(self, shape, dtype=None, partition_info=None):
-        return random.random_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
-
-    def get_config(self):
-        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+    _draw = staticmethod(random.random_normal)
 
 
-class TruncatedNormal(Initializer):
+class TruncatedNormal(_Normal):
     """Normal values within two deviations of the mean."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
-        self.dtype = floating_dtype(dtype)
-
-    def __call__(self, shape, dtype=None, partition_info=None):
-        return random.truncated_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
-
-    def get_config(self):
-        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+    _draw = staticmethod(random.truncated_normal)
 
 
 class UniformUnitScaling(Initializer):

@@ -368,16 +368,7 @@ def depthwise_conv2d_native_backprop_input(
     name=None,
 ):
     """The gradient of `depthwise_conv2d_native` with respect to its images."""
-    return raw.DepthwiseConv2dNativeBackpropInput(
-        input_sizes=input_sizes,
-        filter=filter,
-        out_backprop=out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
+    return raw.DepthwiseConv2dNativeBackpropInput(**locals())
 
 
 def depthwise_conv2d_native_backprop_filter(
@@ -391,16 +382,7 @@ def depthwise_conv2d_native_backprop_filter(
     name=None,
 ):
     """The gradient of `depthwise_conv2d_native` with respect to its filters."""
-    return raw.DepthwiseConv2dNativeBackpropFilter(
-        input=input,
-        filter_sizes=filter_sizes,
-        out_backprop=out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
+    return raw.DepthwiseConv2dNativeBackpropFilter(**locals())
 
 
 def dilation2d(

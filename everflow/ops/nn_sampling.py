@@ -196,20 +196,7 @@ def nce_loss(
     name="nce_loss",
 ):
     """Noise-contrastive estimation: tell the true classes from sampled ones. One loss a row."""
-    logits, labels = sampled_logits(
-        weights=weights,
-        biases=biases,
-        labels=labels,
-        inputs=inputs,
-        num_sampled=num_sampled,
-        num_classes=num_classes,
-        num_true=num_true,
-        sampled_values=sampled_values,
-        subtract_log_q=True,
-        remove_accidental_hits=remove_accidental_hits,
-        partition_strategy=partition_strategy,
-        name=name,
-    )
+    logits, labels = sampled_logits(subtract_log_q=True, **locals())
     losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="sampled_losses")
     return _sum_rows(losses)
 
@@ -229,21 +216,7 @@ def sampled_softmax_loss(
     seed=None,
 ):
     """The softmax cross entropy over the true and a few sampled classes, for training with very many."""
-    logits, labels = sampled_logits(
-        weights=weights,
-        biases=biases,
-        labels=labels,
-        inputs=inputs,
-        num_sampled=num_sampled,
-        num_classes=num_classes,
-        num_true=num_true,
-        sampled_values=sampled_values,
-        subtract_log_q=True,
-        remove_accidental_hits=remove_accidental_hits,
-        partition_strategy=partition_strategy,
-        name=name,
-        seed=seed,
-    )
+    logits, labels = sampled_logits(subtract_log_q=True, **locals())
     labels = array.stop_gradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
 

@@ -77,14 +77,7 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0
 
     With `validate_indices`, indices must be in order and not repeated.
     """
-    return raw.SparseToDense(
-        sparse_indices=sparse_indices,
-        output_shape=output_shape,
-        sparse_values=sparse_values,
-        default_value=default_value,
-        validate_indices=validate_indices,
-        name=name,
-    )
+    return raw.SparseToDense(**locals())
 
 
 def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):

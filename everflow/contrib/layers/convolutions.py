@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.dense import NAMES, ZEROS, collected_variables, finished
+from everflow.contrib.layers.dense import NAMES, ZEROS, applied, finished
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import model_variable_getter
 from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, two_element_tuple
@@ -33,6 +33,7 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
 
     >>> net = layers.conv2d(images, 32, [3, 3], normalizer_fn=layers.batch_norm)
     """
+    arguments = dict(locals())
     if data_format not in _FORMATS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
     with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
@@ -42,29 +43,8 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
             raise ValueError(f"Convolution expects input with rank {conv_dims + 2}, got {rank}")
         if rank not in _LAYERS:
             raise ValueError("Convolution not supported for input with rank", rank)
-        layer = _LAYERS[rank](
-            filters=num_outputs,
-            kernel_size=kernel_size,
-            strides=stride,
-            padding=padding,
-            data_format=_layer_format(data_format),
-            dilation_rate=rate,
-            activation=None,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            activity_regularizer=None,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
-        )
-        outputs = layer.apply(inputs)
-        collected_variables(layer, variables_collections)
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding, "dilation_rate": rate}
+        return applied(_LAYERS[rank], inputs, sc, arguments, data_format=_layer_format(data_format), **own)
 
 
 def _over(spatial, name):
@@ -136,33 +116,14 @@ def _transposed(name, layer_class, default_scope, default_format):
                  normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
                  biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
                  trainable=True, scope=None):  # fmt: skip
+        arguments = dict(locals())
         first = default_format[0] + "C" + default_format[1:-1]
         if data_format not in (first, default_format):
             raise ValueError(f"data_format has to be either {first} or {default_format}.")
         with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
             inputs = convert_to_tensor(inputs)
-            layer = layer_class(
-                filters=num_outputs,
-                kernel_size=kernel_size,
-                strides=stride,
-                padding=padding,
-                data_format=_layer_format(data_format),
-                activation=None,
-                use_bias=not normalizer_fn and bool(biases_initializer),
-                kernel_initializer=weights_initializer,
-                bias_initializer=biases_initializer,
-                kernel_regularizer=weights_regularizer,
-                bias_regularizer=biases_regularizer,
-                activity_regularizer=None,
-                trainable=trainable,
-                name=sc.name,
-                dtype=inputs.dtype.base_dtype,
-                _scope=sc,
-                _reuse=reuse,
-            )
-            outputs = layer.apply(inputs)
-            collected_variables(layer, variables_collections)
-            return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+            own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
+            return applied(layer_class, inputs, sc, arguments, data_format=_layer_format(data_format), **own)
 
     convolve.__name__ = convolve.__qualname__ = name
     convolve.__doc__ = "The transpose of a convolution, which makes images larger: with stride 2, twice as large."

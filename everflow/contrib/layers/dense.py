@@ -32,11 +32,32 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
     return collect_named_outputs(outputs_collections, scope.name, outputs)
 
 
-def collected_variables(layer, variables_collections):
-    """Put a layer's kernel and bias into the collections asked for."""
-    add_variable_to_collections(layer.kernel, variables_collections, "weights")
+def applied(layer_class, inputs, scope, arguments, **own):
+    """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then `finished`.
+
+    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this layer takes.
+    """
+    layer = layer_class(
+        **own,
+        activation=None,
+        use_bias=not arguments["normalizer_fn"] and bool(arguments["biases_initializer"]),
+        kernel_initializer=arguments["weights_initializer"],
+        bias_initializer=arguments["biases_initializer"],
+        kernel_regularizer=arguments["weights_regularizer"],
+        bias_regularizer=arguments["biases_regularizer"],
+        activity_regularizer=None,
+        trainable=arguments["trainable"],
+        name=scope.name,
+        dtype=inputs.dtype.base_dtype,
+        _scope=scope,
+        _reuse=arguments["reuse"],
+    )
+    outputs = layer.apply(inputs)
+    add_variable_to_collections(layer.kernel, arguments["variables_collections"], "weights")
     if layer.use_bias:
-        add_variable_to_collections(layer.bias, variables_collections, "biases")
+        add_variable_to_collections(layer.bias, arguments["variables_collections"], "biases")
+    after = (arguments[key] for key in ("normalizer_fn", "normalizer_params", "activation_fn", "outputs_collections"))
+    return finished(outputs, *after, scope)
 
 
 @add_arg_scope
@@ -48,28 +69,12 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     >>> hidden = layers.fully_connected(x, 100)
     >>> logits = layers.fully_connected(hidden, 10, activation_fn=None)
     """
+    arguments = dict(locals())
     if not isinstance(num_outputs, numbers.Integral):
         raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
-        layer = Dense(
-            units=num_outputs,
-            activation=None,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            activity_regularizer=None,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
-        )
-        outputs = layer.apply(inputs)
-        collected_variables(layer, variables_collections)
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        return applied(Dense, inputs, sc, arguments, units=num_outputs)
 
 
 linear = functools.partial(fully_connected, activation_fn=None)

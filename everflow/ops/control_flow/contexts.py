@@ -166,6 +166,15 @@ class ControlFlowContext:
         for op in sorted(ops, key=lambda op: op._id):
             op._set_control_flow_context(self)
 
+    @classmethod
+    def from_proto(cls, context_def, import_scope=None):
+        """A context from its definition (a CondContextDef or WhileContextDef), whose nodes are in the default graph."""
+        context = cls(context_def=context_def, import_scope=import_scope)
+        with context:
+            for nested in context_def.nested_contexts:
+                from_control_flow_context_def(nested, import_scope)
+        return context
+
     def to_control_flow_context_def(self, context_def, export_scope=None):
         raise NotImplementedError
 
@@ -291,15 +300,6 @@ class CondContext(ControlFlowContext):
         for nested in self._nested_contexts:
             nested.to_control_flow_context_def(proto.nested_contexts.add(), export_scope)
         return proto
-
-    @staticmethod
-    def from_proto(context_def, import_scope=None):
-        """A branch context from a CondContextDef whose nodes are in the default graph."""
-        context = CondContext(context_def=context_def, import_scope=import_scope)
-        with context:
-            for nested in context_def.nested_contexts:
-                from_control_flow_context_def(nested, import_scope)
-        return context
 
     def to_control_flow_context_def(self, context_def, export_scope=None):
         context_def.cond_ctxt.CopyFrom(self.to_proto(export_scope))
@@ -496,15 +496,6 @@ class WhileContext(ControlFlowContext):
         for nested in self._nested_contexts:
             nested.to_control_flow_context_def(proto.nested_contexts.add(), export_scope)
         return proto
-
-    @staticmethod
-    def from_proto(context_def, import_scope=None):
-        """A loop context from a WhileContextDef whose nodes are in the default graph."""
-        context = WhileContext(context_def=context_def, import_scope=import_scope)
-        with context:
-            for nested in context_def.nested_contexts:
-                from_control_flow_context_def(nested, import_scope)
-        return context
 
     def to_control_flow_context_def(self, context_def, export_scope=None):
         context_def.while_ctxt.CopyFrom(self.to_proto(export_scope))

@@ -98,7 +98,24 @@ class LinearOperatorComposition(LinearOperator):
         return result
 
 
-class LinearOperatorAdjoint(LinearOperator):
+class _OfOne(LinearOperator):
+    """Base of what is made of one operator and is as regular, symmetrical and positive as that."""
+
+    @property
+    def operator(self):
+        return self._operator
+
+    def _assert_non_singular(self):
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self):
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self):
+        return self._operator.assert_self_adjoint()
+
+
+class LinearOperatorAdjoint(_OfOne):
     """The adjoint of an operator."""
 
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
@@ -122,19 +139,6 @@ class LinearOperatorAdjoint(LinearOperator):
                 operator.is_square if is_square is None else is_square,
                 name,
             )
-
-    @property
-    def operator(self):
-        return self._operator
-
-    def _assert_non_singular(self):
-        return self._operator.assert_non_singular()
-
-    def _assert_positive_definite(self):
-        return self._operator.assert_positive_definite()
-
-    def _assert_self_adjoint(self):
-        return self._operator.assert_self_adjoint()
 
     def _shape(self):
         shape = self._operator.shape
@@ -176,7 +180,7 @@ class LinearOperatorAdjoint(LinearOperator):
         return dense if self.is_self_adjoint else linalg.adjoint(dense)
 
 
-class LinearOperatorInversion(LinearOperator):
+class LinearOperatorInversion(_OfOne):
     """The inverse of an operator."""
 
     def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
@@ -196,19 +200,6 @@ class LinearOperatorInversion(LinearOperator):
                 True,
                 name,
             )
-
-    @property
-    def operator(self):
-        return self._operator
-
-    def _assert_non_singular(self):
-        return self._operator.assert_non_singular()
-
-    def _assert_positive_definite(self):
-        return self._operator.assert_positive_definite()
-
-    def _assert_self_adjoint(self):
-        return self._operator.assert_self_adjoint()
 
     def _shape(self):
         return self._operator.shape
