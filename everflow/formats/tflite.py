@@ -153,8 +153,22 @@ CODES = {name: code for code, name in enumerate(BUILTINS)}
 # numpy's types in the order of TensorType; strings are kept as bytes objects.
 TYPES = tuple(np.dtype(t) for t in ("f4", "f2", "i4", "u1", "i8", "O", "?", "i2", "c8", "i1"))
 TYPE_NAMES = "FLOAT32 FLOAT16 INT32 UINT8 INT64 STRING BOOL INT16 COMPLEX64 INT8".split()
+# Options whose table isn't named after the op.
+_OPTIONS = {
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"), "Pool2DOptions"),
+    **dict.fromkeys(("SUM", "MEAN", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY"), "ReducerOptions"),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), "MaximumMinimumOptions"),
+    "L2_NORMALIZATION": "L2NormOptions",
+    "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
+}
+_OPTIONS_BY_NAME = {table.lower(): table for table in SCHEMA.unions["BuiltinOptions"]}
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")
 PADDINGS = ("SAME", "VALID")
+
+
+def options_table(op: str) -> str | None:
+    """The name of the table that holds an op's options, None for an op that never has any."""
+    return _OPTIONS.get(op) or _OPTIONS_BY_NAME.get(op.replace("_", "").lower() + "options")
 
 
 def type_code(dtype) -> int:

@@ -65,10 +65,10 @@ def convert_graph(graph_def, inputs: dict, outputs: list, plan: Plan) -> bytes:
 
 def lowered(graph_def, inputs, outputs, plan: Plan) -> Net:
     """A net of built-in ops, rewritten."""
-    net, unsupported = lower_graph(Reading(graph_def, inputs, outputs))
+    net = lower_graph(Reading(graph_def, inputs, outputs))
     drawing.dump(net, plan.graphviz_folder, "AT_IMPORT")
     net.prune()
-    missing = sorted({node.op for node in net.nodes if node.is_custom}.intersection(unsupported))
+    missing = sorted({node.op for node in net.nodes if node.is_custom})
     if missing and not plan.allow_custom_ops:
         builtins = sorted({node.op for node in net.nodes if not node.is_custom and node.op != "IDENTITY"})
         raise ConverterError(

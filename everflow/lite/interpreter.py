@@ -229,7 +229,7 @@ class Interpreter:
             try:
                 made = kernel(call, *[None if i < 0 else from_numpy(self._at(i)) for i in inputs])
             except (OpError, ValueError, RuntimeError, IndexError, TypeError) as e:
-                shapes = ", ".join("none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._at(i).shape)}" for i in inputs)
+                shapes = ", ".join("none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._shapes[i])}" for i in inputs)
                 raise RuntimeError(f"Node number {number} ({call.name}) failed to invoke, with inputs {shapes}: {e}") from e
             for i, value in zip(outputs, made if isinstance(made, tuple | list) else (made,), strict=False):
                 self._store(i, to_numpy(value))
@@ -268,7 +268,5 @@ def _empty(shape, dtype):
 
 def _default_options(name: str):
     """An operator without options behaves as if they were all left out."""
-    table = next(
-        (t for t in tflite.SCHEMA.unions["BuiltinOptions"] if t.lower() == name.replace("_", "").lower() + "options"), "AddOptions"
-    )
-    return tflite.SCHEMA.new(table)
+    table = tflite.options_table(name)
+    return None if table is None else tflite.SCHEMA.new(table)

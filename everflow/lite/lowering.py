@@ -208,15 +208,15 @@ def fake_quantized(value, options):
     return ((steps - zero) * scale).astype(np.float32)
 
 
-def lower_graph(reading) -> tuple[Net, list[str]]:
-    """A net of built-in ops, and the types of ops that have none and are custom ops in it."""
-    import everflow.lite.lowering_layers  # noqa: F401  registers its rules
+def lower_graph(reading) -> Net:
+    """A net of built-in ops, with custom ops for those that have none."""
     from everflow.lite.custom_options import encode_attributes
+    from everflow.lite.hinted import collapse
 
+    load_rules()
     net = Net(inputs=list(reading.inputs), outputs=list(reading.outputs))
     for name, value in reading.constants.items():
         net.constant(name, value)
-    unsupported = set()
     for op in reading.operations:
         for tensor in op.outputs:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
@@ -225,7 +225,12 @@ def lower_graph(reading) -> tuple[Net, list[str]]:
         if op.type in RULES:
             RULES[op.type](net, source)
         else:
-            unsupported.add(op.type)
             node = net.add(op.type, source.inputs, source.outputs)
             node.is_custom, node.custom = True, encode_attributes(op.attrs)
-    return net, sorted(unsupported)
+    collapse(net, reading.operations)
+    return net
+
+
+def load_rules() -> None:
+    """Have the rules of other modules in the table."""
+    import everflow.lite.lowering_layers  # noqa: F401

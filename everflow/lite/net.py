@@ -133,15 +133,17 @@ class Net:
 
     def prune(self) -> None:
         """Forget operators and arrays that no output needs."""
-        needed = set(self.outputs)
-        kept = []
-        for node in reversed(self.nodes):
-            if needed.intersection(node.outputs):
-                kept.append(node)
-                needed.update(name for name in node.inputs if name is not None)
-        self.nodes = kept[::-1]
+        needed, kept, waiting = set(self.inputs), set(), list(self.outputs)
+        while waiting:
+            name = waiting.pop()
+            if name in needed and name not in self.inputs:
+                continue
+            needed.add(name)
+            node = self.producer(name)
+            if node is not None and id(node) not in kept:
+                kept.add(id(node))
+                needed.update(node.outputs)
+                waiting.extend(n for n in node.inputs if n is not None and n not in needed)
+        self.nodes = [node for node in self.nodes if id(node) in kept]
         self.changed()
-        needed.update(self.inputs)
-        for node in self.nodes:
-            needed.update(node.outputs)
         self.arrays = {name: array for name, array in self.arrays.items() if name in needed}

@@ -18,6 +18,7 @@ _OF_SHAPES = {
 # Not computed although their inputs may be constants: ranges for quantization, and ways through control flow.
 _KEPT = frozenset(["Placeholder", "PlaceholderWithDefault", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel",
                    "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"])  # fmt: skip
+HINT = "_tflite_function_name"  # the attribute by which op hints are known
 # Ops that hand on their first input.
 PASSING = frozenset(
     ["Identity", "IdentityN", "StopGradient", "PreventGradient", "CheckNumerics", "Snapshot", "PlaceholderWithDefault", "EnsureShape"]
@@ -85,7 +86,8 @@ class Reading:
 
 def _foldable(op) -> bool:
     return (
-        not op.definition.is_stateful
+        HINT not in op.attrs
+        and not op.definition.is_stateful
         and op.type not in _KEPT
         and bool(op.outputs)
         and not any(t.dtype.name in ("resource", "variant") for t in op.outputs)

@@ -8,19 +8,6 @@ from everflow.formats import tflite
 from everflow.lite.lowering import ConverterError
 from everflow.lite.net import Net, Node
 
-# Options whose table isn't named after the op.
-_TABLES = {
-    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"), "Pool2DOptions"),
-    **dict.fromkeys(("SUM", "MEAN", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY"), "ReducerOptions"),
-    "L2_NORMALIZATION": "L2NormOptions",
-}
-_BY_NAME = {table.lower(): table for table in tflite.SCHEMA.unions["BuiltinOptions"]}
-
-
-def options_table(op: str) -> str:
-    """The name of the table that holds an op's options."""
-    return _TABLES.get(op) or _BY_NAME[op.replace("_", "").lower() + "options"]
-
 
 def _version(net: Net, node: Node) -> int:
     """The version of an op that a runtime must have to run this use of it."""
@@ -84,7 +71,7 @@ def _operator(net, node, codes, index):
     return new(
         "Operator", opcode_index=list(codes).index(key), inputs=[-1 if n is None else index[n] for n in node.inputs],
         outputs=[index[n] for n in node.outputs],
-        builtin_options=None if node.options is None else new(options_table(node.op), **node.options),
+        builtin_options=None if node.options is None else new(tflite.options_table(node.op), **node.options),
         custom_options=None if node.custom is None else np.frombuffer(node.custom, np.uint8),
         mutating_variable_inputs=[n is not None and net.arrays[n].is_variable for n in node.inputs] if _has_state(net, node) else [],
     )  # fmt: skip

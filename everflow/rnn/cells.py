@@ -10,6 +10,7 @@ from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.generic import serialize_keras_object
 from everflow.layers import activations
 from everflow.layers.base import Layer
 from everflow.ops import array, clip, initializers, math, nn
@@ -224,8 +225,8 @@ class GRUCell(LayerRNNCell):
     def get_config(self):
         return {
             "num_units": self._num_units,
-            "kernel_initializer": initializers.serialize(self._kernel_initializer),
-            "bias_initializer": initializers.serialize(self._bias_initializer),
+            "kernel_initializer": serialize_keras_object(self._kernel_initializer),
+            "bias_initializer": serialize_keras_object(self._bias_initializer),
             "activation": activations.serialize(self._activation),
             "reuse": self._reuse,
             **super().get_config(),
@@ -393,7 +394,7 @@ class LSTMCell(LayerRNNCell):
         )
         return {
             **{key: getattr(self, "_" + key) for key in keys},
-            "initializer": initializers.serialize(self._initializer),
+            "initializer": serialize_keras_object(self._initializer),
             "activation": activations.serialize(self._activation),
             "reuse": self._reuse,
             **super().get_config(),

@@ -1,0 +1,175 @@
+"""tf.lite.experimental.nn: recurrent cells that become one op of TensorFlow Lite when they are converted."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.generic import serialize_keras_object
+from everflow.layers import activations
+from everflow.lite.op_hints import OpHint
+from everflow.ops import array, clip, initializers, math, nn
+from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
+
+
+class TfLiteRNNCell(LayerRNNCell):
+    """A plain recurrent cell, `activation(W * input + U * state + b)`, of which an unrolled loop is converted to one op.
+
+    >>> cell = tf.lite.experimental.nn.TfLiteRNNCell(16)
+    >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
+    """
+
+    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._activation = activations.get(activation) if activation else math.tanh
+        self._hint = OpHint("UnidirectionalSequenceRnn", activation=getattr(self._activation, "__name__", ""))
+
+    state_size = property(lambda self: self._num_units)
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        depth = TensorShape(inputs_shape).as_list()[-1]
+        if depth is None:
+            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+
+        def weights(name, place, shape, initializer=None):
+            return self._hint.add_input(self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place)
+
+        self._input_weights = weights("input_weights", 1, [self._num_units, depth])
+        self._recurrent_weights = weights("recurrent_weights", 2, [self._num_units, self._num_units])
+        self._bias = weights(
+            "bias", 3, [self._num_units], initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32))
+        )
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step."""
+        inputs = self._hint.add_input(inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0)
+        state = self._hint.add_input(state, tag="hidden_state", name="hidden_state", aggregate=OpHint.AGGREGATE_FIRST, index_override=4)
+        weights = array.transpose(array.concat([self._input_weights, self._recurrent_weights], 1))
+        output = self._activation(nn.bias_add(math.matmul(array.concat([inputs, state], 1), weights), self._bias))
+        output = self._hint.add_output(output, tag="output", name="output", index_override=1, aggregate=OpHint.AGGREGATE_STACK)
+        return output, output
+
+    def get_config(self):
+        mine = {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse}
+        return {**super().get_config(), **mine}
+
+
+class TFLiteLSTMCell(LayerRNNCell):
+    """Long short-term memory with weights laid out as TensorFlow Lite wants them, of which an unrolled loop is converted to one op.
+
+    >>> cell = tf.lite.experimental.nn.TFLiteLSTMCell(16)
+    >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
+    """
+
+    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
+                 num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None):  # fmt: skip
+        super().__init__(_reuse=reuse, name=name, dtype=dtype)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units, self._use_peepholes, self._cell_clip, self._initializer = num_units, use_peepholes, cell_clip, initializer
+        self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
+        self._num_unit_shards, self._num_proj_shards, self._state_is_tuple = num_unit_shards, num_proj_shards, state_is_tuple
+        self._activation = activation or math.tanh
+        known = {"activation": getattr(self._activation, "__name__", ""), "cell_clip": cell_clip, "proj_clip": proj_clip}
+        self._hint = OpHint("UnidirectionalSequenceLstm", **known)
+
+    output_size = property(lambda self: self._num_proj or self._num_units)
+
+    @property
+    def state_size(self):
+        sizes = LSTMStateTuple(self._num_units, self.output_size)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    def build(self, inputs_shape):
+        depth = TensorShape(inputs_shape).as_list()[-1]
+        if depth is None:
+            raise ValueError(f"Invalid inputs_shape, saw shape: {inputs_shape}")
+        units = self._num_units
+        dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
+        zeros = initializers.zeros_initializer(dtype=dtype)
+        first = initializers.constant_initializer(self._forget_bias, dtype=dtype)
+
+        # Name, place among the op's inputs, shape, initializer.
+        table = [
+            (f"input_to_{gate}_w", i, [units, depth], self._initializer) for i, gate in enumerate(("input", "forget", "cell", "output"), 1)
+        ]
+        table += [
+            (f"cell_to_{gate}_w", i, [units, self.output_size], self._initializer)
+            for i, gate in enumerate(("input", "forget", "cell", "output"), 5)
+        ]
+        table += [
+            ("input_bias", 12, [units], zeros),
+            ("forget_bias", 13, [units], first),
+            ("cell_bias", 14, [units], zeros),
+            ("output_bias", 15, [units], zeros),
+        ]
+        if self._use_peepholes:
+            table += [
+                ("w_f_diag", 10, [units], self._initializer),
+                ("w_i_diag", 9, [units], self._initializer),
+                ("w_o_diag", 11, [units], self._initializer),
+            ]
+        if self._num_proj is not None:
+            table += [("projection/kernel", 16, [self._num_proj, units], self._initializer)]
+        self._weights = {}
+        for name, place, shape, initializer in table:
+            variable = self.add_weight(name, shape=shape, initializer=initializer)
+            self._weights[name] = self._hint.add_input(variable, name=name, index_override=place)
+        self.built = True
+
+    def call(self, inputs, state):
+        """One step."""
+        hint, weights = self._hint, self._weights
+        inputs = hint.add_input(inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0)
+        if self._state_is_tuple:
+            c_before, h_before = state
+        else:
+            c_before = array.slice_(state, [0, 0], [-1, self._num_units])
+            h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
+        c_before = hint.add_input(c_before, tag="c_prev", name="c_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=19)
+        h_before = hint.add_input(h_before, tag="m_prev", name="m_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=18)
+        together = array.concat([inputs, h_before], 1)
+
+        def gate(name):
+            matrix = array.concat([weights[f"input_to_{name}_w"], weights[f"cell_to_{name}_w"]], 1)
+            return nn.bias_add(math.matmul(together, matrix, transpose_b=True), weights[f"{name}_bias"])
+
+        def peep(value, name, cell):
+            return value + weights[name] * cell if self._use_peepholes else value
+
+        take, forget, output, new = (gate(name) for name in ("input", "forget", "output", "cell"))
+        kept = math.sigmoid(peep(forget, "w_f_diag", c_before)) * c_before
+        c = kept + math.sigmoid(peep(take, "w_i_diag", c_before)) * self._activation(new)
+        if self._cell_clip is not None:
+            c = clip.clip_by_value(c, -self._cell_clip, self._cell_clip)
+        h = math.sigmoid(peep(output, "w_o_diag", c)) * self._activation(c)
+        if self._num_proj is not None:
+            h = math.matmul(h, array.transpose(weights["projection/kernel"]))
+            if self._proj_clip is not None:
+                h = clip.clip_by_value(h, -self._proj_clip, self._proj_clip)
+        c = hint.add_output(c, tag="c", name="c", aggregate=OpHint.AGGREGATE_LAST, index_override=1)
+        h = hint.add_output(h, tag="m", name="m", aggregate=OpHint.AGGREGATE_STACK, index_override=2)
+        return h, LSTMStateTuple(c, h) if self._state_is_tuple else array.concat([c, h], 1)
+
+    def get_config(self):
+        keys = (
+            "num_units",
+            "use_peepholes",
+            "cell_clip",
+            "num_proj",
+            "proj_clip",
+            "num_unit_shards",
+            "num_proj_shards",
+            "forget_bias",
+            "state_is_tuple",
+        )
+        mine = {key: getattr(self, "_" + key) for key in keys}
+        mine |= {
+            "initializer": serialize_keras_object(self._initializer),
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+        }
+        return {**super().get_config(), **mine}
