@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import socket
@@ -35,18 +36,15 @@ class EventFileWriter:
         return self._logdir
 
     def reopen(self):
-        """Go on after `close`, in a new file."""
+        """Go on after `close`, in a new file, which is made when the first event comes."""
         if not self._closed:
             return
         self._closed = False
-        # The name holds only the second: a file of the same name is added to.
-        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
-        self._path = os.path.join(self._logdir, name)
-        self._file = GFile(self._path, "ab")
-        self._write(Event(wall_time=time.time(), file_version=_VERSION))
-        self._file.flush()
+        self._path, self._file, self._next_flush = self._logdir, None, 0.0
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"events to {self._logdir}")
         self._thread.start()
+        # Many programs never close their writer: what they added is in the file all the same when they end.
+        atexit.register(self.close)
 
     def add_event(self, event):
         """Queue an event; dropped after `close`, as TensorFlow does."""
@@ -66,32 +64,42 @@ class EventFileWriter:
         if self._closed:
             return
         self._closed = True
+        atexit.unregister(self.close)
         done = threading.Event()
         self._queue.put((_CLOSE, done))
         done.wait()
         self._thread.join()
 
+    def _open(self):
+        # The name holds only the second: a file of the same name is added to.
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
+        self._path = os.path.join(self._logdir, name)
+        self._file = GFile(self._path, "ab")
+        self._file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+
     def _write(self, event):
+        if self._file is None:
+            self._open()
         self._file.write(records.encode(event.SerializeToString()))
+        if time.time() >= self._next_flush:
+            self._file.flush()
+            self._next_flush = time.time() + self._flush_secs
 
     def _run(self):
-        next_flush = time.time() + self._flush_secs
         while True:
             item = self._queue.get()
             if isinstance(item, tuple):
                 kind, done = item
-                self._file.flush()
-                if kind is _CLOSE:
-                    self._file.close()
-                    done.set()
-                    return
+                if self._file is not None:
+                    self._file.flush()
+                    if kind is _CLOSE:
+                        self._file.close()
                 done.set()
+                if kind is _CLOSE:
+                    return
                 continue
             try:
                 self._write(item)
-                if time.time() >= next_flush:
-                    self._file.flush()
-                    next_flush = time.time() + self._flush_secs
             except OSError as e:
                 # The thread must go on, or whoever adds events would wait for ever.
                 logging.error("An event could not be written to %s: %s", self._path, e)
