@@ -38,7 +38,7 @@ def _sparse_rows(indices, values, rows):
 
 def _cross(indices, values, shapes, dense, hashed, num_buckets, hash_key, internal_type, out_type):
     sizes = [int(s[0]) for s in shapes] + [int(d.shape[0]) for d in dense]
-    rows = sizes[0]
+    rows = sizes[0] if sizes else 0
     for i, size in enumerate(sizes):
         if size != rows:
             raise invalid(f"Expected batch size {rows} got {size} at position {i}")
@@ -68,8 +68,9 @@ def _number(value):
 
 
 def _combine_as_before(first: int, second: int) -> int:
-    """The mixing of the op's first form, which took no key."""
-    return first ^ (second + 0x9E3779B97F4A7800 + (first << 10 & _MASK) + (first >> 4) & _MASK)
+    """The mixing of the op's first form, which took no key and shifted signed numbers."""
+    signed = first - (1 << 64) if first >> 63 else first
+    return first ^ (second + 0x9E3779B97F4A7800 + (first << 10) + (signed >> 4) & _MASK)
 
 
 def _hash(combination, num_buckets, hash_key, as_text):

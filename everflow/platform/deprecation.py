@@ -146,3 +146,18 @@ def silence():
         yield
     finally:
         _PRINT_DEPRECATION_WARNINGS = before
+
+
+def experimental(func):
+    """Mark a function that may change or go: calling it logs a warning."""
+    if not callable(func):
+        raise ValueError(f"{func} is not a function. @property goes above @experimental, not below it.")
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        logging.warning("%s (from %s) is experimental and may change or be removed at any time.", func.__name__, func.__module__)
+        return func(*args, **kwargs)
+
+    first, *rest = (func.__doc__ or "A function").split("\n", 1)
+    wrapper.__doc__ = "\n".join([f"{first} (experimental)", "", "It may change or be removed at any time.", *rest])
+    return wrapper

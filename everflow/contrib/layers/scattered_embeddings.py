@@ -25,7 +25,7 @@ def scattered_embedding_lookup(params, values, dimension, name=None, hash_key=No
         flat = array.reshape(values, [-1, 1])
         # Each value crossed with the number of a place in the vector.
         places = array.tile(array.expand_dims(math.range(0, dimension), 0), array.shape(flat))
-        ids = sparse_feature_cross([places, flat], size, hash_key)
+        ids = sparse_feature_cross([places, flat], True, size, hash_key=hash_key)
         ids = sparse.sparse_tensor_to_dense(ids)
         found = embedding_lookup(params, ids, partition_strategy="div", validate_indices=False)
         return array.reshape(found, array.concat([values_shape, [dimension]], 0))

@@ -11,6 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
+from everflow.framework.operation import Tensor
 from everflow.ops import lookup, lookup_files, math, sparse, strings
 from everflow.ops.parsing_examples import VarLenFeature
 
@@ -210,11 +211,17 @@ class CrossedColumn(
         return tensors
 
     def transform_feature(self, transformation_cache, state_manager):
-        return sparse_feature_cross(self._crossed(transformation_cache), self.hash_bucket_size, self.hash_key, name="cross")
+        features = self._crossed(transformation_cache)
+        return sparse_feature_cross(features, True, self.hash_bucket_size, name="cross", hash_key=self.hash_key)
 
 
-def sparse_feature_cross(inputs, num_buckets, hash_key=None, name=None):
-    """Combinations of sparse and dense features, hashed to ids below `num_buckets`."""
+def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
+    """Combinations of sparse and dense features, as strings like "a_X_b" or, with `hashed_output`, as ids below `num_buckets`."""
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    for item in inputs:
+        if not isinstance(item, (SparseTensor, Tensor)):
+            raise TypeError(f"Inputs must be SparseTensors or Tensors, not {item!r}")
     sparse_inputs = [i for i in inputs if isinstance(i, SparseTensor)]
     dense_inputs = [i for i in inputs if not isinstance(i, SparseTensor)]
     internal = dtypes.int64 if any(i.dtype != dtypes.string for i in inputs) else dtypes.string
@@ -227,9 +234,9 @@ def sparse_feature_cross(inputs, num_buckets, hash_key=None, name=None):
         "values": [as_int(i.values) for i in sparse_inputs],
         "shapes": [i.dense_shape for i in sparse_inputs],
         "dense": [as_int(i) for i in dense_inputs],
-        "hashed_output": True,
+        "hashed_output": hashed_output,
         "num_buckets": num_buckets,
-        "out_type": dtypes.int64,
+        "out_type": dtypes.int64 if hashed_output else dtypes.string,
         "internal_type": internal,
         "name": name,
     }

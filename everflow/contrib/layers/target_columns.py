@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from everflow import metrics as metrics_lib
+from everflow.contrib.losses import hinge_loss
 from everflow.framework import dtypes
+from everflow.framework.scopes import control_dependencies
 from everflow.ops import array, math, nn
+from everflow.ops.control_flow import Assert
 from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 
 # Kinds of problems, as tf.contrib.learn.ProblemType numbers them.
@@ -117,6 +120,25 @@ class MultiClassTarget(TargetColumn):
         }
 
 
+class BinarySvmTarget(MultiClassTarget):
+    """See `binary_svm_target`."""
+
+    def __init__(self, label_name, weight_column_name):
+        super().__init__(2, label_name, weight_column_name)
+
+    def _loss_fn(self, logits, target):
+        flat = Assert(math.less_equal(array.rank(target), 2), ["target's shape should be either [batch_size, 1] or [batch_size]"])
+        with control_dependencies([flat]):
+            target = array.reshape(target, shape=[array.shape(target)[0], 1])
+        return hinge_loss(logits, target)
+
+    def logits_to_predictions(self, logits, proba=False):
+        """The classes."""
+        if proba:
+            raise ValueError("logits to probabilities is not supported for a binary SVM target")
+        return math.argmax(array.concat([array.zeros_like(logits), logits], 1), 1)
+
+
 def regression_target(label_name=None, weight_column_name=None, label_dimension=1):
     """A target of numbers."""
     return RegressionTarget(label_name, weight_column_name, label_dimension)
@@ -127,3 +149,8 @@ def multi_class_target(n_classes, label_name=None, weight_column_name=None):
     if n_classes < 2:
         raise ValueError("n_classes must be > 1 for classification.")
     return MultiClassTarget(n_classes, label_name, weight_column_name)
+
+
+def binary_svm_target(label_name=None, weight_column_name=None):
+    """A target of two classes that are kept apart by a margin (hinge loss)."""
+    return BinarySvmTarget(label_name, weight_column_name)

@@ -5,12 +5,14 @@
 ...     net = slim.repeat(images, 2, slim.conv2d, 64, [3, 3], scope="conv1")
 """
 
-from __future__ import annotations
+from __future__ import absolute_import, annotations, division, print_function  # noqa: F401, UP010  slim shows these, too.
 
 import importlib as _importlib
 
 from everflow.contrib import framework as _framework
 from everflow.contrib import layers as _layers
+from everflow.framework import raw_ops as _raw
+from everflow.platform.deprecation import experimental  # noqa: F401
 
 # What slim adds to the names of contrib.framework and contrib.layers; loaded when first touched.
 _MODULES = {
@@ -36,10 +38,16 @@ _MODULES = {
 # Names of the files of contrib.layers that its package doesn't show but slim does.
 _FROM_LAYERS = {
     "ProblemType": "learn.model_ops",
+    "binary_svm_target": "layers.target_columns",
     "scattered_embedding_lookup": "layers.scattered_embeddings",
     "scattered_embedding_lookup_sparse": "layers.scattered_embeddings",
     "sparse_feature_cross": "layers.sparse_columns",
 }
+
+
+def bucketize(input_tensor, boundaries, name=None):
+    """For each number, how many of the boundaries it has reached."""
+    return _raw.Bucketize(input=input_tensor, boundaries=boundaries, name=name)
 
 
 def __getattr__(name):
@@ -55,4 +63,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*dir(_layers), *dir(_framework), *_MODULES, *_FROM_LAYERS})
+    return sorted({*globals(), *dir(_layers), *dir(_framework), *_MODULES, *_FROM_LAYERS})
