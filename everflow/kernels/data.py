@@ -6,6 +6,7 @@ not a generator since an iteration goes on after an error: the next call gives t
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -183,9 +184,28 @@ def prefetch_dataset(input_dataset, buffer_size):
 @kernel(
     "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "MaxIntraOpParallelismDataset",
     "PrivateThreadPoolDataset", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
+    "ExperimentalNonSerializableDataset", "ExperimentalMaxIntraOpParallelismDataset", "ExperimentalPrivateThreadPoolDataset",
+    "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
+    "ExperimentalSetStatsAggregatorDataset",
 )  # fmt: skip
 def passing_on(input_dataset, *settings):
     return input_dataset
+
+
+@kernel("SleepDataset", "ExperimentalSleepDataset")
+def sleep_dataset(input_dataset, sleep_microseconds):
+    seconds = int(sleep_microseconds) * 1e-6
+
+    def start(iteration):
+        following = input_dataset.start(iteration)
+
+        def slept():
+            time.sleep(seconds)
+            return following()
+
+        return slept
+
+    return Dataset(start, input_dataset.cardinality)
 
 
 @kernel("OptimizeDataset")

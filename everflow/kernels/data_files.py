@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+
 import numpy as np
 
 from everflow.formats import records
@@ -43,6 +46,33 @@ def in_files(filenames, elements_of) -> Dataset:
                 for element in elements:
                     return (np.array(element, object),)
                 elements = None
+
+        return following
+
+    return Dataset(start)
+
+
+@kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
+def matching_files_dataset(patterns):
+    """The files that fit patterns, those of each pattern by name; folders are left out."""
+    wanted = [p.decode() for p in np.atleast_1d(patterns).reshape(-1).tolist()]
+
+    def found():
+        for pattern in wanted:
+            for name in sorted(filter(os.path.isfile, glob.glob(pattern))):
+                yield (np.array(name.encode(), object),)
+
+    def start(iteration):
+        names, any_yet = found(), False
+
+        def following():
+            nonlocal any_yet
+            for name in names:
+                any_yet = True
+                return name
+            if not any_yet:
+                raise NotFoundError(None, None, "Don't find any matched files")
+            raise End
 
         return following
 

@@ -134,3 +134,21 @@ def random_dataset(seed, seed2):
         return lambda: (torch.tensor(draw()),)
 
     return Dataset(start, -1)
+
+
+@kernel("SamplingDataset")
+def sampling_dataset(input_dataset, rate, seed, seed2):
+    share = float(rate)
+
+    def start(iteration):
+        following, draw = input_dataset.start(iteration), Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
+
+        def sampled():
+            while True:
+                element = following()
+                if (draw() & 0x7FFFFF) * 2.0**-23 < share:
+                    return element
+
+        return sampled
+
+    return Dataset(start)

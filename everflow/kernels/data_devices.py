@@ -1,0 +1,113 @@
+"""Datasets shared out among devices: smaller batches for more replicas, and iterators that several devices take from in turn."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
+from everflow.kernels.data import Dataset, End
+from everflow.kernels.data_iterators import IteratorResource
+from everflow.kernels.queues import shared_resource
+from everflow.kernels.registry import kernel
+
+KIND = "multi-device iterator"
+HANDLES = "multi-device iterator handle"
+
+
+@kernel("RebatchDataset", "ExperimentalRebatchDataset")
+def rebatch_dataset(input_dataset, num_replicas):
+    """Each batch as one part for every replica: the first ones equal, the last ones shorter or empty."""
+    replicas = int(num_replicas)
+
+    def start(iteration):
+        following, parts = input_dataset.start(iteration), deque()
+
+        def rebatched():
+            if not parts:
+                batch = following()
+                size = -(-len(batch[0]) // replicas)
+                parts.extend(tuple(column[i * size : (i + 1) * size] for column in batch) for i in range(replicas))
+            return parts.popleft()
+
+        return rebatched
+
+    return Dataset(start)
+
+
+class MultiDeviceIterator(IteratorResource):
+    """An iterator whose elements go to its shards in turn; what one shard hasn't taken yet waits for it."""
+
+    def __init__(self, name, shards: int):
+        super().__init__(name)
+        self.incarnation = 0
+        self._waiting: list[deque] = [deque() for _ in range(shards)]
+        self._turns = itertools.cycle(range(shards))
+
+    def begin(self, dataset, step, noted_seeds=()):
+        with self._lock:
+            super().begin(dataset, step, noted_seeds)
+            self.incarnation += 1
+            for waiting in self._waiting:
+                waiting.clear()
+            self._turns = itertools.cycle(range(len(self._waiting)))
+
+    def get_next_of(self, shard: int, incarnation: int, step):
+        with self._lock:
+            if incarnation != self.incarnation:
+                raise InvalidArgumentError(None, None, f"Invalid incarnation id: {incarnation}; the iterator is at {self.incarnation}")
+            if not 0 <= shard < len(self._waiting):
+                raise InvalidArgumentError(None, None, f"There is no shard {shard} of {len(self._waiting)}")
+            while not self._waiting[shard]:
+                element = self.get_next(step)
+                self._waiting[next(self._turns)].append(element)
+            return self._waiting[shard].popleft()
+
+
+@kernel("MultiDeviceIterator", once=True)
+def multi_device_iterator(*, node, session, shared_name, container, devices):
+    return shared_resource(KIND, node, session, container, shared_name, lambda name: MultiDeviceIterator(name, len(devices)))
+
+
+@kernel("AnonymousMultiDeviceIterator")
+def anonymous_multi_device_iterator(*, node, devices):
+    made = MultiDeviceIterator(node.name, len(devices))
+    return made, made
+
+
+@kernel("DeleteMultiDeviceIterator")
+def delete_multi_device_iterator(multi_device_iterator, iterators, deleter, *, session):
+    session.resources.remove(multi_device_iterator)
+
+
+@kernel("MultiDeviceIteratorInit")
+def multi_device_iterator_init(dataset, multi_device_iterator, max_buffer_size, *, step):
+    multi_device_iterator.begin(dataset, step)
+    return torch.tensor(multi_device_iterator.incarnation)
+
+
+@kernel("MultiDeviceIteratorGetNextFromShard")
+def multi_device_iterator_get_next_from_shard(multi_device_iterator, shard_num, incarnation_id, *, step):
+    try:
+        return multi_device_iterator.get_next_of(int(shard_num), int(incarnation_id), step)
+    except End:
+        raise OutOfRangeError(None, None, "End of sequence") from None
+
+
+@kernel("MultiDeviceIteratorToStringHandle")
+def multi_device_iterator_to_string_handle(multi_device_iterator, *, session):
+    name = f"{multi_device_iterator.name}/{id(multi_device_iterator)}"
+    session.resources.lookup_or_create("", HANDLES, name, lambda: multi_device_iterator)
+    return np.array(name.encode(), object)
+
+
+@kernel("MultiDeviceIteratorFromStringHandle")
+def multi_device_iterator_from_string_handle(string_handle, *, session):
+    name = string_handle.item().decode(errors="replace")
+    found = session.resources.lookup("", HANDLES, name)
+    if found is None:
+        raise InvalidArgumentError(None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session")
+    return found
