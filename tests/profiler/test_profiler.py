@@ -146,3 +146,11 @@ def test_wrong_arguments(graph):
     ]:
         with pytest.raises(error):
             tf.profiler.profile(graph, **change)
+
+
+def test_model_analysis_under_its_first_name(capsys):
+    analyzer = tf.contrib.tfprof.model_analyzer
+    with tf.Graph().as_default() as graph:
+        tf.get_variable("w", [2, 3])
+        stats = analyzer.print_model_analysis(graph, tfprof_options=analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
+    assert stats.total_parameters == 6 and "w (2x3, 6/6 params)" in capsys.readouterr().out

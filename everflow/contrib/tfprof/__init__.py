@@ -1,6 +1,6 @@
-"""tf.contrib.tfprof: tf.profiler under its old name."""
+"""tf.contrib.tfprof: tf.profiler as it was at first."""
 
-from everflow import profiler as model_analyzer
+from everflow.contrib.tfprof import model_analyzer
 from everflow.profiler.context import ProfileContext
 
 __all__ = ["ProfileContext", "model_analyzer"]
