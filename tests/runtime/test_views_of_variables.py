@@ -54,3 +54,12 @@ def test_a_result_written_over_is_not_part_of_its_source():
         more = row + 1.0
         values = session.run([product, more])
         assert (values[0] == 2.0).all() and (values[1] == 3.0).all()
+
+
+def test_adding_zero_copies_a_ref_variable():
+    """Hooks read the global step so: they see the step that a run began with."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        step = tf.Variable(0)
+        before = step.initialized_value() + 0
+        sess.run(step.initializer)
+        assert sess.run([before, tf.assign_add(step, 1), step])[::2] == [0, 1]

@@ -10,7 +10,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
-from everflow.runtime.plan.aliasing import FRESH, VIEWS
+from everflow.runtime.plan.aliasing import FRESH, VIEWS, roots
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.factors import constant_factors
 from everflow.runtime.plan.fusion import (
@@ -194,8 +194,12 @@ _NEUTRAL = {
 
 
 def neutral_arithmetic(program: Program, session) -> int:
-    """x * 1, x / 1, x - 0 and the like are x, where the shapes are known to agree. (x + 0 is not x for -0.0.)"""
+    """x * 1, x / 1, x - 0 and the like are x, where the shapes are known to agree. (x + 0 is not x for -0.0.)
+
+    What a ref variable's memory shows is left alone: there x + 0 is a copy, which later writes don't change.
+    """
     edges: dict = {}
+    shared = None
     for node in program.nodes:
         for position, neutral in _NEUTRAL.get(node.type, ()):
             if node.type in ("Add", "AddV2") and node.output_dtypes[0].is_floating:
@@ -205,6 +209,9 @@ def neutral_arithmetic(program: Program, session) -> int:
                 continue
             value = constant_value(constant[0], session)
             if not isinstance(value, torch.Tensor) or value.numel() != 1 or value.item() != neutral:
+                continue
+            shared = roots(program) if shared is None else shared
+            if any(is_ref(*edge) for edge in shared.get(other, ())):
                 continue
             if value.dim() == 0 or _same_known_shape(node.output_shapes[0], other[0].output_shapes[other[1]]):
                 edges[node, 0] = other
