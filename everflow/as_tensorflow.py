@@ -220,6 +220,12 @@ python.tools          optimize_for_inference optimize_for_inference_lib : tools.
 python.tools          saved_model_cli                    : tools.saved_model_cli
 python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused
+lite                  python                             : lite
+lite.python           lite convert                       : lite.converter lite.options lite
+lite.python           interpreter                        : lite.interpreter
+lite.python           lite_constants                     : lite.constants
+lite.python           op_hint                            : lite.op_hints
+lite.python           tflite_convert                     : tools.tflite_convert
 tools                 .                                  : tools
 tools                 graph_transforms                   : tools.graph_transforms
 

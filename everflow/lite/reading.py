@@ -16,7 +16,7 @@ _OF_SHAPES = {
     "Rank": lambda op, shape: np.array(len(shape), np.int32),
 }
 # Not computed although their inputs may be constants: ranges for quantization, and ways through control flow.
-_KEPT = frozenset(["Placeholder", "PlaceholderWithDefault", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel",
+_KEPT = frozenset(["Placeholder", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel",
                    "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"])  # fmt: skip
 HINT = "_tflite_function_name"  # the attribute by which op hints are known
 # Ops that hand on their first input.

@@ -1,0 +1,130 @@
+"""Convert a model to TensorFlow Lite, with the flags of TensorFlow's own tool.
+
+python -m everflow.tools.tflite_convert --saved_model_dir=export --output_file=model.tflite
+python -m everflow.tools.tflite_convert --graph_def_file=frozen.pb --input_arrays=x --output_arrays=y --output_file=model.tflite
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from everflow.framework.dtypes import float16, float32, uint8
+from everflow.tools.graph_files import comma_separated
+
+_TYPES = {"FLOAT": float32, "QUANTIZED_UINT8": uint8}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The tool's flags."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--graph_def_file", metavar="FILE", help="a frozen GraphDef, .pb or .pbtxt")
+    source.add_argument("--saved_model_dir", metavar="FOLDER", help="a SavedModel")
+    source.add_argument("--keras_model_file", metavar="FILE", help="a Keras model in an HDF5 file")
+    parser.add_argument("--output_file", required=True, metavar="FILE", help="where to write the model")
+    parser.add_argument("--output_format", choices=["TFLITE", "GRAPHVIZ_DOT"], default="TFLITE", help="a model, or a drawing of one")
+    parser.add_argument(
+        "--inference_type", choices=_TYPES, default="FLOAT", help="floats, or bytes for a model trained with fake quantization"
+    )
+    parser.add_argument("--inference_input_type", choices=_TYPES, help="the type of the inputs where it is another one")
+    parser.add_argument("--input_arrays", help="names of inputs, separated by commas")
+    parser.add_argument("--input_shapes", help="their shapes, numbers separated by commas, shapes by colons: 1,60,60,1:1,60")
+    parser.add_argument("--output_arrays", help="names of outputs, separated by commas")
+    parser.add_argument("--saved_model_tag_set", help="tags of the SavedModel's graph, separated by commas")
+    parser.add_argument("--saved_model_signature_key", help="the signature of the SavedModel")
+    parser.add_argument("--std_dev_values", help="standard deviations of inputs that are bytes, separated by commas")
+    parser.add_argument("--mean_values", help="their means, separated by commas")
+    parser.add_argument("--default_ranges_min", type=float, help="the least real of arrays without a range")
+    parser.add_argument("--default_ranges_max", type=float, help="and the largest")
+    parser.add_argument("--post_training_quantize", action="store_true", help="make the weights 8-bit integers")
+    parser.add_argument("--quantize_to_float16", action="store_true", help="with --post_training_quantize: make them float16")
+    parser.add_argument("--drop_control_dependency", action="store_true", help="as ever: control dependencies are not converted")
+    parser.add_argument("--reorder_across_fake_quant", action="store_true", help="taken for compatibility; nothing is reordered")
+    parser.add_argument(
+        "--change_concat_input_ranges", choices=["TRUE", "FALSE"], help="let the parts of a concatenation share their range"
+    )
+    parser.add_argument("--allow_custom_ops", action="store_true", help="let ops that have no built-in one be custom ops")
+    parser.add_argument("--target_ops", help="sets of ops the model may use, separated by commas")
+    parser.add_argument("--dump_graphviz_dir", metavar="FOLDER", help="where to write drawings of the conversion's stages")
+    parser.add_argument("--dump_graphviz_video", action="store_true", help="taken for compatibility")
+
+
+def _names(text):
+    return comma_separated(text) if text else None
+
+
+def _converter(args):
+    from everflow import lite
+
+    inputs, outputs = _names(args.input_arrays), _names(args.output_arrays)
+    shapes = None
+    if args.input_shapes:
+        if not inputs:
+            raise ValueError("--input_shapes must be used with --input_arrays")
+        shapes = [[int(d) for d in shape.split(",") if d] for shape in args.input_shapes.split(":")]
+        if len(shapes) != len(inputs):
+            raise ValueError(f"--input_shapes has {len(shapes)} shapes for {len(inputs)} inputs")
+        shapes = dict(zip(inputs, shapes, strict=True))
+    if args.graph_def_file:
+        if not inputs or not outputs:
+            raise ValueError("--input_arrays and --output_arrays are required with --graph_def_file")
+        return lite.TFLiteConverter.from_frozen_graph(args.graph_def_file, inputs, outputs, shapes)
+    if args.keras_model_file:
+        return lite.TFLiteConverter.from_keras_model_file(args.keras_model_file, inputs, shapes, outputs)
+    tags = None if args.saved_model_tag_set is None else set(_names(args.saved_model_tag_set) or ())
+    return lite.TFLiteConverter.from_saved_model(args.saved_model_dir, inputs, shapes, outputs, tags, args.saved_model_signature_key)
+
+
+def _settings(converter, args) -> None:
+    from everflow import lite
+
+    converter.inference_type = _TYPES[args.inference_type]
+    converter.inference_input_type = _TYPES[args.inference_input_type] if args.inference_input_type else None
+    converter.output_format = getattr(lite.constants, args.output_format)
+    if bool(args.std_dev_values) != bool(args.mean_values):
+        raise ValueError("--std_dev_values and --mean_values must be used together")
+    if args.mean_values:
+        pairs = zip(_names(args.mean_values), _names(args.std_dev_values), strict=True)
+        converter.quantized_input_stats = dict(zip(converter.get_input_arrays(), ((float(m), float(d)) for m, d in pairs), strict=True))
+    if (args.default_ranges_min is None) != (args.default_ranges_max is None):
+        raise ValueError("--default_ranges_min and --default_ranges_max must be used together")
+    if args.default_ranges_min is not None:
+        converter.default_ranges_stats = (args.default_ranges_min, args.default_ranges_max)
+    if args.quantize_to_float16 and not args.post_training_quantize:
+        raise ValueError("--quantize_to_float16 must be used with --post_training_quantize")
+    if args.post_training_quantize:
+        converter.optimizations = [lite.Optimize.DEFAULT]
+        converter.target_spec.supported_types = [float16] if args.quantize_to_float16 else []
+    if args.target_ops:
+        converter.target_spec.supported_ops = {lite.OpsSet(name) for name in _names(args.target_ops)}
+    converter.allow_custom_ops = args.allow_custom_ops
+    converter.change_concat_input_ranges = args.change_concat_input_ranges == "TRUE"
+    converter.dump_graphviz_dir = args.dump_graphviz_dir
+
+
+def convert(args: argparse.Namespace) -> int:
+    """Do what the flags say; the number of bytes written."""
+    converter = _converter(args)
+    _settings(converter, args)
+    made = converter.convert()
+    with open(args.output_file, "wb") as f:
+        return f.write(made)
+
+
+def main(argv=None) -> int:
+    """Run the tool with a list of arguments, those of the process by default; its exit code."""
+    from everflow.lite.lowering import ConverterError
+
+    parser = argparse.ArgumentParser(prog="tflite_convert", description="Convert a model to TensorFlow Lite.")
+    add_arguments(parser)
+    args = parser.parse_args(argv)
+    try:
+        convert(args)
+    except (ConverterError, OSError, ValueError, RuntimeError) as e:
+        print(f"tflite_convert: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
