@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 
 import torch
@@ -114,9 +115,10 @@ def shuffle_dataset(input_dataset, buffer_size, seed, seed2, *, reshuffle_each_i
             return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
 
         return Dataset(again, input_dataset.cardinality)
-    seeds = Words(seed, seed2)
+    streams = weakref.WeakKeyDictionary()  # an iterator shuffles anew with each pass, but every iterator begins with the same
 
     def start(iteration):
+        seeds = streams.setdefault(iteration, Words(seed, seed2))
         return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration)
 
     return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, seed, seed2, count))

@@ -20,7 +20,6 @@ from everflow.ops.gradients import UnconnectedGradients, gradient_function, is_t
 from everflow.ops.variables import Variable
 from everflow.platform import logging
 
-
 _derivatives = itertools.count(1)
 _LOOPS = ("While", "StatelessWhile")
 

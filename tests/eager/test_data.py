@@ -78,3 +78,9 @@ def test_a_function_takes_from_an_iterator_outside():
 def test_graphs_refuse_loops():
     with tf.Graph().as_default(), pytest.raises(RuntimeError, match="only supported inside of tf.function"):
         iter(tf.data.Dataset.range(1))
+
+
+def test_a_seeded_shuffle_is_the_same_for_every_iterator():
+    rows = tf.data.Dataset.range(6).shuffle(6, seed=1)
+    first, second = [int(x) for x in rows], [int(x) for x in rows]
+    assert first == second == [4, 5, 1, 2, 3, 0]

@@ -162,3 +162,17 @@ def test_a_loop_imported_several_times():
     (third,) = tf.import_graph_def(loops, {"x:0": first + second}, ["y:0"], name="c")
     with tf.Session() as sess:
         assert sess.run([first, second, third]) == [8.0, 80.0, 704.0]
+
+
+def test_a_state_that_a_run_writes_stays_for_the_gradient_of_the_loop_that_began_with_it():
+    """What the loop read goes onto a stack and comes back only in the gradient; the write must not reach it."""
+    state = tf.get_variable("state", initializer=[1.0, 2.0], use_resource=True)
+    w = tf.constant([3.0, 4.0])
+    loop = tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * w), [tf.constant(0), state.read_value()])
+    write = state.assign(loop[1])
+    (grad,) = tf.gradients(tf.reduce_sum(loop[1]), [w])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        found, _ = sess.run([grad, write.op])
+        np.testing.assert_array_equal(found, [6.0, 16.0])
+        np.testing.assert_array_equal(sess.run(state), [9.0, 32.0])

@@ -22,7 +22,7 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
 
     if isinstance(x, Dataset):
         _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size, class_weight)
-        return DatasetBatches(model, x, steps, steps_name, for_predict)
+        return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)
     if type(x).__name__ in ("Iterator", "IteratorV2", "EagerIterator") and hasattr(x, "get_next"):
         raise ValueError(f"Iterators can't be used as input of a model; pass the dataset itself. Received: {x}")
     if inspect.isgenerator(x) or _is_sequence(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
@@ -35,6 +35,7 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
     if x is None and steps is None:
         raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
     values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
+    data_checks.check_batch_size(model, batch_size)
     return ArrayBatches(model, values, batch_size, steps, shuffle)
 
 
@@ -174,11 +175,12 @@ def _length_of(values):
 class DatasetBatches(Batches):
     """The elements of a `tf.data.Dataset`: (x, y), (x, y, weights), or x alone."""
 
-    def __init__(self, model, dataset, steps, steps_name, for_predict):
+    def __init__(self, model, dataset, steps, steps_name, for_predict, is_validation):
         self.model, self.steps, self.steps_name, self.for_predict = model, steps, steps_name, for_predict
-        self._is_whole = steps is None
-        if self._is_whole:
+        if steps is None:
             self._refuse_endless(dataset)
+        # Training goes on where it stopped; validation always looks at the same elements.
+        self._restarts = steps is None or is_validation
         self._dataset, self._running = dataset, None
         if not executing_eagerly():
             from everflow.data import make_initializable_iterator
@@ -198,7 +200,7 @@ class DatasetBatches(Batches):
 
     def _elements(self):
         """The elements of an epoch: all of the dataset, or those that follow where the last epoch ended."""
-        if self._is_whole or self._running is None:
+        if self._restarts or self._running is None:
             self._running = iter(self._dataset) if executing_eagerly() else self._run_iterator()
         return self._running
 

@@ -101,12 +101,22 @@ def _by_output(given, output_names, kind):
         return list(given)
     if isinstance(given, dict):
         unknown = set(given) - set(output_names)
-        if kind == "sample_weight" and unknown:
-            raise ValueError(f"Unknown entries in {kind} dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
+        if unknown:
+            raise ValueError(f"Unknown entries in {kind} dictionary: {list(unknown)}. Only expected following keys: {output_names}")
         return [given.get(name) for name in output_names]
     raise TypeError(
         f"The model has multiple outputs, so `{kind}` should be either a list or a dict. Provided `{kind}` type not understood: {given}"
     )
+
+
+def check_batch_size(model, batch_size):
+    """ValueError where an input was made for batches of another size."""
+    for tensor in model._feed_inputs if model.inputs else ():
+        fixed = tensor.shape.as_list()[0] if tensor.shape.rank else None
+        if batch_size is not None and fixed is not None and fixed != batch_size:
+            raise ValueError(
+                f"The `batch_size` argument value {batch_size} is incompatible with the specified batch size of your Input Layer: {fixed}"
+            )
 
 
 def class_weights_by_output(class_weight, output_names):

@@ -110,6 +110,20 @@ class Network(Layer):
     def _holdings(self):
         return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])
 
+    @property
+    def input(self):
+        """The input tensor, or a list of several: those the model was made of, wherever else it is called."""
+        if self._is_graph_network:
+            return self.inputs[0] if len(self.inputs) == 1 and not isinstance(self._nested_inputs, dict) else self._nested_inputs
+        return super().input
+
+    @property
+    def output(self):
+        """The output tensor, or a list of several, of the model as it was made."""
+        if self._is_graph_network:
+            return self.outputs[0] if len(self.outputs) == 1 and not isinstance(self._nested_outputs, dict) else self._nested_outputs
+        return super().output
+
     def get_layer(self, name=None, index=None):
         """A layer by its name or its position."""
         if index is not None:
@@ -262,11 +276,10 @@ class Network(Layer):
                 x._keras_mask = m
         computed = {id(x): y for x, y in zip(self.inputs, flat)}
         topology = self._topology
-        for depth in sorted(topology.nodes_by_depth, reverse=True):
+        # The first are input layers, which have nothing to do; those that are needed only later are called like any other.
+        for depth in sorted(topology.nodes_by_depth, reverse=True)[1:]:
             for node in topology.nodes_by_depth[depth]:
                 layer = node.outbound_layer
-                if not nest.flatten(node.inbound_layers):
-                    continue
                 if not all(id(x) in computed for x in nest.flatten(node.input_tensors)):
                     continue
                 arguments = nest.map_structure(

@@ -246,6 +246,11 @@ class Conv3DTranspose(_Transposed, Conv3D):
                          **kwargs)  # fmt: skip
         self._keep_output_padding(output_padding)
 
+    def get_config(self):
+        config = super().get_config()
+        del config["dilation_rate"]  # it has none
+        return config
+
     def call(self, inputs):
         batch, lengths = self._output_sizes(inputs)
         first = self._is_channels_first

@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import inspect
 import marshal
+import sys
 
 from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
-from everflow.keras.generic import deserialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, get_custom_objects
 
-# Lambdas whose code was written into a config by this process: only these are found again. Code that comes in a file is never run.
-_known_lambdas: dict = {}
+# Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again. Code that comes in
+# a file is never run.
+_known_functions: dict = {}
 
 
 class Lambda(Layer):
@@ -74,23 +76,33 @@ def _written(value):
     if not callable(value):
         return value, "raw", None
     if not inspect.isfunction(value) or value.__name__ != "<lambda>":
+        _known_functions[value.__name__] = value
         return value.__name__, "function", getattr(value, "__module__", None)
     code = base64.encodebytes(marshal.dumps(value.__code__)).decode("ascii")
     closure = tuple(cell.cell_contents for cell in value.__closure__) if value.__closure__ else None
-    _known_lambdas[code] = value
+    _known_functions[code] = value
     return (code, value.__defaults__, closure), "lambda", value.__module__
+
+
+def _of_the_program(name):
+    """The function of this name that the program itself defines, in its main file."""
+    found = vars(sys.modules.get("__main__", object)).get(name)
+    return found if inspect.isfunction(found) and found.__module__ == "__main__" else None
 
 
 def _read(value, kind, custom_objects):
     if kind == "function":
+        known = _known_functions.get(value) or _of_the_program(value)
+        if known is not None and value not in (custom_objects or {}) and value not in get_custom_objects():
+            return known
         return deserialize_keras_object(value, custom_objects=custom_objects, printable_module_name="function in Lambda layer")
     if kind == "lambda":
         code = value[0] if isinstance(value, (tuple, list)) else value
-        if code not in _known_lambdas:
+        if code not in _known_functions:
             raise ValueError(
                 "A Lambda layer in this file holds the bytecode of a Python lambda, which Everflow doesn't run: it belongs to another version "
                 "of Python, and could do anything. Build the model in code and load its weights with `load_weights`, or write the function "
                 "with `def` and give it in `custom_objects` under its name."
             )
-        return _known_lambdas[code]
+        return _known_functions[code]
     return tuple(value) if isinstance(value, list) else value

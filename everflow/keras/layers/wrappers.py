@@ -86,6 +86,7 @@ class TimeDistributed(Wrapper):
         length = sizes[1] or array.shape(inputs)[1]
         inner = self._tail_shape((-1,), inputs, 2)
         flat = array.reshape(inputs, inner)
+        self.__dict__["_flattened"] = (inputs, flat)
         if self.layer._call_takes("mask") and mask is not None:
             kwargs["mask"] = K.reshape(mask, self._tail_shape((-1,), mask, 2))
         y = self.layer(flat, **kwargs)
@@ -110,20 +111,17 @@ class TimeDistributed(Wrapper):
         return outputs
 
     def compute_mask(self, inputs, mask=None):
-        sizes = inputs.shape.as_list()
-        if mask is None:
-            # The layer may make a mask of its own for each step, as an Embedding does.
-            flat = array.reshape(inputs, self._tail_shape((-1,), inputs, 2)) if _makes_masks(self.layer) else None
-            made = None if flat is None else self.layer.compute_mask(flat, None)
-            if made is None:
-                return None
-            length = sizes[1] or array.shape(inputs)[1]
-            return K.any(array.reshape(made, self._tail_shape((-1, length), made, 1)), axis=-1) if made.shape.rank > 1 else made
+        """What the layer makes of the steps' masks; where it makes none, a step counts if any of it does."""
+        given, flat = self.__dict__.get("_flattened", (None, None))
+        if given is not inputs:
+            flat = array.reshape(inputs, self._tail_shape((-1,), inputs, 2))
+        made = self.layer.compute_mask(flat, None if mask is None else K.reshape(mask, self._tail_shape((-1,), mask, 2)))
+        if made is not None:
+            length = inputs.shape.as_list()[1] or array.shape(inputs)[1]
+            return K.reshape(made, self._tail_shape((-1, length), made, 1))
+        while mask is not None and mask.shape.rank > 2:
+            mask = K.any(mask, axis=-1)
         return mask
-
-
-def _makes_masks(layer):
-    return type(layer).compute_mask is not Layer.compute_mask and layer.supports_masking
 
 
 class Bidirectional(Wrapper):
@@ -151,6 +149,9 @@ class Bidirectional(Wrapper):
         self.forward_layer._name = "forward_" + self.forward_layer.name
         self.backward_layer._name = "backward_" + self.backward_layer.name
         self.merge_mode = merge_mode
+        if getattr(layer, "return_sequences", False):
+            # Steps that are masked in one direction must not bring in outputs of the other.
+            self.forward_layer.zero_output_for_mask = self.backward_layer.zero_output_for_mask = True
         if weights:
             half = len(weights) // 2
             self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]

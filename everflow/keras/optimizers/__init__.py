@@ -28,7 +28,7 @@ def deserialize(config, custom_objects=None):
 
 def get(identifier):
     """An optimizer from its name, a written one, an object, or one of tf.train."""
-    if isinstance(identifier, Optimizer):
+    if isinstance(identifier, (Optimizer, TFOptimizer)):
         return identifier
     if is_train_optimizer(identifier):
         from everflow.keras import backend as K

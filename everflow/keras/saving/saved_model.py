@@ -51,6 +51,7 @@ def identity(layer):
     from everflow.keras.engine.network import Network
     from everflow.keras.engine.sequential import Sequential
     from everflow.keras.engine.training import Model
+    from everflow.keras.optimizers import Optimizer
 
     about = {
         "class_name": type(layer).__name__,
@@ -80,7 +81,7 @@ def identity(layer):
         about.update(keras_version=__version__, backend=K.backend(), model_config={"class_name": type(layer).__name__})
         if "config" in about:
             about["model_config"]["config"] = about["config"]
-        if getattr(layer, "optimizer", None) is not None and hasattr(layer.optimizer, "get_config"):
+        if isinstance(getattr(layer, "optimizer", None), Optimizer):  # those of tf.train have no configuration
             about["training_config"] = hdf5.training_config(layer)
     return kind, json.dumps(about, default=default)
 

@@ -87,6 +87,9 @@ def _keeps_what_it_read(node: Node) -> bool:
     return node.type in _COPIES_OF_REFS
 
 
+_KEEPING = ("StackPush", "StackPushV2")
+
+
 def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, list[Node]]) -> set[Node]:
     """The reads of variables that must be copied, since a write comes before the last use of what they gave.
 
@@ -112,7 +115,9 @@ def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, l
         for edge in node.inputs:
             for source, _ in shared.get(edge, ()):
                 if source in reads and source is not node:
-                    last_use[source] = max(last_use.get(source, -1), place[node])
+                    # What goes onto a stack is used whenever it is popped, and no edge leads there.
+                    used = len(order) if node.type in _KEEPING else place[node]
+                    last_use[source] = max(last_use.get(source, -1), used)
     for fetch in program.fetches:
         if isinstance(fetch, tuple):
             for source, _ in shared[fetch]:
