@@ -76,14 +76,7 @@ class Layer(base_layer.Layer):
             raise AttributeError(f"{type(self).__name__!r} object has no scope before it is called")
         return name_scope(self._scope.original_name_scope)
 
-    # --- losses and updates also join the graph's collections ----------------------------------
-
-    def add_update(self, updates, inputs=None):
-        """Add ops to run with each training step; they join UPDATE_OPS."""
-        known = len(self._updates)
-        super().add_update(updates, inputs=inputs)
-        if not self._keras_style:
-            _add_to_collection(self._updates[known:], GraphKeys.UPDATE_OPS)
+    # --- losses also join the graph's collections, as updates do after each call ----------------------------------
 
     def add_loss(self, losses, inputs=None):
         """Add a loss, or a function that makes one; it joins REGULARIZATION_LOSSES."""
@@ -178,8 +171,7 @@ class Layer(base_layer.Layer):
             outputs = super().__call__(inputs, *args, **kwargs)
         self.__dict__["_current_scope"] = saved
         if not executing_eagerly():
-            # The collection is there from the first layer on, even while it is empty.
-            get_collection_ref(GraphKeys.UPDATE_OPS)
+            _add_to_collection(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
     def _maybe_build(self, inputs):

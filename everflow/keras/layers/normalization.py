@@ -39,8 +39,10 @@ class BatchNormalization(ConfiguredLayer):
                  beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
                  trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
         super().__init__(name=name, trainable=trainable, **kwargs)
+        if not isinstance(axis, (int, list)):
+            raise TypeError(f"axis must be int or list, type given: {type(axis)}")
         self._keep(
-            axis=list(axis) if isinstance(axis, (list, tuple)) else axis,
+            axis=list(axis) if isinstance(axis, list) else axis,
             momentum=momentum,
             epsilon=epsilon,
             center=center,
@@ -58,10 +60,6 @@ class BatchNormalization(ConfiguredLayer):
         self.renorm = renorm
         self.virtual_batch_size = virtual_batch_size
         self.adjustment = adjustment
-        if fused:
-            for argument in ("renorm", "virtual_batch_size", "adjustment"):
-                if getattr(self, argument):
-                    raise ValueError(f"Passing fused=True is not supported when {argument} is specified.")
         self.fused = fused
         if renorm:
             renorm_clipping = renorm_clipping or {}
@@ -80,8 +78,6 @@ class BatchNormalization(ConfiguredLayer):
             raise ValueError("Input has undefined rank:", shape)
         rank = shape.rank
         axes = [self.axis] if isinstance(self.axis, int) else self.axis
-        if not isinstance(axes, list):
-            raise TypeError(f"axis must be int or list, type given: {type(self.axis)}")
         self.axis = [rank + a if a < 0 else a for a in axes]
         if any(not 0 <= a < rank for a in self.axis):
             raise ValueError(f"Invalid axis: {axes}")
@@ -89,12 +85,7 @@ class BatchNormalization(ConfiguredLayer):
             raise ValueError(f"Duplicate axis: {self.axis}")
         self._check_virtual_batches()
         if self.fused in (None, True):
-            possible = self._can_be_fused(rank)
-            if self.fused and not possible:
-                raise ValueError(
-                    f"Fused batch normalization takes inputs of rank 4 with one of the axes 1 and 3, not rank {rank} and {self.axis}"
-                )
-            self.fused = possible
+            self.fused = self._can_be_fused(rank)
         if self.fused:
             self._data_format = "NCHW" if self.axis == [1] else "NHWC"
         sides = {axis: shape[axis].value for axis in self.axis}
@@ -162,9 +153,12 @@ class BatchNormalization(ConfiguredLayer):
         if self.renorm:
             # A standard deviation starts as the root of what the variance starts with.
             root = lambda *args, **kwargs: math.sqrt(self.moving_variance_initializer(*args, **kwargs))  # noqa: E731
-            self.moving_stddev = average("moving_stddev", root)
-            self.renorm_mean = average("renorm_mean", self.moving_mean_initializer)
-            self.renorm_stddev = average("renorm_stddev", root)
+            with colocate_with(self.moving_variance):
+                self.moving_stddev = average("moving_stddev", root)
+            with colocate_with(self.moving_mean):
+                self.renorm_mean = average("renorm_mean", self.moving_mean_initializer)
+            with colocate_with(self.moving_variance):
+                self.renorm_stddev = average("renorm_stddev", root)
 
     @staticmethod
     def _assign_moving_average(variable, value, momentum):
@@ -184,13 +178,14 @@ class BatchNormalization(ConfiguredLayer):
         return self._normalized(inputs, training)
 
     def _with_virtual_batches(self, inputs, training):
+        # Rows i, i + n, i + 2n, … are one of the n batches.
         shape = inputs.shape.as_list()
         if None in shape[1:]:
             back = array.shape(inputs)
-            wanted = array.concat([[-1, self.virtual_batch_size], back[1:]], 0)
+            wanted = array.concat([[self.virtual_batch_size, -1], back[1:]], 0)
         else:
             back = [-1, *shape[1:]]
-            wanted = [-1, self.virtual_batch_size, *shape[1:]]
+            wanted = [self.virtual_batch_size, -1, *shape[1:]]
         outputs = array.reshape(self._normalized(array.reshape(inputs, wanted), training), back)
         outputs.set_shape(shape)
         return outputs
