@@ -161,7 +161,7 @@ def _concat(net, source):
     value = net.value(axis)
     if value is None:
         raise ConverterError(f"The axis of {source.name} must be a constant")
-    rank = len(net.shape(parts[0]))
+    rank = len(known_shape(net, source, parts[0]))
     net.add("CONCATENATION", parts, source.outputs, {"axis": int(value) % max(rank, 1), "fused_activation_function": 0})
 
 
@@ -217,18 +217,40 @@ def lower_graph(reading) -> Net:
     net = Net(inputs=list(reading.inputs), outputs=list(reading.outputs))
     for name, value in reading.constants.items():
         net.constant(name, value)
+    all_known = all(op.type in RULES for op in reading.operations)
     for op in reading.operations:
+        if op.type == "Placeholder" and op.name not in reading.inputs:
+            raise ConverterError(f"Placeholder {op.name} should be specified by input_arrays: the outputs need its value.")
         for tensor in op.outputs:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
             net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
         source = Source(op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs)
-        if op.type in RULES:
-            RULES[op.type](net, source)
-        else:
+        if not _lowered(net, source, all_known):
             node = net.add(op.type, source.inputs, source.outputs)
             node.is_custom, node.custom = True, encode_attributes(op.attrs)
     collapse(net, reading.operations)
     return net
+
+
+def _lowered(net, source, all_known: bool) -> bool:
+    """Whether a rule took an op. Around ops that have none (loops, say) others may lack what their rules need: then the former are what to tell of."""
+    if source.type not in RULES:
+        return False
+    try:
+        RULES[source.type](net, source)
+    except ConverterError:
+        if all_known:
+            raise
+        return False
+    return True
+
+
+def known_shape(net, source, name) -> tuple[int, ...]:
+    """The shape of an array, which a rule needs."""
+    shape = net.shape(name)
+    if shape is None:
+        raise ConverterError(f"The shape of {name} must be known to convert {source.name} ({source.type})")
+    return shape
 
 
 def load_rules() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from everflow.formats import tflite
 from everflow.framework import slicing
-from everflow.lite.lowering import ConverterError, check_format, lowering, strides
+from everflow.lite.lowering import ConverterError, check_format, known_shape, lowering, strides
 
 
 def _padding(net, source) -> int:
@@ -67,14 +67,14 @@ def _conv(net, source):
     check_format(source.attrs)
     options = {"padding": _padding(net, source), **strides(source.attrs), "fused_activation_function": 0, **_dilations(source.attrs)}
     filters = _moved(net, source.inputs[1], (3, 0, 1, 2), suffix="/filters")
-    bias = zero_bias(net, source.name, net.shape(source.outputs[0])[-1])
+    bias = zero_bias(net, source.name, known_shape(net, source, source.outputs[0])[-1])
     net.add("CONV_2D", [source.inputs[0], filters, bias], source.outputs, options)
 
 
 @lowering("DepthwiseConv2dNative")
 def _depthwise(net, source):
     check_format(source.attrs)
-    height, width, channels, multiplier = net.shape(source.inputs[1])
+    height, width, channels, multiplier = known_shape(net, source, source.inputs[1])
     options = {"padding": _padding(net, source), **strides(source.attrs), "depth_multiplier": multiplier, "fused_activation_function": 0}
     filters = _moved(net, source.inputs[1], (0, 1, 2, 3), (1, height, width, channels * multiplier), "/filters")
     bias = zero_bias(net, source.name, channels * multiplier)
@@ -92,6 +92,7 @@ def _transposed_conv(net, source):
 @lowering("MatMul")
 def _matmul(net, source):
     a, b = source.inputs
+    known_shape(net, source, b)
     if source.attrs["transpose_a"]:
         a = _moved(net, a, (1, 0))
     if not source.attrs["transpose_b"]:
@@ -108,9 +109,7 @@ def _connect(net, x, weights, name, output):
 def _batch_matmul(net, source):
     """A product for each batch, and all stacked again."""
     a, b = source.inputs
-    shape_a, shape_b, shape = (net.shape(name) for name in (a, b, source.outputs[0]))
-    if shape is None or shape_a is None or shape_b is None:
-        raise ConverterError(f"The shapes around {source.name} must be known")
+    shape_a, shape_b, shape = (known_shape(net, source, name) for name in (a, b, source.outputs[0]))
     batches = shape[:-2]
     if shape_a[:-2] not in (batches, ()) or shape_b[:-2] not in (batches, ()):
         raise ConverterError(f"{source.name} broadcasts its batches {list(shape_a[:-2])} and {list(shape_b[:-2])}")

@@ -108,6 +108,9 @@ def _with_inputs(graph_def, inputs, outputs):
             made = changed.node.add()
             made.CopyFrom(node)
             made.ClearField("device")
+            # An order of ops is nothing that a model of TensorFlow Lite could keep.
+            del made.input[:]
+            made.input.extend(edge for edge in node.input if not edge.startswith("^"))
             made.attr.pop("_class", None)
             made.attr.pop("_output_shapes", None)
     return extract_sub_graph(changed, [*inputs, *(name.partition(":")[0] for name in outputs)])

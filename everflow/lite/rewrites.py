@@ -58,7 +58,8 @@ def _drop_neutral(net, node):
     for place in (0, 1) if node.op in ("ADD", "MUL") else (1,):
         value = net.value(node.inputs[place])
         other = node.inputs[1 - place]
-        if value is not None and net.value(other) is None and net.shape(other) == net.shape(node.output) and (value == neutral).all():
+        same = net.shape(other) is not None and net.shape(other) == net.shape(node.output)
+        if value is not None and net.value(other) is None and same and (value == neutral).all():
             node.inputs = [other, node.inputs[place]]
             net.changed()
             return drop(net, node)

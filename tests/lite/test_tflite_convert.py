@@ -26,7 +26,13 @@ def test_tool(frozen):
     size = (frozen / "m.tflite").stat().st_size
     assert main([*source(frozen), "--post_training_quantize"]) == 0
     assert (frozen / "m.tflite").stat().st_size < size / 2
-    flags = ["--inference_type=QUANTIZED_UINT8", "--mean_values=128", "--std_dev_values=127", "--default_ranges_min=0", "--default_ranges_max=6"]
+    flags = [
+        "--inference_type=QUANTIZED_UINT8",
+        "--mean_values=128",
+        "--std_dev_values=127",
+        "--default_ranges_min=0",
+        "--default_ranges_max=6",
+    ]
     assert main([*source(frozen), *flags]) == 0
     assert tf.lite.Interpreter(str(frozen / "m.tflite")).get_input_details()[0]["dtype"] is np.uint8
     assert main([*source(frozen), "--output_format=GRAPHVIZ_DOT"]) == 0
