@@ -81,7 +81,8 @@ class RemoteExecutor:
         request.store_errors_in_response_body = True
         timeout = timeout_in_ms + int(_GRACE_SECONDS * 1000) if timeout_in_ms else 0
         try:
-            response = self._call("RunStep", request, timeout)
+            master = wire.MASTERS_HERE.get(self._target)
+            response = self._call("RunStep", request, timeout) if master is None else master.RunStep(request, wire.Call())
             if response.status_code:
                 raise wire.error_of(response.status_code, response.status_error_message)
         except errors.OpError as e:

@@ -45,7 +45,8 @@ class Server:
         config = self._server_def.default_session_config
         self._peers = {task: wire.Peer(address, task) for task, address in addresses.items()}
         worker = Worker(self._task, config, self._peers.__getitem__)
-        self._server = wire.make_server({wire.MASTER: Master(worker, self._peers, config), wire.WORKER: worker})
+        self._master = Master(worker, self._peers, config)
+        self._server = wire.make_server({wire.MASTER: self._master, wire.WORKER: worker})
         host, _, port = mine.rpartition(":")
         if not port.isdigit():
             raise errors.InvalidArgumentError(None, None, f"Could not parse port for local server from {mine!r}")
@@ -59,11 +60,14 @@ class Server:
 
     def start(self):
         """Begin to serve; does nothing where it does already."""
+        from everflow.distributed import wire
+
         with self._lock:
             if not self._is_started:
                 self._is_started = True
                 self._server.start()
                 _started.add(self)
+                wire.MASTERS_HERE[self.target] = self._master
 
     def join(self):
         """Wait until the server ends, which it does with its process."""
@@ -71,7 +75,10 @@ class Server:
 
     def _stop(self) -> None:
         """End at once, as if the process had: what is under way fails."""
+        from everflow.distributed import wire
+
         _started.discard(self)
+        wire.MASTERS_HERE.pop(self.target, None)
         self._server.stop(0).wait()
         for peer in self._peers.values():
             peer.close()

@@ -135,6 +135,9 @@ class Call:
 
 # --- calling --------------------------------------------------------------------------------
 
+# Target → the master that serves it in this very process. A session here runs its steps there without the network.
+MASTERS_HERE: dict[str, object] = {}
+
 
 class Peer:
     """A task that can be called."""

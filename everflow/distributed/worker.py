@@ -194,14 +194,14 @@ class _RegisteredGraph:
         if request.exec_opts.record_timeline or request.exec_opts.record_costs:
             trace = tracing.StepTrace()
             plan = self._compile(recorder=trace.record)
+        for keys in self._asked:
+            carrier.ask(keys)
         sent = {item.name: item.tensor for item in request.send}
         values = []
         for key, tensor in self._feeds.items():
             if key not in sent:
                 raise errors.InvalidArgumentError(None, None, f"Nothing was sent for {key}")
             values.append(from_proto(sent[key], tensor.dtype.base_dtype))
-        for keys in self._asked:
-            carrier.ask(keys)
         results = dict(zip(self._fetches, plan(values, step), strict=False))
         for key in request.recv_key:
             if key not in results:
