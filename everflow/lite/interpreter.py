@@ -32,6 +32,8 @@ class Interpreter:
         if experimental_delegates:
             raise NotImplementedError("Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them.")
         try:
+            if not model_path and not isinstance(model_content, bytes | bytearray | memoryview):
+                raise ValueError(f"model_content must be bytes, not {type(model_content).__name__}")
             self._model = tflite.read_model(_contents(model_path) if model_path else bytes(model_content))
         except FlatbufferError as e:
             raise ValueError(f"{model_path or 'model_content'} is not a TensorFlow Lite model: {e}") from e
@@ -55,8 +57,11 @@ class Interpreter:
         self._reset_variables()
         if self._resized:
             # Shapes of all that follows come from one run on zeros.
-            self._run()
-            self._shapes = [s if v is None else v.shape for s, v in zip(self._shapes, self._values, strict=True)]
+            try:
+                self._run()
+            except RuntimeError:
+                self._steps = None
+                raise
             self._reset_variables()
             self._resized = False
         for i in self._outputs():
@@ -94,10 +99,9 @@ class Interpreter:
             )
             self._values[tensor_index] = found
             return
-        if found.dtype != wanted or not isinstance(value, np.ndarray | np.generic):
-            kind = found.dtype if isinstance(value, np.ndarray | np.generic) else type(value).__name__
+        if found.dtype != wanted:
             raise ValueError(
-                f"Cannot set tensor: Got value of type {kind} but expected type {wanted} for input {tensor_index}, name: {name}"
+                f"Cannot set tensor: Got value of type {found.dtype} but expected type {wanted} for input {tensor_index}, name: {name}"
             )
         if found.ndim != current.ndim:
             raise ValueError(
@@ -159,7 +163,8 @@ class Interpreter:
         tensor = self._graph.tensors[index]
         q = tensor.quantization
         whole = q is not None and q.scale is not None and len(q.scale) == 1 and q.zero_point is not None and len(q.zero_point) == 1
-        dtype = self._dtype(index)
+        value = self._values[index]
+        dtype = self._dtype(index) if value is None else value.dtype
         return {
             "name": tensor.name or "",
             "index": index,
@@ -236,6 +241,7 @@ class Interpreter:
 
     def _store(self, index, value):
         current = self._values[index]
+        self._shapes[index] = value.shape
         if index in self._handed_out and current is not None and current.shape == value.shape:
             current[...] = value  # somebody keeps a function that shows this memory
         else:
