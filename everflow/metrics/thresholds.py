@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, collected, metric_variable, safe_div
+from everflow.metrics.variables import aligned, collected, metric_variable
 from everflow.ops import array, check, math, state
 from everflow.ops.constants import constant
 from everflow.ops.variable_scope import variable_scope
@@ -100,15 +100,15 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
             """The exact area under the precision-recall curve between its points."""
             dtp = tp[:last] - tp[1:]
             p = tp + fp
-            slope = safe_div(dtp, p[:last] - p[1:], name="prec_slope")
+            slope = math.div_no_nan(dtp, math.maximum(p[:last] - p[1:], 0), name="prec_slope")
             intercept = tp[1:] - math.multiply(slope, p[1:])
             ratio = array.where(
                 math.logical_and(p[:last] > 0, p[1:] > 0),
-                safe_div(p[:last], p[1:], name="recall_relative_ratio"),
+                math.div_no_nan(p[:last], math.maximum(p[1:], 0), name="recall_relative_ratio"),
                 array.ones_like(p[1:]),
             )
             return math.reduce_sum(
-                safe_div(slope * (dtp + intercept * math.log(ratio)), tp[1:] + fn[1:], name="pr_auc_increment"),
+                math.div_no_nan(slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"),
                 name="interpolate_pr_auc",
             )
 
@@ -162,7 +162,9 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
+        # Here the last threshold is just below one, not above.
+        thresholds = [*spread_thresholds(num_thresholds)[:-1], 1.0 - TINY]
+        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights)
 
         def compute(tp, tn, fp, fn, name):
             sensitivities = math.div(tp, tp + fn + TINY)
@@ -200,8 +202,7 @@ def _count_at_thresholds(kind, doc):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
-            value = values[kind].value() if not hasattr(values[kind], "handle") else values[kind].read_value()
-            return collected(value, updates[kind], metrics_collections, updates_collections)
+            return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     metric.__doc__ = doc

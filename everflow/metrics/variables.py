@@ -35,13 +35,6 @@ def collected(value, update_op, metrics_collections, updates_collections):
     return value, update_op
 
 
-def safe_div(numerator, denominator, name):
-    """numerator / denominator, zero where the denominator is not positive."""
-    quotient = math.truediv(numerator, denominator)
-    zero = array.zeros_like(quotient, dtype=denominator.dtype)
-    return array.where(math.greater(denominator, 0), quotient, zero, name=name)
-
-
 def aligned(predictions, labels, weights):
     """(predictions, labels, weights) without the one dimension of size 1 that one of them has more."""
     predictions = convert_to_tensor(predictions)
