@@ -14,6 +14,7 @@ import torch.nn.functional as F
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.windows import Format, parse_format, slide
+from everflow.kernels import convolution_patches
 from everflow.kernels.registry import kernel
 
 _CONV = {1: torch.conv1d, 2: torch.conv2d, 3: torch.conv3d}
@@ -166,6 +167,8 @@ def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, 
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
     fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
+    if convolution_patches.suits(x.shape[0], w.shape, fit, groups, form, x.dtype):
+        return convolution_patches.forward(x, w, fit, bias)
     return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups, bias), form)
 
 
@@ -180,6 +183,8 @@ def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_
         raise InvalidArgumentError(None, None, f"input_sizes must have {form.spatial + 2} elements, not {len(input_shape)}")
     fit, groups = _setup(input_shape, w.shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, input_shape[0], w.shape[-1], form)
+    if convolution_patches.suits(input_shape[0], w.shape, fit, groups, form, grad.dtype):
+        return convolution_patches.input_gradient(input_shape, w, grad, fit)
     shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
     return as_format(_input_gradient(channels_first(grad, form), shape, _filter_first(w), fit, groups), form)
 
@@ -193,6 +198,8 @@ def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explici
         raise InvalidArgumentError(None, None, f"filter_sizes must have {form.spatial + 2} elements, not {len(filter_shape)}")
     fit, groups = _setup(x.shape, filter_shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, x.shape[0], filter_shape[-1], form)
+    if convolution_patches.suits(x.shape[0], filter_shape, fit, groups, form, grad.dtype):
+        return convolution_patches.filter_gradient(x, filter_shape, grad, fit)
     shape = [filter_shape[-1], filter_shape[-2], *filter_shape[:-2]]
     return _filter_last(_filter_gradient(channels_first(grad, form), channels_first(x, form), shape, fit, groups))
 

@@ -189,6 +189,23 @@ def _power_sign(var, m, lr, logbase, sign_decay, beta, grad):
     var.sub_(agree.mul_(logbase * sign_decay).exp_().mul_(grad), alpha=lr)
 
 
+# Rules that read and write memory once by themselves.
+_ONE_PASS = (_gradient_descent, _momentum, _adam)
+# The others pass over their buffers several times: in blocks of so many values, all but the first pass finds them in the cache.
+_BLOCK = 1 << 16
+
+
+def _apply(rule, buffers, rest, grad_at, attributes):
+    """`rule` on whole buffers; where they are large, block by block. (Rules are elementwise.)"""
+    grad = rest[grad_at]
+    if grad.numel() < 2 * _BLOCK or rule in _ONE_PASS or not all(buffer.is_contiguous() for buffer in buffers):
+        rule(*buffers, *rest, **attributes)
+        return
+    for *parts, grad_part in zip(*(b.view(-1).split(_BLOCK) for b in buffers), grad.reshape(-1).split(_BLOCK), strict=True):
+        rest[grad_at] = grad_part
+        rule(*parts, *rest, **attributes)
+
+
 def _row_rule(rule, slots):
     """`rule` applied to the rows named by `indices`; a row that comes twice is updated twice, in order."""
 
@@ -270,7 +287,7 @@ def _dense(rule, slots, names, attribute):
         grad = rest[grad_at]
         if grad.shape != buffers[0].shape:
             raise _wrong_shape(gradient_name, buffers[0], grad)
-        rule(*buffers, *rest, **attributes)
+        _apply(rule, buffers, rest, grad_at, attributes)
         return variables[0] if isinstance(variables[0], Ref) else None
 
     return _with_attribute(run, attribute)
@@ -347,7 +364,7 @@ def _with_known_scalars(rule, slots, names, attribute, general):
             rest[grad_at - slots] = grad
             for i in unknown:
                 rest[i] = inputs[slots + i].item()
-            rule(*buffers, *rest, **attributes)
+            _apply(rule, buffers, rest, grad_at - slots, attributes)
             return inputs[0]
 
         return run

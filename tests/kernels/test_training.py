@@ -1,0 +1,31 @@
+"""The optimizers' update rules on large variables, which go block by block."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize(
+    "make_optimizer",
+    [
+        lambda: tf.train.RMSPropOptimizer(0.1, momentum=0.9),
+        lambda: tf.train.RMSPropOptimizer(0.1, centered=True),
+        lambda: tf.train.AdadeltaOptimizer(0.5),
+        lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
+        lambda: tf.train.AdagradOptimizer(0.1),
+    ],
+    ids=["rmsprop", "centered", "adadelta", "ftrl", "adagrad"],
+)
+def test_large_variables_are_updated_like_small_ones(make_optimizer, resource):
+    rng = np.random.RandomState(0)
+    start, slope = rng.randn(3, 50000).astype(np.float32), rng.randn(3, 50000).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        whole = tf.Variable(start, use_resource=resource)
+        rows = [tf.Variable(row, use_resource=resource) for row in start]
+        train = make_optimizer().apply_gradients([(tf.constant(slope), whole), *zip([tf.constant(s) for s in slope], rows, strict=True)])
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            sess.run(train)
+        np.testing.assert_allclose(sess.run(whole), np.stack(sess.run(rows)), rtol=1e-6)
