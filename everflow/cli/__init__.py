@@ -10,7 +10,7 @@ from everflow.version import EVERFLOW_VERSION, VERSION
 # Subcommand, what it does.
 COMMANDS = {
     "run": "run a program, with everflow as its tensorflow",
-    "inspect": "say what a checkpoint, SavedModel, graph, event file or TFRecord file holds",
+    "inspect": "say what a checkpoint, SavedModel, graph, TensorFlow Lite model, event file or TFRecord file holds",
     "freeze": "make one graph of a model, with its variables as constants",
     "tflite": "convert a model to TensorFlow Lite",
     "strip": "cut a graph down to what is between inputs and outputs",

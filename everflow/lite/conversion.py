@@ -14,6 +14,7 @@ from everflow.lite.net import Net
 from everflow.lite.options import OpsSet
 from everflow.lite.reading import Reading
 from everflow.lite.rewrites import merge_constants, rewrite
+from everflow.lite.select_ops import PREFIX
 from everflow.lite.writing import to_bytes
 
 
@@ -65,15 +66,17 @@ def convert_graph(graph_def, inputs: dict, outputs: list, plan: Plan) -> bytes:
 
 def lowered(graph_def, inputs, outputs, plan: Plan) -> Net:
     """A net of built-in ops, rewritten."""
-    net = lower_graph(Reading(graph_def, inputs, outputs))
+    select = OpsSet.SELECT_TF_OPS in plan.target_ops
+    net = lower_graph(Reading(graph_def, inputs, outputs), not select or len(set(plan.target_ops)) > 1, select)
     drawing.dump(net, plan.graphviz_folder, "AT_IMPORT")
     net.prune()
-    missing = sorted({node.op for node in net.nodes if node.is_custom})
+    missing = sorted({node.op for node in net.nodes if node.is_custom and not (select and node.op.startswith(PREFIX))})
     if missing and not plan.allow_custom_ops:
         builtins = sorted({node.op for node in net.nodes if not node.is_custom and node.op != "IDENTITY"})
         raise ConverterError(
             "Some of the operators in the model are not supported by the standard TensorFlow Lite runtime. If you have a custom implementation for them "
-            "you can disable this error by setting allow_custom_ops=True on the converter. "
+            "you can disable this error by setting allow_custom_ops=True on the converter; TensorFlow's own ops can be taken into the model with "
+            "target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS, tf.lite.OpsSet.SELECT_TF_OPS]. "
             f"Here is a list of builtin operators you are using: {', '.join(builtins)}. "
             f"Here is a list of operators for which you will need custom implementations: {', '.join(missing)}."
         )

@@ -1,10 +1,10 @@
-"""FlexBuffers, as far as custom ops need them: a map of an op's attributes. Every value takes as many bytes as the widest."""
+"""FlexBuffers, as far as custom ops need them: a map of an op's attributes, and a vector of strings. Every value takes as many bytes as the widest."""
 
 from __future__ import annotations
 
 import struct
 
-_INT, _FLOAT, _STRING, _MAP, _BOOL = 1, 3, 5, 9, 26
+_INT, _FLOAT, _STRING, _MAP, _VECTOR, _BOOL = 1, 3, 5, 9, 10, 26
 _WIDTHS = {1: ("b", 0), 4: ("i", 2), 8: ("q", 3)}
 
 
@@ -42,9 +42,7 @@ def encode_map(values: dict) -> bytes:
     root, types = len(out), bytearray()
     for name in names:
         value = values[name]
-        if isinstance(value, bool):
-            out.extend(struct.pack("<" + code, value))
-        elif isinstance(value, int):
+        if isinstance(value, int):
             out.extend(struct.pack("<" + code, value))
         elif isinstance(value, float):
             out.extend(struct.pack("<d", value))
@@ -60,3 +58,51 @@ def encode_map(values: dict) -> bytes:
 
 def _align(out: bytearray, width: int) -> None:
     out.extend(bytes(-len(out) % width))
+
+
+def encode_strings(values: list[bytes]) -> bytes:
+    """A vector of byte strings."""
+    width = next(w for w in (1, 2, 4) if sum(map(len, values)) + 16 * (len(values) + 2) < 1 << 8 * w)
+    out, starts = bytearray(), []
+    for value in values:
+        _align(out, width)
+        out.extend(len(value).to_bytes(width, "little"))
+        starts.append(len(out))
+        out.extend(value + b"\0")
+    _align(out, width)
+    out.extend(len(values).to_bytes(width, "little"))
+    root = len(out)
+    for start in starts:
+        out.extend((len(out) - start).to_bytes(width, "little"))
+    bits = width.bit_length() - 1
+    out.extend([_STRING << 2 | bits] * len(values))
+    out.extend((len(out) - root).to_bytes(width, "little"))
+    out.extend([_VECTOR << 2 | bits, width])
+    return bytes(out)
+
+
+def decode_strings(data: bytes) -> list[bytes]:
+    """What `encode_strings` encoded; ValueError where it is something else."""
+
+    def number(at, width):
+        if width not in (1, 2, 4, 8) or at < 0 or at + width > len(data):
+            raise ValueError("custom options point outside themselves")
+        return int.from_bytes(data[at : at + width], "little")
+
+    if len(data) < 3 or data[-2] >> 2 != _VECTOR:
+        raise ValueError("custom options are not a vector of strings")
+    end = len(data) - 2 - data[-1]
+    root, width = end - number(end, data[-1]), 1 << (data[-2] & 3)
+    count = number(root - width, width)
+    if count > len(data):
+        raise ValueError("custom options are cut off")
+    found = []
+    for i in range(count):
+        at = root + i * width
+        start = at - number(at, width)
+        kind = number(root + count * width + i, 1)
+        size = number(start - (1 << (kind & 3)), 1 << (kind & 3))
+        if kind >> 2 != _STRING or start < 0 or start + size > len(data):
+            raise ValueError("custom options are not a vector of strings")
+        found.append(bytes(data[start : start + size]))
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 from everflow.formats import tflite
 from everflow.formats.flatbuffers import FlatbufferError
 from everflow.framework.errors import OpError
+from everflow.lite import select_ops
 from everflow.platform.gfile import GFile
 
 _MAX_BYTES = 1 << 40  # a file can claim shapes beyond all memory
@@ -211,13 +212,14 @@ class Interpreter:
 
         code = self._model.operator_codes[operator.opcode_index]
         name = tflite.op_name(code)
-        if tflite.BUILTINS[code.builtin_code : code.builtin_code + 1] == ["CUSTOM"]:
+        custom = tflite.BUILTINS[code.builtin_code : code.builtin_code + 1] == ["CUSTOM"]
+        if custom and not name.startswith(select_ops.PREFIX):
             raise RuntimeError(f"Encountered unresolved custom op: {name}.Node number {number} ({name}) failed to prepare.")
         inputs = () if operator.inputs is None else tuple(int(i) for i in operator.inputs)
         outputs = () if operator.outputs is None else tuple(int(i) for i in operator.outputs)
         options = operator.builtin_options or _default_options(name)
         call = registry.Call(name, options, tuple(self._operand(i) for i in inputs), tuple(self._operand(i) for i in outputs))
-        kernel = registry.find(call)
+        kernel = select_ops.kernel(operator.custom_options, call) if custom else registry.find(call)
         if kernel is None:
             raise RuntimeError(f"Node number {number}: there is no kernel for {name} yet")
         return kernel, call, inputs, outputs

@@ -208,8 +208,9 @@ def fake_quantized(value, options):
     return ((steps - zero) * scale).astype(np.float32)
 
 
-def lower_graph(reading) -> Net:
-    """A net of built-in ops, with custom ops for those that have none."""
+def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
+    """A net of built-in ops, with custom ops for those that have none. With `select` these are TensorFlow's own; without `builtins` all are."""
+    from everflow.lite import select_ops
     from everflow.lite.custom_options import encode_attributes
     from everflow.lite.hinted import collapse
 
@@ -225,9 +226,9 @@ def lower_graph(reading) -> Net:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
             net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
         source = Source(op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs)
-        if not _lowered(net, source, all_known):
-            node = net.add(op.type, source.inputs, source.outputs)
-            node.is_custom, node.custom = True, encode_attributes(op.attrs)
+        if not ((builtins or op.type in (*PASSING, "Placeholder")) and _lowered(net, source, all_known)):
+            node = net.add(select_ops.PREFIX + op.type if select else op.type, source.inputs, source.outputs)
+            node.is_custom, node.custom = True, select_ops.encode(op, source) if select else encode_attributes(op.attrs)
     collapse(net, reading.operations)
     return net
 

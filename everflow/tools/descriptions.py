@@ -1,4 +1,4 @@
-"""What files hold, told to a person: checkpoints, SavedModels, graphs, event files and records as tables of text."""
+"""What files hold, told to a person: checkpoints, SavedModels, graphs, TensorFlow Lite models, event files and records as tables of text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 import numpy as np
 from google.protobuf import text_format
 
+from everflow.formats import tflite
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.formats.records import read_records
 from everflow.framework import dtypes
@@ -67,6 +68,8 @@ def describe(path):
         return checkpoint(name)
     if not os.path.exists(path):
         raise FileNotFoundError(f"{path} does not exist")
+    if _is_lite_model(path):
+        return lite_model(path)
     message = read_graph_like(path)
     if isinstance(message, SavedModel):
         return saved_model(message, path)
@@ -163,6 +166,33 @@ def _graph_summary(graph_def):
         parts.append(table(rows, ("variable", "type", "shape")))
     counts = collections.Counter(n.op for n in graph_def.node)
     parts.append(table([(op, f"{n:,}") for op, n in counts.most_common()], ("op", "nodes")))
+    return "\n\n".join(parts)
+
+
+def _is_lite_model(path):
+    with open(path, "rb") as file:
+        return file.read(8)[4:] == tflite.IDENTIFIER
+
+
+def lite_model(path):
+    """Inputs, outputs and ops of a TensorFlow Lite model."""
+    with open(path, "rb") as file:
+        data = file.read()
+    model = tflite.read_model(data)
+    part = model.subgraphs[0]
+    parts = [
+        f"TensorFlow Lite model {path}: {_many(len(part.operators), 'operator')}, {_many(len(part.tensors), 'tensor')}, {_bytes(len(data))}"
+    ]
+    for name, indices in (("input", part.inputs), ("output", part.outputs)):
+        rows = []
+        for tensor in (part.tensors[i] for i in (() if indices is None else indices)):
+            q = tensor.quantization
+            scaled = q is not None and q.scale is not None and len(q.scale) and q.zero_point is not None and len(q.zero_point)
+            real = f"({q.scale[0]:g}, {q.zero_point[0]})" if scaled else ""
+            rows.append((tensor.name, tflite.TYPE_NAMES[tensor.type].lower(), _shape([] if tensor.shape is None else tensor.shape), real))
+        parts.append(table(rows, (name, "type", "shape", "scale and zero")))
+    counts = collections.Counter(tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
+    parts.append(table([(op, f"{n:,}") for op, n in counts.most_common()], ("op", "operators")))
     return "\n\n".join(parts)
 
 

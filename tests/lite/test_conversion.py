@@ -169,3 +169,35 @@ def test_drawings(dense, tmp_path):
     converter.output_format = 7
     with pytest.raises(ValueError, match="output_format"):
         converter.convert()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_ops_of_tensorflow_inside_a_model(alone):
+    x = tf.placeholder(tf.float32, [2, 4], name="x")
+    y = tf.cumsum(tf.nn.softplus(x), axis=1, reverse=True) + 1.0
+    data = np.random.RandomState(0).randn(2, 4).astype(np.float32)
+    with tf.Session() as sess:
+        expected = sess.run(y, {x: data})
+        converter = tf.lite.TFLiteConverter.from_session(sess, [x], [y])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.SELECT_TF_OPS] + ([] if alone else [tf.lite.OpsSet.TFLITE_BUILTINS])
+        model = converter.convert()
+    assert ops_of(model) == ["FlexSoftplus", "FlexCumsum", "FlexAddV2" if alone else "ADD"]
+    np.testing.assert_allclose(run(model, [data])[0], expected, rtol=1e-5)
+
+
+def test_files_run_no_ops_beyond_their_tensors():
+    from everflow.formats import tflite
+    from everflow.lite.custom_options import decode_strings, encode_strings
+    from everflow.protos.node_def_pb2 import NodeDef
+
+    assert decode_strings(encode_strings([b"a" * 300, b""])) == [b"a" * 300, b""]
+    new = tflite.SCHEMA.new
+    for node in (NodeDef(name="r", op="ReadFile"), NodeDef(name="p", op="RandomUniformInt"), NodeDef(name="n", op="NoSuchOp")):
+        options = np.frombuffer(encode_strings([node.op.encode(), node.SerializeToString()]), np.uint8)
+        tensors = [new("Tensor", shape=[], name="x", type=5), new("Tensor", shape=[], name="y", type=5)]
+        operator = new("Operator", inputs=[0], outputs=[1], custom_options=options)
+        codes = [new("OperatorCode", builtin_code=tflite.CODES["CUSTOM"], custom_code=f"Flex{node.op}")]
+        graph = new("SubGraph", tensors=tensors, inputs=[0], outputs=[1], operators=[operator])
+        model = tflite.write_model(new("Model", version=3, operator_codes=codes, subgraphs=[graph], buffers=[new("Buffer")]))
+        with pytest.raises(RuntimeError, match=f"Flex{node.op}"):
+            tf.lite.Interpreter(model_content=model).allocate_tensors()

@@ -51,3 +51,22 @@ def test_subcommand(frozen, capsys):
     assert "bytes in" in capsys.readouterr().out
     assert everflow_command(["tflite", "--saved_model_dir", str(frozen), "--output_file", str(frozen / "n")]) == 1
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_inspect(frozen, capsys):
+    assert (
+        main(
+            [
+                *source(frozen),
+                "--inference_type=QUANTIZED_UINT8",
+                "--mean_values=128",
+                "--std_dev_values=127",
+                "--default_ranges_min=0",
+                "--default_ranges_max=6",
+            ]
+        )
+        == 0
+    )
+    assert everflow_command(["inspect", str(frozen / "m.tflite")]) == 0
+    told = capsys.readouterr().out
+    assert "1 operator, 4 tensors" in told and "FULLY_CONNECTED" in told and "(0.00787402, 128)" in told
