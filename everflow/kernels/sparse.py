@@ -382,7 +382,8 @@ def _aligned(values, positions):
 def sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
     total = _aligned(a_values, from_a) + _aligned(b_values, from_b)
-    kept = total.abs() >= thresh
+    # What only one of the two has is never dropped.
+    kept = (total.abs() >= thresh) | (from_a < 0) | (from_b < 0)
     return rows[kept], total[kept], a_shape
 
 

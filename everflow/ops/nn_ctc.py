@@ -174,7 +174,7 @@ def collapse_repeated(labels, seq_length, name=None):
         filled = array.sequence_mask(lengths, maxlen=longest)
         # Both masks have the same number of entries in the same order: what is kept goes where rows are filled.
         flat_labels, flat_kept, flat_filled = (array.reshape(x, [-1]) for x in (labels, kept, filled))
-        places = math_ops.range(array.shape(flat_filled)[0])
+        places = math_ops.range(_size(flat_filled, 0))
         flat = array.scatter_nd(
             indices=array.expand_dims(array.boolean_mask(places, flat_filled), axis=1),
             updates=array.boolean_mask(flat_labels, flat_kept),

@@ -399,7 +399,7 @@ def sparse_minimum(sp_a, sp_b, name=None):
 def _of_both(build, default_name, sp_a, sp_b, name):
     with name_scope(name, default_name, [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]) as name:
         indices, values = build(sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values, sp_b.dense_shape, name=name)
-        return SparseTensor(indices, values, sp_a.dense_shape)
+    return SparseTensor(indices, values, sp_a.dense_shape)
 
 
 def sparse_softmax(sp_input, name=None):

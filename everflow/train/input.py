@@ -219,6 +219,8 @@ def maybe_shuffle_batch(
     name=None,
 ):
     """`shuffle_batch` of those examples for which `keep_input` is true."""
+    if capacity <= min_after_dequeue:
+        raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}.")
     return batched("shuffle_batch", shuffled_queue, **locals())
 
 
