@@ -253,6 +253,7 @@ python.util           tf_contextlib tf_decorator tf_should_use function_utils al
 examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
+contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
 contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \

@@ -47,15 +47,17 @@ class _SavedModelExporter(Exporter):
             as_text=self._as_text,
             checkpoint_path=checkpoint_path,
         )
-        self._remove_old_exports(export_path)
+        remove_old_exports(export_path, self._exports_to_keep)
         return written
 
-    def _remove_old_exports(self, export_path):
-        if self._exports_to_keep is None:
-            return
-        exports = sorted(int(name.rstrip("/")) for name in file_io.list_directory(export_path) if name.rstrip("/").isdigit())
-        for version in exports[: -self._exports_to_keep]:
-            file_io.delete_recursively(os.path.join(export_path, str(version)))
+
+def remove_old_exports(export_path, exports_to_keep):
+    """Remove all but the newest exports of a folder; None keeps all."""
+    if exports_to_keep is None:
+        return
+    exports = sorted(int(name.rstrip("/")) for name in file_io.list_directory(export_path) if name.rstrip("/").isdigit())
+    for version in exports[:-exports_to_keep]:
+        file_io.delete_recursively(os.path.join(export_path, str(version)))
 
 
 class FinalExporter(_SavedModelExporter):

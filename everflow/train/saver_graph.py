@@ -58,6 +58,26 @@ class ResourceVariableSaveable(SaveableObject):
         return raw.AssignVariableOp(resource=self.handle_op, value=tensor)
 
 
+class ResourceSliceSaveable(ResourceVariableSaveable):
+    """A part of a partitioned resource variable. Each use reads it anew and brings it to the CPU, which gives it a shard apart."""
+
+    def __init__(self, var, slice_spec, name):
+        super().__init__(var, slice_spec, name)
+        self.op = var.handle
+
+        def read():
+            with device(var.handle.device):
+                value = var.read_value()
+            with device("/device:CPU:0"):
+                return array.identity(value)
+
+        self.specs = [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)]
+
+    def shard(self):
+        """The device by which it is grouped with others."""
+        return self.specs[0].tensor.device
+
+
 def _is_resource(var):
     return hasattr(var, "handle") and isinstance(getattr(var, "handle", None), Tensor) and hasattr(var, "_graph_element")
 
@@ -130,7 +150,9 @@ def _saveables(name, thing):
                 raise ValueError(f"Slices must all be slices: {part}")
             if info.full_name != name and isinstance(thing, PartitionedVariable) is False and not _same_whole(parts):
                 raise ValueError(f"Slices must all be from the same tensor: {name} != {info.full_name}")
-            if _is_resource(part):
+            if _is_resource(part) and not part.handle.is_eager:
+                yield ResourceSliceSaveable(part, info.spec, name)
+            elif _is_resource(part):
                 yield ResourceVariableSaveable(part, info.spec, name)
             else:
                 yield RefVariableSaveable(part.value(), info.spec, name, op=internal_convert_to_tensor(part, as_ref=True))
@@ -279,7 +301,8 @@ def by_device(saveables):
     """[(device, saveables)] in the order of devices' names."""
     groups: dict[str, list] = {}
     for saveable in saveables:
-        names = {canonical_name(spec.device) for spec in saveable.specs}
+        sliced = isinstance(saveable, ResourceSliceSaveable)
+        names = {canonical_name(saveable.shard() if sliced else spec.device) for spec in saveable.specs}
         if len(names) != 1:
             raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
         groups.setdefault(names.pop(), []).append(saveable)

@@ -8,6 +8,7 @@ from everflow.contrib.learn.dnn import DNNClassifier, DNNEstimator, DNNRegressor
 from everflow.contrib.learn.dnn_linear_combined import DNNLinearCombinedClassifier, DNNLinearCombinedEstimator, DNNLinearCombinedRegressor
 from everflow.contrib.learn.estimator import BaseEstimator, Estimator, Evaluable, NotFittedError, SKCompat, Trainable
 from everflow.contrib.learn.experiment import Experiment
+from everflow.contrib.learn.export_strategies import ExportStrategy, make_export_strategy
 from everflow.contrib.learn.heads import Head, multi_class_head, multi_label_head, no_op_train_fn, poisson_regression_head, regression_head
 from everflow.contrib.learn.linear import LinearClassifier, LinearEstimator, LinearRegressor
 from everflow.contrib.learn.metric_spec import MetricSpec

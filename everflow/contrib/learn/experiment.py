@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+from everflow.contrib.learn import export_strategies as strategies
 from everflow.contrib.learn.estimator import NotFittedError
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.monitors import ValidationMonitor
+from everflow.distributed.server import Server
 from everflow.platform import logging
 
 
@@ -21,8 +23,6 @@ class Experiment:
             raise ValueError("`estimator` must be an estimator that can be trained and evaluated.")
         if eval_metrics is not None and not hasattr(estimator, "fit"):
             raise ValueError("`eval_metrics` must be `None` with an estimator of tf.estimator: its model function has the metrics.")
-        if export_strategies:
-            raise ValueError("export_strategies are not supported: export the model after training.")
         self._estimator = estimator
         self._train_input_fn = train_input_fn
         self._eval_input_fn = eval_input_fn
@@ -36,6 +36,7 @@ class Experiment:
         self._min_eval_frequency = min_eval_frequency if min_eval_frequency is not None else local_eval_frequency
         self._steps_per_iteration = train_steps_per_iteration
         self._saving_listeners = saving_listeners
+        self._export_strategies = strategies.checked(export_strategies)
 
     estimator = property(lambda self: self._estimator)
     eval_metrics = property(lambda self: self._eval_metrics)
@@ -45,6 +46,18 @@ class Experiment:
     def extend_train_hooks(self, additional_hooks):
         """Add hooks to those that watch the training."""
         self._train_monitors.extend(additional_hooks)
+
+    def reset_export_strategies(self, new_export_strategies=None):
+        """Export by other strategies from now on; gives those of before."""
+        before, self._export_strategies = self._export_strategies, strategies.checked(new_export_strategies)
+        return before
+
+    def run_std_server(self):
+        """Serve this task of the cluster, and never return."""
+        config = self._estimator.config
+        if not config.cluster_spec or not config.task_type or config.task_id is None:
+            raise ValueError("Could not start server; be sure to specify cluster_spec, master, task_type, and task_id in RunConfig.")
+        Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config).join()
 
     def train(self, delay_secs=None):
         """Train up to `train_steps`; in a cluster, workers other than the chief begin a little later."""
@@ -88,6 +101,8 @@ class Experiment:
                 results = self._evaluate(input_fn, name)
             except (NotFittedError, ValueError) as error:
                 logging.warning("There is nothing to evaluate yet: %s", error)
+            if results:
+                strategies.export_all(self._export_strategies, self._estimator, results)
             if results and self._train_steps is not None and results["global_step"] >= self._train_steps:
                 break
             time.sleep(max(0, throttle_secs - (time.time() - start)))
@@ -104,7 +119,7 @@ class Experiment:
         return self._continuous_eval(self._train_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn)
 
     def train_and_evaluate(self):
-        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps, and once more at the end: (results, [])."""
+        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps and at the end, and export: (results, paths)."""
         monitors = list(self._train_monitors)
         if self._min_eval_frequency and hasattr(self._estimator, "fit"):
             monitors.append(
@@ -118,12 +133,15 @@ class Experiment:
                 )
             )
         self._fit(self._train_steps, monitors)
-        return self._evaluate(self._eval_input_fn, None), []
+        return self._with_exports(self._evaluate(self._eval_input_fn, None))
+
+    def _with_exports(self, results):
+        return results, strategies.export_all(self._export_strategies, self._estimator, results)
 
     local_run = train_and_evaluate
 
     def continuous_train_and_eval(self, continuous_eval_predicate_fn=None):
-        """Train for a while, evaluate, and so on, until all steps are done: (results, [])."""
+        """Train for a while, evaluate, and so on, until all steps are done; then export: (results, paths)."""
         results, done = None, 0
         while continuous_eval_predicate_fn is None or continuous_eval_predicate_fn(results):
             done += self._steps_per_iteration or self._train_steps or 1000
@@ -132,7 +150,7 @@ class Experiment:
             results = self._evaluate(self._eval_input_fn, "one_pass")
             if self._train_steps is not None and limit >= self._train_steps:
                 break
-        return results, []
+        return self._with_exports(results)
 
     def test(self):
         """Train for one step and evaluate on one batch."""

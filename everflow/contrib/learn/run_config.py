@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 from everflow.estimator.run_config import RunConfig as EstimatorRunConfig
 from everflow.estimator.run_config import TaskType  # noqa: F401  It is part of this module's interface.
 from everflow.protos.config_pb2 import ConfigProto, GPUOptions
@@ -48,3 +51,14 @@ class RunConfig(EstimatorRunConfig):
     def environment(self):
         """Where it runs: "local" or "cloud"."""
         return "cloud" if self.cluster_spec and self.cluster_spec.jobs else "local"
+
+    @staticmethod
+    def get_task_id():
+        """The number of this task, as the environment's TF_CONFIG says."""
+        task = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task", {})
+        return int(task.get("index", 0)) if task else 0
+
+    def uid(self, whitelist=None):
+        """A string of all that it says, but for the attributes in `whitelist`: equal for equal configs."""
+        left_out = {name.lstrip("_") for name in whitelist or ()}
+        return ", ".join(f"{name}={value!r}" for name, value in sorted(vars(self).items()) if name.lstrip("_") not in left_out)
