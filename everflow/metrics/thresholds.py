@@ -202,12 +202,7 @@ def _count_at_thresholds(kind, doc):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
-<<<<<<< Updated upstream
             return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
-=======
-            value = array.identity(values[kind].value()) if not hasattr(values[kind], "handle") else values[kind].read_value()
-            return collected(value, updates[kind], metrics_collections, updates_collections)
->>>>>>> Stashed changes
 
     metric.__name__ = metric.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     metric.__doc__ = doc
