@@ -14,11 +14,12 @@ import numpy as np
 
 from everflow.eager.execution import Engine, frozen
 from everflow.eager.tensor import EagerTensor
-from everflow.framework import tapes
+from everflow.framework import op_defs, tapes
 from everflow.framework.builder import structured, structured_outputs
 from everflow.framework.graph import Graph, without_slash
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Operation, _Inputs
+from everflow.framework.operation import Operation, Tensor, _Inputs
+from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 
 _ENGINE = Engine()
@@ -55,6 +56,13 @@ def _kind_of_call(definition, args, kwargs):
     return key, inputs
 
 
+def _any_symbolic(args, kwargs):
+    """Whether a tensor without a value is among the arguments."""
+    values = [*args, *kwargs.values()]
+    values += [item for value in values if isinstance(value, (list, tuple)) for item in value]
+    return any(isinstance(value, Tensor) and not value.is_eager for value in values)
+
+
 class EagerOperation(Operation):
     """An operation that ran: what gradient functions look at."""
 
@@ -79,6 +87,19 @@ class EagerOperation(Operation):
         raise NotImplementedError("run is not supported when eager execution is enabled: the operation has run.")
 
 
+def _draw(graph, definition, inputs, dtypes, attrs, name):
+    """Add an operation on tensors of a graph to it; values among the inputs become constants there, so that shapes are known."""
+
+    def inside(tensor):
+        if not tensor.is_eager or tensor.dtype.base_dtype.name in ("resource", "variant"):
+            return tensor
+        value = TensorValue(array=np.asarray(tensor.numpy()), dtype=tensor.dtype)
+        return graph.add_op(op_defs.get("Const"), [], [tensor.dtype], {"dtype": tensor.dtype, "value": value}, f"{name}/Const").outputs[0]
+
+    with graph.as_default():
+        return graph.add_op(definition, [inside(t) for t in inputs], dtypes, attrs, name)
+
+
 class EagerGraph(Graph):
     """The default "graph" of a thread while executing eagerly; all share one engine, and so variables and functions."""
 
@@ -100,6 +121,8 @@ class EagerGraph(Graph):
         """Run an operation; its outputs have values."""
         for tensor in inputs:
             if not tensor.is_eager:
+                if getattr(tensor.graph, "takes_eager_ops", False):
+                    return _draw(tensor.graph, definition, inputs, dtypes, attrs, without_slash(name))
                 raise TypeError(
                     f"An op outside of the function building code is being passed a symbolic tensor: {tensor}. It has no value here, "
                     "since it is of a graph; run that graph in a tf.Session, or use tf.function."
@@ -120,12 +143,13 @@ class EagerGraph(Graph):
             callback(op.type, tuple(inputs), tuple(itertools.chain(*attrs.items())), op.outputs, None if name == op.type else name)
         return op
 
-    def call(self, definition, args, kwargs, make):
+    def call(self, definition, args, kwargs, make, name=None):
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
         if known is None or self._gradient_override_map or self._gradient_function_map or execution_callbacks:
-            op = make(args, None, kwargs)
+            # Only what is drawn in a graph after all keeps its name.
+            op = make(args, name if key is None and _any_symbolic(args, kwargs) else None, kwargs)
             if key is not None:
                 _ENGINE.remember(key, definition, op)
             return structured_outputs(definition, op)

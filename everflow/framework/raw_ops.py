@@ -33,7 +33,7 @@ def make_function(definition: op_defs.OpDef):
             *args, name = args
         graph = get_default_graph()
         if graph.executes:
-            return graph.call(definition, args, kwargs, make)
+            return graph.call(definition, args, kwargs, make, name)
         return structured_outputs(definition, make(args, name, kwargs))
 
     def make(args, name, kwargs):

@@ -56,6 +56,8 @@ def get_graph() -> Graph:
     if _symbolic_graph is None:
         # A body like a function's: what it makes of variables stays outside.
         _symbolic_graph = FuncGraph("keras_graph", get_default_graph())
+        # Plain ops on what comes from `Input` are drawn in it, too.
+        _symbolic_graph.takes_eager_ops = True
     return _symbolic_graph
 
 

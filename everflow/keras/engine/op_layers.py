@@ -6,8 +6,8 @@ from google.protobuf import json_format
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph
-from everflow.keras.backend.state import unique_object_name
+from everflow.framework.scopes import get_default_graph
+from everflow.keras.backend.state import get_graph, unique_object_name
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.call_context import call_context
 from everflow.ops.constants import constant
@@ -18,9 +18,9 @@ _PREFIX = "tf_op_layer_"
 
 def needs_history(inputs):
     """Whether some of the tensors were made by plain ops of tensors that come from `Input`."""
-    if call_context.in_call or executing_eagerly():
+    if call_context.in_call:
         return False
-    unknown = [t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not hasattr(t, "_keras_history")]
+    unknown = [t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not t.is_eager and not hasattr(t, "_keras_history")]
     return bool(unknown) and _come_from_keras(unknown)
 
 
@@ -38,21 +38,31 @@ def _come_from_keras(tensors):
 
 def give_history(tensors):
     """Wrap the ops that made these tensors, back to the last layers, into layers."""
-    for tensor in nest.flatten(tensors):
-        if isinstance(tensor, Tensor) and not hasattr(tensor, "_keras_history"):
-            _wrap(tensor.op)
+    with get_graph().as_default():
+        for tensor in nest.flatten(tensors):
+            if isinstance(tensor, Tensor) and not hasattr(tensor, "_keras_history"):
+                _wrap(tensor.op)
+
+
+def _value_of(tensor):
+    """What a tensor is that depends on no input: computed, or when executing eagerly taken from outside."""
+    from everflow.keras import backend as K
+
+    if getattr(tensor.graph, "takes_eager_ops", False):
+        outside = {inner: outer for outer, inner in tensor.graph.captures.items()}
+        if tensor in outside or tensor.op.type == "Const":
+            return outside[tensor].numpy() if tensor in outside else tensor.op.attrs["value"].array
+    return K.function([], tensor)([])
 
 
 def _wrap(op):
-    from everflow.keras import backend as K
-
     inputs, constants = [], {}
     for index, tensor in enumerate(op.inputs):
         if hasattr(tensor, "_keras_history") or _come_from_keras([tensor]):
             inputs.append(tensor)
         else:
             # What doesn't come from `Input` is a constant of the new layer, with the value it has now.
-            constants[index] = K.function([], tensor)([])
+            constants[index] = _value_of(tensor)
     give_history(inputs)
     layer = TensorFlowOpLayer(op.node_def, unique_object_name(op.name, zero_based=True), constants)
     layer._connect(inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {})

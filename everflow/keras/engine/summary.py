@@ -81,17 +81,19 @@ def print_summary(model, line_length=None, positions=None, print_fn=None):
 
 def _output_shape(layer):
     try:
-        return layer.output_shape if not _is_input(layer) else [layer.output_shape]
+        shape = layer.output_shape
     except AttributeError:
         return "multiple"
     except RuntimeError:
         return "?"
+    return [shape] if _is_shown_as_list(layer) and not isinstance(shape, list) else shape
 
 
-def _is_input(layer):
+def _is_shown_as_list(layer):
     from everflow.keras.engine.input_layer import InputLayer
+    from everflow.keras.engine.op_layers import TensorFlowOpLayer
 
-    return isinstance(layer, InputLayer)
+    return isinstance(layer, (InputLayer, TensorFlowOpLayer))
 
 
 def _params(layer):
