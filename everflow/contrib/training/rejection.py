@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.scopes import name_scope
 from everflow.ops import array, random
-from everflow.ops.check import assert_less_equal, assert_non_negative
+from everflow.ops.check import assert_less_equal
+from everflow.ops.grouping import with_dependencies
 from everflow.train.input import batch, maybe_batch
 
 
@@ -24,12 +25,8 @@ def rejection_sample(tensors, accept_prob_fn, batch_size, queue_threads=1, enque
         probability = accept_prob_fn(tensor_list)
         probability.get_shape().assert_is_compatible_with([])
         if runtime_checks:
-            checks = [
-                assert_non_negative(probability, message="accept_prob_fn should return a probability"),
-                assert_less_equal(probability, 1.0, message="accept_prob_fn should return a probability"),
-            ]
-            with control_dependencies(checks):
-                probability = array.identity(probability)
+            checks = [assert_less_equal(0.0, probability), assert_less_equal(probability, 1.0)]
+            probability = array.identity(with_dependencies(checks, probability), name="prob_with_checks")
         keep_input = random.random_uniform([]) < probability
         accepted = maybe_batch(tensor_list, keep_input, batch_size, num_threads=queue_threads)
         return accepted if isinstance(accepted, (list, tuple)) else [accepted]
