@@ -1,0 +1,85 @@
+"""Grids of one, two and three dimensions with the usual cells; the first dimension takes the input and gives the output."""
+
+from __future__ import annotations
+
+from everflow.contrib.grid_rnn.grid import GridRNNCell
+from everflow.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell
+
+
+class _InDepth(GridRNNCell):
+    """A grid whose dimension 0 is depth: input, output and priority are there, and it may be without recurrence."""
+
+    def __init__(self, count, num_units, cell_fn, state_is_tuple, output_is_tuple, tied=False, non_recurrent_fn=None):
+        super().__init__(
+            num_units=num_units, num_dims=count, input_dims=0, output_dims=0, priority_dims=0, tied=tied, cell_fn=cell_fn,
+            non_recurrent_dims=None if non_recurrent_fn is None else 0, non_recurrent_fn=non_recurrent_fn,
+            state_is_tuple=state_is_tuple, output_is_tuple=output_is_tuple,
+        )  # fmt: skip
+
+
+class Grid1BasicRNNCell(_InDepth):
+    """One dimension of plain recurrence."""
+
+    def __init__(self, num_units, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(1, num_units, BasicRNNCell, state_is_tuple, output_is_tuple)
+
+
+class Grid1BasicLSTMCell(_InDepth):
+    """One dimension of an LSTM without peepholes."""
+
+    def __init__(self, num_units, forget_bias=1, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(1, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple)
+
+
+class Grid1LSTMCell(_InDepth):
+    """One dimension of an LSTM."""
+
+    def __init__(self, num_units, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(1, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple)
+
+
+class Grid2BasicRNNCell(_InDepth):
+    """Depth and time, plain recurrence along both."""
+
+    def __init__(self, num_units, tied=False, non_recurrent_fn=None, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(2, num_units, BasicRNNCell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+
+
+class Grid2BasicLSTMCell(_InDepth):
+    """Depth and time, LSTMs without peepholes along both."""
+
+    def __init__(self, num_units, tied=False, non_recurrent_fn=None, forget_bias=1, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(2, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+
+
+class Grid2LSTMCell(_InDepth):
+    """Depth and time, LSTMs along both."""
+
+    def __init__(
+        self, num_units, tied=False, non_recurrent_fn=None, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True
+    ):
+        super().__init__(2, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+
+
+class Grid3LSTMCell(_InDepth):
+    """Depth and two more dimensions, LSTMs along all."""
+
+    def __init__(
+        self, num_units, tied=False, non_recurrent_fn=None, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True
+    ):
+        super().__init__(3, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+
+
+class Grid2GRUCell(_InDepth):
+    """Depth and time, GRUs along both."""
+
+    def __init__(self, num_units, tied=False, non_recurrent_fn=None, state_is_tuple=True, output_is_tuple=True):
+        super().__init__(2, num_units, GRUCell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+
+
+def _basic_lstm(forget_bias):
+    return lambda units: BasicLSTMCell(units, forget_bias=forget_bias)
+
+
+def _lstm(use_peepholes, forget_bias):
+    return lambda units: LSTMCell(units, use_peepholes=use_peepholes, forget_bias=forget_bias)
