@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.contrib.estimator.boosted_trees import boosted_trees_classifier_train_in_memory, boosted_trees_regressor_train_in_memory
 from everflow.contrib.estimator.extenders import clip_gradients_by_norm, forward_features
 from everflow.contrib.estimator.heads import (
     binary_classification_head,

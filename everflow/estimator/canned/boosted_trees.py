@@ -279,7 +279,7 @@ class _BoostedTreesBase(Explained, Estimator):
 
 
 # The default of an argument that mustn't be None.
-_ONE_LOGIT = object()
+ONE_LOGIT = object()
 
 
 class BoostedTreesClassifier(_BoostedTreesBase):
@@ -288,11 +288,11 @@ class BoostedTreesClassifier(_BoostedTreesBase):
     >>> classifier = tf.estimator.BoostedTreesClassifier([age, fare, sex], n_batches_per_layer=1, n_trees=50, max_depth=3)
     """
 
-    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, n_classes=_ONE_LOGIT, weight_column=None,
+    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, n_classes=ONE_LOGIT, weight_column=None,
                  label_vocabulary=None, n_trees=100, max_depth=6, learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0,
                  tree_complexity=0.0, min_node_weight=0.0, config=None, center_bias=False, pruning_mode="none",
                  quantile_sketch_epsilon=0.01, train_in_memory=False):  # fmt: skip
-        if n_classes not in (_ONE_LOGIT, 2):
+        if n_classes not in (ONE_LOGIT, 2):
             raise ValueError("For now pruning is not supported with multi class.")
         head = binary_or_multi_class_head(2, weight_column, label_vocabulary, Reduction.SUM_OVER_BATCH_SIZE)
         closed_form = _binary_gradients if weight_column is None and label_vocabulary is None else None
@@ -304,10 +304,10 @@ class BoostedTreesClassifier(_BoostedTreesBase):
 class BoostedTreesRegressor(_BoostedTreesBase):
     """Boosted trees that predict a number."""
 
-    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, label_dimension=_ONE_LOGIT, weight_column=None, n_trees=100,
+    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, label_dimension=ONE_LOGIT, weight_column=None, n_trees=100,
                  max_depth=6, learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0, tree_complexity=0.0, min_node_weight=0.0,
                  config=None, center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False):  # fmt: skip
-        if label_dimension not in (_ONE_LOGIT, 1):
+        if label_dimension not in (ONE_LOGIT, 1):
             raise ValueError("For now pruning is not supported with multi-dimension regression.")
         head = RegressionHead(label_dimension=1, weight_column=weight_column, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE)
         self._set_up(feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,

@@ -144,3 +144,17 @@ def test_what_trees_can_not_take():
         tf.estimator.BoostedTreesRegressor([FC.categorical_column_with_hash_bucket("c", 5)], 1)
     with pytest.raises(ValueError, match="multi class"):
         tf.estimator.BoostedTreesClassifier(columns("x"), 1, n_classes=3)
+
+
+def test_trained_in_one_call(tmp_path):
+    features = data()
+
+    def all_at_once():
+        return {"x": tf.constant(features["x"]), "y": tf.constant(features["y"])}, tf.constant(
+            features["x"] * features["y"] + features["x"]
+        )
+
+    estimator = tf.contrib.estimator.boosted_trees_regressor_train_in_memory(
+        all_at_once, columns("x", "by"), str(tmp_path), n_trees=2, max_depth=2
+    )
+    assert estimator.evaluate(regression(20, 1))["average_loss"] == pytest.approx(1.0959445, rel=1e-6)
