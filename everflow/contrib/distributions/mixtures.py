@@ -275,7 +275,7 @@ class Independent(Distribution):
 
     def __init__(self, distribution, reinterpreted_batch_ndims=None, validate_args=False, name=None):
         parameters = dict(locals())
-        name = name or "Independent" + distribution.name.rstrip("/").rpartition("/")[2]
+        name = name or "Independent" + distribution.name
         self._distribution = distribution
         with name_scope(name) as name:
             if reinterpreted_batch_ndims is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math as pymath
+
 from everflow.contrib.distributions.bijectors.affine import AffineLinearOperator, scale_operator
 from everflow.contrib.distributions.transformed import TransformedDistribution
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -41,28 +43,10 @@ def _broadcast(a, b):
         return array.broadcast_dynamic_shape(a, b)
 
 
-class MultivariateNormalLinearOperator(TransformedDistribution):
-    """The multivariate normal distribution of `loc + scale @ z` for standard normal z, with a LinearOperator as scale."""
+class AffineVector(TransformedDistribution):
+    """Base of the distributions of `loc + scale @ z` for vectors z of independent draws, with a LinearOperator as scale."""
 
-    def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalLinearOperator"):
-        parameters = dict(locals())
-        if scale is None:
-            raise ValueError("Missing required `scale` parameter.")
-        if not scale.dtype.is_floating:
-            raise TypeError("`scale` parameter must have floating-point dtype.")
-        with name_scope(name) as name:
-            loc = None if loc is None else convert_to_tensor(loc, name="loc", dtype=scale.dtype)
-            batch_shape, event_shape = shapes_of(loc, scale)
-        super().__init__(
-            distribution=Normal(loc=array.zeros([], dtype=scale.dtype), scale=array.ones([], dtype=scale.dtype)),
-            bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-            batch_shape=batch_shape,
-            event_shape=event_shape,
-            validate_args=validate_args,
-            name=name,
-        )
-        self._parameters = parameters
-        self._allow_nan_stats = allow_nan_stats
+    _base_variance = 1.0  # of one component of z
 
     loc = property(lambda self: self.bijector.shift, doc="The mean.")
     scale = property(lambda self: self.bijector.scale, doc="The LinearOperator.")
@@ -85,21 +69,52 @@ class MultivariateNormalLinearOperator(TransformedDistribution):
 
     def _covariance(self):
         if self._is_diag():
-            return array.matrix_diag(math.square(self.scale.diag_part()))
-        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+            return self._times(self._base_variance, array.matrix_diag(math.square(self.scale.diag_part())))
+        return self._times(self._base_variance, self.scale.matmul(self.scale.to_dense(), adjoint_arg=True))
 
     def _variance(self):
         if self._is_diag():
-            return math.square(self.scale.diag_part())
-        return array.matrix_diag_part(self.scale.matmul(self.scale.to_dense(), adjoint_arg=True))
+            return self._times(self._base_variance, math.square(self.scale.diag_part()))
+        squared = self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+        return self._times(self._base_variance, array.matrix_diag_part(squared))
 
     def _stddev(self):
+        deviation = pymath.sqrt(self._base_variance)
         if self._is_diag():
-            return math.abs(self.scale.diag_part())
-        return math.sqrt(array.matrix_diag_part(self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)))
+            return self._times(deviation, math.abs(self.scale.diag_part()))
+        squared = self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+        return self._times(deviation, math.sqrt(array.matrix_diag_part(squared)))
+
+    @staticmethod
+    def _times(factor, x):
+        return x if factor == 1.0 else factor * x
 
     def _mode(self):
         return self._mean()
+
+
+class MultivariateNormalLinearOperator(AffineVector):
+    """The multivariate normal distribution of `loc + scale @ z` for standard normal z, with a LinearOperator as scale."""
+
+    def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalLinearOperator"):
+        parameters = dict(locals())
+        if scale is None:
+            raise ValueError("Missing required `scale` parameter.")
+        if not scale.dtype.is_floating:
+            raise TypeError("`scale` parameter must have floating-point dtype.")
+        with name_scope(name) as name:
+            loc = None if loc is None else convert_to_tensor(loc, name="loc", dtype=scale.dtype)
+            batch_shape, event_shape = shapes_of(loc, scale)
+        super().__init__(
+            distribution=Normal(loc=array.zeros([], dtype=scale.dtype), scale=array.ones([], dtype=scale.dtype)),
+            bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
+            batch_shape=batch_shape,
+            event_shape=event_shape,
+            validate_args=validate_args,
+            name=name,
+        )
+        self._parameters = parameters
+        self._allow_nan_stats = allow_nan_stats
 
 
 @RegisterKL(MultivariateNormalLinearOperator, MultivariateNormalLinearOperator)

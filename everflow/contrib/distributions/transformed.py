@@ -66,7 +66,7 @@ class TransformedDistribution(Distribution):
 
     def __init__(self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args=False, name=None):
         parameters = dict(locals())
-        name = name or (("" if bijector is None else bijector.name) + _base_name(distribution))
+        name = name or (("" if bijector is None else bijector.name) + distribution.name)
         with name_scope(name, values=[event_shape, batch_shape]) as name:
             self._bijector = Identity(validate_args=validate_args) if bijector is None else bijector
             zero = constant(0, dtype=dtypes.int32, name="zero")
@@ -219,7 +219,3 @@ def _joined(vectors):
     if any(value is None for value in known):
         return array.concat(vectors, 0)
     return constant(np.concatenate(known).astype(np.int32))
-
-
-def _base_name(distribution):
-    return distribution.name.rstrip("/").rpartition("/")[2] if "/" in distribution.name else distribution.name

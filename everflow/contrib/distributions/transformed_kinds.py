@@ -67,6 +67,19 @@ class Kumaraswamy(TransformedDistribution):
         return with_dependencies([check.assert_less(one, a, message="Mode undefined for concentration1 <= 1.")], mode)
 
 
+def _common_shape(*parameters):
+    """The shape that parameters are broadcast to: a list where it is known, else a tensor."""
+    static = parameters[0].shape
+    for parameter in parameters[1:]:
+        static = array.broadcast_static_shape(static, parameter.shape)
+    if static.is_fully_defined():
+        return static.as_list()
+    shape = array.shape(parameters[0])
+    for parameter in parameters[1:]:
+        shape = array.broadcast_dynamic_shape(shape, array.shape(parameter))
+    return shape
+
+
 class SinhArcsinh(TransformedDistribution):
     """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight` says."""
 
@@ -89,15 +102,16 @@ class SinhArcsinh(TransformedDistribution):
             tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight", dtype=dtype)
             skewed = skewness is not None
             skewness = convert_to_tensor(skewness if skewed else 0.0, name="skewness", dtype=dtype)
-            batch = loc + scale + skewness + tailweight
+            batch_shape = None
             if distribution is None:
-                distribution = Normal(loc=array.zeros_like(batch), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+                distribution = Normal(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+                batch_shape = _common_shape(loc, scale, skewness, tailweight)
             bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = bent if not skewed else SinhArcsinhBijector(skewness=array.zeros([], dtype), tailweight=tailweight)
-            stretch = scale * (2.0 / unskewed.forward(convert_to_tensor(2, dtype=dtype)))
+            unskewed = bent if not skewed else SinhArcsinhBijector(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight)
+            stretch = 2.0 * scale / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             bijector = Chain([AffineScalar(shift=loc, scale=stretch, validate_args=validate_args), bent])
-        super().__init__(distribution=distribution, bijector=bijector, validate_args=validate_args, name=name)
+        super().__init__(distribution, bijector, batch_shape, validate_args=validate_args, name=name)
         self._parameters = parameters
         self._loc, self._scale, self._tailweight, self._skewness = loc, scale, tailweight, skewness
 

@@ -264,8 +264,10 @@ class SinhArcsinh(Bijector):
         self._graph_parents = []
         self._name = name
         with self._name_scope("init", values=[skewness, tailweight]):
+            self._skewness = convert_to_tensor(
+                0.0 if skewness is None else skewness, name="skewness", preferred_dtype=_dtype_of(tailweight)
+            )
             self._tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight")
-            self._skewness = convert_to_tensor(0.0 if skewness is None else skewness, dtype=self._tailweight.dtype, name="skewness")
             assert_same_float_dtype([self._skewness, self._tailweight])
             if validate_args:
                 self._tailweight = with_dependencies(
@@ -283,12 +285,21 @@ class SinhArcsinh(Bijector):
         return math.sinh(math.asinh(y) / self.tailweight - self.skewness)
 
     def _inverse_log_det_jacobian(self, y):
-        root = math.sqrt(math.square(y) + 1.0)
-        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / root) - math.log(self.tailweight)
+        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / _root(y)) - math.log(self.tailweight)
 
     def _forward_log_det_jacobian(self, x):
-        root = math.sqrt(math.square(x) + 1.0)
-        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / root) + math.log(self.tailweight)
+        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / _root(x)) + math.log(self.tailweight)
+
+
+def _dtype_of(value):
+    """The type of a tensor or an array; None for plain numbers."""
+    return getattr(value, "dtype", None)
+
+
+def _root(x):
+    """`sqrt(x ** 2 + 1)`, also for values whose square is too large."""
+    small = math.abs(x) * np.sqrt(np.finfo(x.dtype.as_numpy_dtype).eps) <= 1.0
+    return where_v2(small, math.sqrt(x**2.0 + 1.0), math.abs(x))
 
 
 class Gumbel(Bijector):

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import contextlib
 
-import numpy as np
-
+from everflow.contrib.distributions.axes import rotated
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.ops import array
-from everflow.ops.check_shapes import assert_integer
 from everflow.ops.constants import constant
 
 
@@ -42,12 +40,12 @@ class EventMatrices:
             with name_scope("pick_vector"):
                 constant(False, name="cond")
             x = array.reshape(x, array.concat([[-1], batch_shape, event_shape], 0))
-            return _rotated(x, -1), sample_shape
+            return rotated(x, -1), sample_shape
 
     def samples_of(self, matrices, sample_shape):
         """The samples again."""
         with _scope("undo_make_batch_of_event_sample_matrices", matrices, sample_shape):
-            x = _rotated(matrices, 1)
+            x = rotated(matrices, 1)
             _, batch_shape, event_shape = self._shapes_of(x)
             return array.reshape(x, array.concat([sample_shape, batch_shape, event_shape], 0))
 
@@ -73,10 +71,3 @@ def _part(x, name, begin, size, begins, size_tensor):
     if known.is_fully_defined():
         return constant(known.as_list(), dtype=dtypes.int32, name=name)
     return array.slice_(array.shape(x), [sum(begins)], [size_tensor])
-
-
-def _rotated(x, by):
-    """The axes of a tensor, moved to the right and around."""
-    with name_scope("rotate_transpose", values=[x]):
-        assert_integer(constant(by, dtype=dtypes.int32, name="shift"))
-        return array.transpose(x, perm=np.roll(np.arange(x.shape.ndims, dtype=np.int32), by))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.contrib.distributions.axes import padded_behind
 from everflow.contrib.distributions.bijectors.bijector import Bijector
 from everflow.contrib.distributions.bijectors.composed import Chain
 from everflow.contrib.distributions.bijectors.elementwise import AffineScalar, Softplus
@@ -183,7 +184,7 @@ class SoftmaxCentered(Bijector):
         return array.concat([output_shape[:-1], output_shape[-1:] - 1], 0)
 
     def _forward(self, x):
-        return nn.softmax(array.concat([x, array.zeros_like(x[..., :1])], -1))
+        return nn.softmax(padded_behind(x, 1))
 
     def _inverse(self, y):
         logs = math.log(y)

@@ -1,0 +1,55 @@
+"""Distributions of sequences, each element of which depends on those before it."""
+
+from __future__ import annotations
+
+from everflow.distributions.distribution import Distribution
+from everflow.framework.scopes import name_scope
+
+
+class Autoregressive(Distribution):
+    """The distribution of `x` whose element i comes from `distribution_fn(x)`, which looks at elements before i only.
+
+    Draws are made by applying the function `num_steps` times, from `sample0` on: after step i, the first i elements stay as they are.
+    """
+
+    def __init__(self, distribution_fn, sample0=None, num_steps=None, validate_args=False, allow_nan_stats=True, name="Autoregressive"):
+        parameters = dict(locals())
+        with name_scope(name) as name:
+            self._distribution_fn, self._sample0 = distribution_fn, sample0
+            self._distribution0 = distribution_fn() if sample0 is None else distribution_fn(sample0)
+            if num_steps is None:
+                num_steps = self._distribution0.event_shape.num_elements()
+                if num_steps is None:
+                    raise ValueError("distribution_fn must generate a distribution with fully known `event_shape`.")
+            if num_steps < 1:
+                raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
+            self._num_steps = num_steps
+        first = self._distribution0
+        kind, parents = first.reparameterization_type, first._graph_parents
+        super().__init__(first.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+
+    distribution_fn = property(lambda self: self._distribution_fn, doc="The function from a sequence to the distribution of its elements.")
+    sample0 = property(lambda self: self._sample0, doc="Where drawing begins, or None.")
+    num_steps = property(lambda self: self._num_steps, doc="How often the function is applied to draw.")
+    distribution0 = property(lambda self: self._distribution0, doc="The distribution that the function makes of `sample0`.")
+
+    def _batch_shape_tensor(self):
+        return self.distribution0.batch_shape_tensor()
+
+    def _batch_shape(self):
+        return self.distribution0.batch_shape
+
+    def _event_shape_tensor(self):
+        return self.distribution0.event_shape_tensor()
+
+    def _event_shape(self):
+        return self.distribution0.event_shape
+
+    def _sample_n(self, n, seed=None):
+        samples = self.distribution0.sample(n, seed=seed)
+        for _ in range(self._num_steps):
+            samples = self.distribution_fn(samples).sample(seed=seed)
+        return samples
+
+    def _log_prob(self, value):
+        return self.distribution_fn(value).log_prob(value)

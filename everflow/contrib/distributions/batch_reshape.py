@@ -1,0 +1,199 @@
+"""A distribution whose batch has another shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.distributions.distribution import Distribution
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value_as_shape
+from everflow.ops import array, check, math
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.check_shapes import assert_rank
+
+
+class BatchReshape(Distribution):
+    """A distribution with its batch reshaped; one size may be -1.
+
+    >>> BatchReshape(tf.distributions.Normal(loc=[1.0, 2.0, 3.0, 4.0], scale=1.0), [2, 2]).sample().shape.as_list()
+    [2, 2]
+    """
+
+    def __init__(self, distribution, batch_shape, validate_args=False, allow_nan_stats=True, name=None):
+        parameters = dict(locals())
+        name = name or "BatchReshape" + distribution.name
+        with name_scope(name, values=[batch_shape, *distribution._graph_parents]) as name:
+            # As it was given: with its -1 if it has one.
+            self._given_shape = convert_to_tensor(batch_shape, dtype=dtypes.int32, name="batch_shape")
+            _check_known(distribution, self._given_shape)
+            expanded = _calculate_reshape(distribution.batch_shape_tensor(), self._given_shape, validate_args)
+            self._shape, self._static_shape, self._assertions = expanded
+        self._distribution = distribution
+        parents = [self._given_shape, *distribution._graph_parents]
+        kind = distribution.reparameterization_type
+        super().__init__(distribution.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+
+    distribution = property(lambda self: self._distribution, doc="The distribution whose batch this is.")
+
+    def _batch_shape_tensor(self):
+        with control_dependencies(self._assertions):
+            return array.identity(self._shape)
+
+    def _batch_shape(self):
+        return self._static_shape
+
+    def _event_shape_tensor(self):
+        with control_dependencies(self._assertions):
+            return array.identity(self.distribution.event_shape_tensor())
+
+    def _event_shape(self):
+        return self.distribution.event_shape
+
+    def _sample_n(self, n, seed=None):
+        with control_dependencies(self._assertions):
+            x = self.distribution.sample(sample_shape=n, seed=seed)
+            return array.reshape(x, array.concat([[n], self._given_shape, self.event_shape_tensor()], 0))
+
+    def _log_prob(self, x):
+        return self._of_value(self.distribution.log_prob, x)
+
+    def _prob(self, x):
+        return self._of_value(self.distribution.prob, x)
+
+    def _log_cdf(self, x):
+        return self._of_value(self.distribution.log_cdf, x)
+
+    def _cdf(self, x):
+        return self._of_value(self.distribution.cdf, x)
+
+    def _log_survival_function(self, x):
+        return self._of_value(self.distribution.log_survival_function, x)
+
+    def _survival_function(self, x):
+        return self._of_value(self.distribution.survival_function, x)
+
+    def _entropy(self):
+        return self._statistic(self.distribution.entropy, [], TensorShape([]))
+
+    def _mean(self):
+        return self._statistic(self.distribution.mean)
+
+    def _mode(self):
+        return self._statistic(self.distribution.mode)
+
+    def _stddev(self):
+        return self._statistic(self.distribution.stddev)
+
+    def _variance(self):
+        return self._statistic(self.distribution.variance)
+
+    def _covariance(self):
+        event = self.event_shape_tensor()
+        return self._statistic(self.distribution.covariance, [event, event], self.event_shape.concatenate(self.event_shape))
+
+    def _statistic(self, compute, event_shapes=None, static_event_shape=None):
+        """A statistic of the distribution, its batch reshaped."""
+        with control_dependencies(self._assertions):
+            event_shapes = [self._event_shape_tensor()] if event_shapes is None else event_shapes
+            static = self.event_shape if static_event_shape is None else static_event_shape
+            new_shape = array.concat([self._given_shape, *event_shapes], 0)
+            result = array.reshape(compute(), new_shape)
+            if static.ndims is not None and self.batch_shape.ndims is not None:
+                result.set_shape(self.batch_shape.concatenate(static))
+            return result
+
+    def _of_value(self, compute, x):
+        """What the distribution makes of a value that is reshaped as its own batch is, reshaped back."""
+        with control_dependencies(self._check_sample(x)):
+            drawn, static = self._sample_shape(x)
+            old_shape = array.concat([drawn, self.distribution.batch_shape_tensor(), self.event_shape_tensor()], 0)
+            result = compute(array.reshape(x, old_shape))
+            result = array.reshape(result, array.concat([drawn, self._given_shape], 0))
+            if static.ndims is not None and self.batch_shape.ndims is not None:
+                result.set_shape(static.concatenate(self.batch_shape))
+            return result
+
+    def _ndims_of(self, x):
+        """The ranks of a value, of the batch and of events: numbers where they are known, else tensors."""
+        x_ndims = array.rank(x) if x.shape.ndims is None else x.shape.ndims
+        event_ndims = array.size(self.event_shape_tensor()) if self.event_shape.ndims is None else self.event_shape.ndims
+        batch_ndims = array.size(self._given_shape) if self.batch_shape.ndims is None else self.batch_shape.ndims
+        return x_ndims, batch_ndims, event_ndims
+
+    def _sample_shape(self, x):
+        """The part of a value's shape that is in front of batch and event, as a tensor or numbers, and what is known of it."""
+        x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
+        drawn = x_ndims - batch_ndims - event_ndims
+        static = x.shape[:drawn] if isinstance(drawn, int) else TensorShape(None)
+        return np.int32(static.as_list()) if static.is_fully_defined() else array.shape(x)[:drawn], static
+
+    def _check_sample(self, x):
+        """Checks that a value has all axes of batch and event: it isn't broadcast against them."""
+        with name_scope("validate_sample_arg", values=[x]):
+            assertions = []
+            x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
+            expected_ndims = batch_ndims + event_ndims
+            too_few = "Broadcasting is not supported; too few batch and event dims"
+            if isinstance(x_ndims, int) and isinstance(expected_ndims, int):
+                if x_ndims < expected_ndims:
+                    raise NotImplementedError(f"{too_few} (expected at least {expected_ndims}, saw {x_ndims}).")
+            elif self.validate_args:
+                name = "assert_batch_and_event_ndims_large_enough"
+                assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=f"{too_few}.", name=name))
+            wanted = self.batch_shape.concatenate(self.event_shape)
+            if not wanted.is_fully_defined():
+                wanted = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
+            rest = x_ndims - expected_ndims
+            found = x.shape[rest:] if isinstance(rest, int) else TensorShape(None)
+            if not found.is_fully_defined():
+                begin = math.maximum(rest, 0)
+                found = array.shape(x)[begin:]
+            unexpected = "Broadcasting is not supported; unexpected batch and event shape"
+            if isinstance(wanted, TensorShape) and isinstance(found, TensorShape):
+                if wanted != found:
+                    raise NotImplementedError(f"{unexpected} (expected {wanted}, saw {found}).")
+            elif self.validate_args:
+                wanted, found = (t.as_list() if isinstance(t, TensorShape) else t for t in (wanted, found))
+                with control_dependencies(assertions):
+                    name = "assert_batch_and_event_shape_same"
+                    assertions.append(check.assert_equal(wanted, found, message=f"{unexpected}.", name=name))
+            return [*self._assertions, *assertions]
+
+
+def _check_known(distribution, batch_shape):
+    """Raise for what is known to be wrong already."""
+    if batch_shape.shape.ndims is not None and batch_shape.shape.ndims != 1:
+        raise ValueError(f"`batch_shape` must be a vector (saw rank: {batch_shape.shape.ndims}).")
+    known, own = constant_value_as_shape(batch_shape), distribution.batch_shape
+    if known.is_fully_defined() and own.is_fully_defined() and known.num_elements() != own.num_elements():
+        raise ValueError(f"`batch_shape` size ({known.num_elements()}) must match `distribution.batch_shape` size ({own.num_elements()}).")
+
+
+def _calculate_reshape(original_shape, new_shape, validate):
+    """(the new shape with the size that -1 stands for, what is known of it, assertions)."""
+    static = constant_value_as_shape(new_shape)
+    if static.is_fully_defined():
+        return np.int32(static.as_list()), static, []
+    with name_scope("calculate_reshape", values=[original_shape, new_shape]):
+        original_size = math.reduce_prod(original_shape)
+        implicit = math.equal(new_shape, -1)
+        implicit_size = original_size // math.maximum(1, -math.reduce_prod(new_shape))
+        expanded = where_v2(implicit, array.fill(array.shape(new_shape), implicit_size), new_shape)
+        if not validate:
+            return expanded, static, []
+        return (
+            expanded,
+            static,
+            [
+                assert_rank(original_shape, 1, message="Original shape must be a vector."),
+                assert_rank(new_shape, 1, message="New shape must be a vector."),
+                check.assert_less_equal(
+                    math.count_nonzero(implicit, dtype=dtypes.int32), 1, message="At most one dimension can be unknown."
+                ),
+                check.assert_positive(expanded, message="Shape elements must be >=-1."),
+                check.assert_equal(math.reduce_prod(expanded), original_size, message="Shape sizes do not match."),
+            ],
+        )
