@@ -1,0 +1,132 @@
+"""tf.contrib.losses.metric_learning: losses that pull embeddings of equal labels together and push others apart."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.ops import array, math
+from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
+from everflow.ops.printing import Print
+
+__all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "triplet_semihard_loss"]
+
+# The l2 term of n-pairs is taken at this strength.
+_QUARTER = 0.25
+
+
+def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
+    """The mean of distance² for pairs labelled 1, and of how far pairs labelled 0 are inside the margin, squared."""
+    distances = math.sqrt(math.reduce_sum(math.squared_difference(embeddings_anchor, embeddings_positive), 1))
+    together = math.cast(labels, dtypes.float32) * math.square(distances)
+    apart = (1.0 - math.cast(labels, dtypes.float32)) * math.square(math.maximum(margin - distances, 0.0))
+    return math.reduce_mean(together + apart, name="contrastive_loss")
+
+
+def _pairwise_distance(feature, squared=False):
+    """The distances between all rows, with zeros on the diagonal."""
+    squares = math.add(
+        math.reduce_sum(math.square(feature), axis=[1], keepdims=True),
+        math.reduce_sum(math.square(array.transpose(feature)), axis=[0], keepdims=True),
+    ) - 2.0 * math.matmul(feature, array.transpose(feature))
+    squares = math.maximum(squares, 0.0)
+    is_zero = math.less_equal(squares, 0.0)
+    if squared:
+        distances = squares
+    else:
+        # The root's gradient at zero is infinite; a little more than zero keeps it finite until the mask below.
+        distances = math.sqrt(squares + math.cast(is_zero, dtypes.float32) * 1e-16)
+    distances = math.multiply(distances, math.cast(math.logical_not(is_zero), dtypes.float32))
+    rows = array.shape(feature)[0]
+    off_diagonal = array.ones_like(distances) - array.diag(array.ones([rows]))
+    return math.multiply(distances, off_diagonal)
+
+
+def _column(labels):
+    """The labels of shape [n] as one of shape [n, 1]."""
+    shape = array.shape(labels)
+    if shape.shape.as_list() != [1]:
+        raise AssertionError(f"labels should have one dimension, got shape {getattr(labels, 'shape', labels)}")
+    return array.reshape(labels, [shape[0], 1])
+
+
+def _masked_maximum(data, mask):
+    lowest = math.reduce_min(data, 1, keepdims=True)
+    return math.reduce_max(math.multiply(data - lowest, mask), 1, keepdims=True) + lowest
+
+
+def _masked_minimum(data, mask):
+    highest = math.reduce_max(data, 1, keepdims=True)
+    return math.reduce_min(math.multiply(data - highest, mask), 1, keepdims=True) + highest
+
+
+def triplet_semihard_loss(labels, embeddings, margin=1.0):
+    """The triplet loss with semi-hard negatives: for each pair of equal labels the nearest other that is farther than the pair is apart.
+
+    Where there is none, the farthest of the others stands in. `embeddings` should have rows of length one.
+    """
+    column = _column(labels)
+    distances = _pairwise_distance(embeddings, squared=True)
+    equal = math.equal(column, array.transpose(column))
+    different = math.logical_not(equal)
+    size = array.size(column)
+    tiled = array.tile(distances, [size, 1])
+    farther = math.logical_and(array.tile(different, [size, 1]), math.greater(tiled, array.reshape(array.transpose(distances), [-1, 1])))
+    some = math.greater(math.reduce_sum(math.cast(farther, dtypes.float32), 1, keepdims=True), 0.0)
+    some = array.transpose(array.reshape(some, [size, size]))
+    different = math.cast(different, dtypes.float32)
+    farther = math.cast(farther, dtypes.float32)
+    outside = array.transpose(array.reshape(_masked_minimum(tiled, farther), [size, size]))
+    inside = array.tile(_masked_maximum(distances, different), [1, size])
+    semi_hard = array.where(some, outside, inside)
+    losses = math.add(margin, distances - semi_hard)
+    positives = math.cast(equal, dtypes.float32) - array.diag(array.ones([size]))
+    count = math.reduce_sum(positives)
+    return math.truediv(math.reduce_sum(math.maximum(math.multiply(losses, positives), 0.0)), count, name="triplet_semihard_loss")
+
+
+def lifted_struct_loss(labels, embeddings, margin=1.0):
+    """The lifted structured loss: each pair of equal labels against all others within the margin of either, smoothly."""
+    column = _column(labels)
+    distances = _pairwise_distance(embeddings)
+    equal = math.equal(column, array.transpose(column))
+    different = math.logical_not(equal)
+    size = array.size(column)
+    nearness = margin - distances
+    different = math.cast(different, dtypes.float32)
+    highest = _masked_maximum(nearness, different)
+    highest = math.maximum(highest, array.transpose(highest))
+    tiled = array.tile(nearness, [size, 1])
+    mask = array.tile(different, [size, 1])
+    vector = array.reshape(array.transpose(highest), [-1, 1])
+    sums = math.reduce_sum(math.multiply(math.exp(tiled - vector), mask), 1, keepdims=True)
+    sums = array.reshape(sums, [size, size])
+    losses = highest + math.log(sums + array.transpose(sums))
+    losses = losses + distances
+    positives = math.cast(equal, dtypes.float32) - array.diag(array.ones([size]))
+    # Each pair is there twice.
+    pairs = math.reduce_sum(positives) / 2.0
+    squares = math.square(math.maximum(math.multiply(losses, positives), 0.0))
+    return math.truediv(0.25 * math.reduce_sum(squares), pairs, name="liftedstruct_loss")
+
+
+def _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity_of_labels):
+    reg_anchor = math.reduce_mean(math.reduce_sum(math.square(embeddings_anchor), 1))
+    reg_positive = math.reduce_mean(math.reduce_sum(math.square(embeddings_positive), 1))
+    l2loss = math.multiply(_QUARTER * reg_lambda, reg_anchor + reg_positive, name="l2loss")
+    logits = math.matmul(embeddings_anchor, embeddings_positive, transpose_a=False, transpose_b=True)
+    labels = similarity_of_labels()
+    labels = labels / math.reduce_sum(labels, 1, keepdims=True)
+    losses = softmax_cross_entropy_with_logits(logits=logits, labels=labels)
+    xentropy = math.reduce_mean(losses, name="xentropy")
+    if print_losses:
+        xentropy = Print(xentropy, ["cross entropy:", xentropy, "l2loss:", l2loss])
+    return l2loss + xentropy
+
+
+def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002, print_losses=False):
+    """Cross entropy of which positive belongs to which anchor, row i of one to row i of the other, and an l2 term."""
+
+    def similarity():
+        column = _column(labels)
+        return math.cast(math.equal(column, array.transpose(column)), dtypes.float32)
+
+    return _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity)
