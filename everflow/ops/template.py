@@ -52,11 +52,12 @@ class Template:
         self._called = False
         self._variable_scope = None
         if create_scope_now:
-            with self._new_scope() as scope:
+            # Ops come into a name scope at each call; none is opened for them yet.
+            with self._new_scope(auxiliary_name_scope=False) as scope:
                 self._variable_scope = scope
 
-    def _new_scope(self):
-        return variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter)
+    def _new_scope(self, **options):
+        return variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter, **options)
 
     def __call__(self, *args, **kwargs):
         if self._variable_scope is None:
@@ -91,6 +92,7 @@ class Template:
     name = property(lambda self: self._name)
     func = property(lambda self: self._func)
     variable_scope = property(lambda self: self._variable_scope)
+    var_scope = variable_scope
 
     @property
     def variable_scope_name(self):

@@ -116,3 +116,11 @@ def test_initializers_of_many_kinds():
         assert [sess.run(v).tolist() for v in made] == [[1.0, 2.0], [0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0]]
     with pytest.raises(ValueError, match="do not specify shape"):
         tf.get_variable("both", [2], initializer=[1.0, 2.0])
+
+
+def test_a_template_whose_scope_is_made_at_once_opens_name_scopes_at_its_calls():
+    template = tf.make_template("t", lambda x: tf.get_variable("w", [2]) + x, create_scope_now_=True)
+    assert template.var_scope.name == "t"
+    assert [template(1.0).name, template(2.0).name] == ["t/add:0", "t_1/add:0"]
+    with tf.name_scope("ns"):
+        assert template(3.0).name == "ns/t/add:0"
