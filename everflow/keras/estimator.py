@@ -57,15 +57,15 @@ def _model_fn_of(model, custom_objects):
         K.set_learning_phase(int(mode == ModeKeys.TRAIN))
         inputs = _in_order(features, model.input_names, model.inputs, "features", "inputs")
         targets = None if labels is None else _in_order(labels, model.output_names, model.outputs, "labels", "outputs")
-        clone = _clone(model, inputs, custom_objects)
+        clone = clone_with(model, inputs, custom_objects)
         predictions = dict(zip(clone.output_names, clone.outputs))
         loss = train_op = metrics = None
         if mode != ModeKeys.PREDICT:
             arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
-            optimizer = _copy_of(model.optimizer, get_or_create_global_step())
+            optimizer = copy_of(model.optimizer, get_or_create_global_step())
             clone.compile(optimizer=optimizer, target_tensors=targets, **arguments)
             loss = clone.total_loss
-            metrics = {metric.name: _as_metric_op(metric) for metric in clone.metrics}
+            metrics = {metric.name: as_metric_op(metric) for metric in clone.metrics}
         if mode == ModeKeys.TRAIN:
             clone._make_train_function()
             train_op = clone.train_function.updates_op
@@ -81,18 +81,19 @@ def _model_fn_of(model, custom_objects):
     return keras_model_fn
 
 
-def _clone(model, inputs, custom_objects):
+def clone_with(model, inputs, custom_objects):
+    """The model drawn anew, on these inputs or placeholders."""
     from everflow.keras.generic import CustomObjectScope
 
     with CustomObjectScope(custom_objects):
         return clone_model(model, input_tensors=inputs)
 
 
-def _copy_of(optimizer, global_step):
-    """An optimizer with the same settings that counts in the global step."""
+def copy_of(optimizer, global_step, config=None):
+    """An optimizer with the same settings that counts in the global step; `config` where they can't be asked for in this graph."""
     if isinstance(optimizer, TFOptimizer):
         return TFOptimizer(optimizer.optimizer, global_step)
-    copy = optimizer.__class__.from_config(optimizer.get_config())
+    copy = optimizer.__class__.from_config(config or optimizer.get_config())
     copy.iterations = global_step
     return copy
 
@@ -115,7 +116,7 @@ def _in_order(given, names, tensors, what, kind):
     return [math.cast(tensor, like.dtype) for tensor, like in zip(given, tensors)]
 
 
-def _as_metric_op(metric):
+def as_metric_op(metric):
     """(result, update) of a metric, as tf.metrics gives them; its state starts anew with each evaluation."""
     for collection in (GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES):
         known = get_collection(collection)
@@ -136,7 +137,7 @@ def _save_weights(model, folder, custom_objects):
     weights = model.get_weights()
     with Graph().as_default() as graph:
         create_global_step(graph)
-        clone = _clone(model, None, custom_objects)
+        clone = clone_with(model, None, custom_objects)
         with Session(graph=graph).as_default() as session:
             clone.set_weights(weights)
             session.run([v.initializer for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)])

@@ -114,3 +114,44 @@ def test_servers_find_the_model_by_its_names(tmp_path):
         (given,), (result,) = signature.inputs.values(), signature.outputs.values()
         served = sess.run(result.name, {given.name: x})
     np.testing.assert_allclose(served, model.predict(x), rtol=1e-5)
+
+
+def test_graphs_for_training_evaluating_and_serving(tmp_path):
+    x, y = data()
+    model = sequential()
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(x, y, verbose=0)
+    path = str(tmp_path / "export")
+    keras.experimental.export_saved_model(model, path)
+    loaded = tf.contrib.saved_model.load_keras_model(path)
+    np.testing.assert_allclose(loaded.predict(x), model.predict(x), rtol=1e-5)
+    assert loaded.optimizer is None
+    loss, error = model.evaluate(x, y, verbose=0)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        signature = tf.saved_model.loader.load(sess, ["eval"], path).signature_def["eval"]
+        feeds = {signature.inputs["dense_input"].name: x, signature.inputs["dense_1_target"].name: y}
+        found = sess.run([signature.outputs["loss"].name, signature.outputs["metrics/mean_absolute_error/update_op"].name], feeds)
+        assert found[0] == pytest.approx(loss, rel=1e-5)
+        assert sess.run(signature.outputs["metrics/mean_absolute_error/value"].name) == pytest.approx(error, rel=1e-5)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        signatures = tf.saved_model.loader.load(sess, ["train"], path).signature_def
+        feeds = {signatures["train"].inputs["dense_input"].name: x, signatures["train"].inputs["dense_1_target"].name: y}
+        before = sess.run("global_step:0")
+        sess.run(signatures["__saved_model_train_op"].outputs["__saved_model_train_op"].name, feeds)
+        assert sess.run("global_step:0") == before + 1 == 2
+
+
+def test_what_can_only_be_served(tmp_path):
+    x, y = data()
+    model = subclassed()
+    model.compile("sgd", "mse")
+    model.fit(x, y, verbose=0)
+    path = str(tmp_path / "export")
+    with pytest.raises(NotImplementedError, match="only be exported for serving"):
+        keras.experimental.export_saved_model(model, path)
+    keras.experimental.export_saved_model(model, path, serving_only=True)
+    expected = model.predict(x)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        signature = tf.saved_model.loader.load(sess, ["serve"], path).signature_def["serving_default"]
+        (result,), (given,) = signature.outputs.values(), signature.inputs.values()
+        np.testing.assert_allclose(sess.run(result.name, {given.name: x}), expected, rtol=1e-5)

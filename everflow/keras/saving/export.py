@@ -1,0 +1,126 @@
+"""`tf.keras.experimental.export_saved_model`: a model as graphs for training, evaluating and serving, with its configuration beside them."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.formats.checkpoint import open_checkpoint
+from everflow.framework.graph import Graph
+from everflow.framework.scopes import control_dependencies
+from everflow.keras import backend as K
+from everflow.keras.estimator import as_metric_op, clone_with, copy_of
+from everflow.keras.optimizers import Optimizer, TFOptimizer
+from everflow.keras.saving import saved_model
+from everflow.ops.constants import constant
+from everflow.ops.grouping import group
+from everflow.ops.lookup import tables_initializer
+from everflow.ops.variables import Variable, local_variables_initializer
+from everflow.platform import file_io, logging
+from everflow.saved_model import constants, tag_constants
+from everflow.saved_model.builder import SavedModelBuilder
+from everflow.saved_model.signature_def_utils import build_signature_def, predict_signature_def
+from everflow.saved_model.utils import build_tensor_info
+from everflow.train.global_step import get_or_create_global_step
+from everflow.train.saver import Saver
+from everflow.train.tracking import ObjectTree
+
+_CONFIG = "saved_model.json"
+_TRAIN_OP = "__saved_model_train_op"
+# What the signature of each kind of graph is called, and what a program does with it.
+_SIGNATURES = {"train": ("train", "tensorflow/supervised/training"), "eval": ("eval", "tensorflow/supervised/eval")}
+
+
+def export_saved_model(model, saved_model_path, custom_objects=None, as_text=False, input_signature=None, serving_only=False):
+    """Write a model as a SavedModel: a graph for each of training, evaluating and serving, the weights, and the configuration.
+
+    `serving_only` writes what servers need, which models of a program's own class can give, too.
+
+    >>> tf.keras.experimental.export_saved_model(model, "export")
+    >>> model = tf.keras.experimental.load_from_saved_model("export")
+    """
+    if serving_only:
+        file_io.recursive_create_dir(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY))
+        saved_model.save_model(model, saved_model_path)
+        return
+    if not model._is_graph_network:
+        if type(model).__name__ == "Sequential":
+            raise ValueError(
+                "Weights for sequential model have not yet been created. Weights are created when the Model is first called on inputs or "
+                "`build()` is called with an `input_shape`, or the first layer in the model has `input_shape` during construction."
+            )
+        raise NotImplementedError("Subclassed models can only be exported for serving. Please set argument serving_only=True.")
+    if input_signature is not None:
+        raise NotImplementedError("Models with inputs of other shapes than their own can't be exported: leave `input_signature` out.")
+    builder = SavedModelBuilder(saved_model_path)
+    checkpoint = os.path.join(saved_model_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+    file_io.recursive_create_dir(os.path.dirname(checkpoint))
+    model.save_weights(checkpoint, save_format="tf", overwrite=True)
+    builder._has_saved_variables = True
+    trains = isinstance(model.optimizer, (Optimizer, TFOptimizer))
+    if model.optimizer and not trains:
+        logging.warning(
+            "Model was compiled with an optimizer, but the optimizer is not from `tf.train`. Only the serving graph was exported."
+        )
+    config = model.optimizer.get_config() if isinstance(model.optimizer, Optimizer) else None
+    for mode in [*(["train", "eval"] if trains else []), "serve"]:
+        with Graph().as_default():
+            _add_graph(builder, model, mode, checkpoint, custom_objects or {}, config)
+    builder.save(as_text)
+    assets = os.path.join(saved_model_path, constants.ASSETS_DIRECTORY)
+    file_io.recursive_create_dir(assets)
+    file_io.write_string_to_file(os.path.join(assets, _CONFIG), model.to_json())
+
+
+def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_config):
+    """The model drawn anew for one use."""
+    K.set_learning_phase(int(mode == "train"))
+    clone = clone_with(model, None, custom_objects)
+    train_op = None
+    if mode == "serve":
+        name, signature = (
+            "serving_default",
+            predict_signature_def(dict(zip(clone.input_names, clone.inputs)), dict(zip(clone.output_names, clone.outputs))),
+        )
+    else:
+        arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
+        clone.compile(optimizer=copy_of(model.optimizer, get_or_create_global_step(), optimizer_config), **arguments)
+        if mode == "train":
+            clone._make_train_function()
+            train_op = clone.train_function.updates_op
+        name, signature = _supervised(clone, mode)
+    tree, known = ObjectTree(clone), open_checkpoint(checkpoint)
+    held = {key: tree.objects[i] for i, _, key, _, _ in tree.saveables() if isinstance(tree.objects[i], Variable) and known.has(key)}
+    builder.add_meta_graph(
+        [{"train": tag_constants.TRAINING, "eval": tag_constants.EVAL, "serve": tag_constants.SERVING}[mode]],
+        signature_def_map={name: signature},
+        main_op=group(local_variables_initializer(), tables_initializer()),
+        saver=Saver(held, allow_empty=True),
+    )
+    if train_op is not None:
+        meta = builder._saved_model.meta_graphs[-1]
+        meta.signature_def[_TRAIN_OP].outputs[_TRAIN_OP].name = train_op.name
+
+
+def _supervised(clone, mode):
+    """The signature of a graph that also takes targets and gives the loss and metrics."""
+    inputs = {**dict(zip(clone.input_names, clone.inputs)), **{f"{e.name}_target": e.target for e in clone._endpoints if e.is_fed}}
+    outputs = {"loss": clone.total_loss}
+    outputs |= {f"predictions/{name}": tensor for name, tensor in zip(clone.output_names, clone.outputs)}
+    for metric in clone.metrics:
+        value, update = as_metric_op(metric)
+        with control_dependencies([update]):
+            update = constant([], name="metric_op_wrapper")
+        outputs |= {f"metrics/{metric.name}/value": value, f"metrics/{metric.name}/update_op": update}
+    name, method = _SIGNATURES[mode]
+    written = [{key: build_tensor_info(tensor) for key, tensor in part.items()} for part in (inputs, outputs)]
+    return name, build_signature_def(*written, method)
+
+
+def load_from_saved_model(saved_model_path, custom_objects=None):
+    """The model that `export_saved_model` wrote, with its weights; it has to be compiled anew."""
+    from everflow.keras.saving.model_config import model_from_json
+
+    config = file_io.read_file_to_string(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY, _CONFIG))
+    model = model_from_json(config, custom_objects=custom_objects)
+    model.load_weights(os.path.join(saved_model_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME))
+    return model
