@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from everflow.distribute import mirrored, reduction
+from everflow.distribute.central_storage import CentralExtended
 from everflow.distribute.context import (  # noqa: F401
     get_loss_reduction,
     get_replica_context,
@@ -15,7 +16,7 @@ from everflow.distribute.context import (  # noqa: F401
 from everflow.distribute.one_device import OneDeviceStrategy  # noqa: F401
 from everflow.distribute.reduction import CrossDeviceOps  # noqa: F401
 from everflow.distribute.strategy import ReplicaContext
-from everflow.distribute.strategy import Strategy as DistributionStrategy  # noqa: F401
+from everflow.distribute.strategy import Strategy as DistributionStrategy
 
 
 class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
@@ -45,6 +46,14 @@ class MirroredStrategy(mirrored.MirroredStrategy):
             raise ValueError("Must only specify one of `devices` and `num_gpus`.")
         super().__init__(devices, cross_device_ops or cross_tower_ops)
         self._auto_shard_dataset = auto_shard_dataset
+
+
+class ParameterServerStrategy(DistributionStrategy):
+    """Variables in one place, replicas on this machine's GPUs or on its CPU."""
+
+    def __init__(self, num_gpus_per_worker=0):
+        devices = [f"/device:GPU:{i}" for i in range(num_gpus_per_worker)] or ["/device:CPU:0"]
+        super().__init__(CentralExtended(self, devices, "/device:CPU:0"))
 
 
 class DistributeConfig(

@@ -1,6 +1,6 @@
 """tf.distribute: a computation spread over devices, with variables that have a copy on each of them."""
 
-from everflow.distribute import cluster_resolver
+from everflow.distribute import cluster_resolver, experimental
 from everflow.distribute.context import (
     experimental_set_strategy,
     get_loss_reduction,

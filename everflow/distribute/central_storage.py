@@ -1,0 +1,99 @@
+"""Strategies that keep each variable in one place: in this machine's memory, or on the parameter servers of a cluster."""
+
+from __future__ import annotations
+
+from everflow.distribute.mirrored import MirroredExtended
+from everflow.distribute.strategy import Strategy
+from everflow.distribute.values import DistributedValues, select_replica
+from everflow.framework.scopes import device
+
+_LOCAL = "/device:CPU:0"
+
+
+class CentralStorageStrategy(Strategy):
+    """Synchronous training on several devices of one machine, with variables on one of them.
+
+    >>> strategy = tf.distribute.experimental.CentralStorageStrategy(["/gpu:0", "/gpu:1"], parameter_device="/cpu:0")
+    """
+
+    def __init__(self, compute_devices=None, parameter_device=None):
+        super().__init__(CentralExtended(self, compute_devices, parameter_device or _LOCAL))
+
+
+class ParameterServerStrategy(Strategy):
+    """Asynchronous training: every worker of a cluster draws its own graph, and variables are on the parameter servers in turn.
+
+    Without a `cluster_resolver` that names a cluster, all is on this machine.
+    """
+
+    def __init__(self, cluster_resolver=None):
+        cluster = cluster_resolver.cluster_spec() if cluster_resolver is not None else None
+        if cluster is None or not cluster.as_dict():
+            super().__init__(CentralExtended(self, None, _LOCAL))
+            return
+        task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
+        if task_type is None or task_id is None:
+            raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`")
+        super().__init__(ClusterExtended(self, cluster, task_type, task_id))
+
+
+class CentralExtended(MirroredExtended):
+    """Replicas on one or several devices; one copy of each variable, updated with the sum of what all replicas have."""
+
+    def __init__(self, container_strategy, devices, parameter_device):
+        super().__init__(container_strategy, devices)
+        self._parameter_device = parameter_device
+
+    @property
+    def parameter_devices(self):
+        return (self._parameter_device,)
+
+    @property
+    def experimental_between_graph(self):
+        return True
+
+    def non_slot_devices(self, var_list):
+        return min(var_list, key=lambda variable: variable.name)
+
+    def _create_variable_across(self, next_creator, kwargs):
+        # Not where the replica is that asks for it.
+        with device(None), device(self._parameter_device):
+            made = next_creator(**kwargs)
+        made.distribute_strategy = self._container_strategy()
+        return made
+
+    def _update(self, var, fn, args, kwargs, group):
+        if isinstance(var, DistributedValues):
+            var = var.values[0]
+        with device(var.device), self._updating(var.device):
+            result = fn(var, *select_replica(0, args), **select_replica(0, kwargs))
+        return result if group else [result]
+
+
+class ClusterExtended(CentralExtended):
+    """One worker of a cluster: its computations are here, the variables on the parameter servers."""
+
+    def __init__(self, container_strategy, cluster, task_type, task_id):
+        from everflow.train.device_setter import replica_device_setter  # tf.train is built on strategies
+
+        worker = f"/job:{task_type}/task:{task_id}"
+        setter = replica_device_setter(ps_tasks=cluster.num_tasks("ps"), worker_device=worker, merge_devices=True, cluster=cluster)
+        super().__init__(container_strategy, [f"/job:{task_type}/replica:0/task:{task_id}/device:CPU:0"], setter)
+        self._worker = worker
+        self._is_chief = task_id == 0 and (task_type == "chief" or "chief" not in cluster.jobs)
+        self._servers = tuple(f"/job:ps/task:{i}" for i in cluster.task_indices("ps"))
+
+    @property
+    def parameter_devices(self):
+        return self._servers
+
+    @property
+    def should_checkpoint(self):
+        return self._is_chief
+
+    @property
+    def should_save_summary(self):
+        return self._is_chief
+
+    def _default_device(self):
+        return self._worker
