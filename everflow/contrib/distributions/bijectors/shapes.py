@@ -188,14 +188,17 @@ class SoftmaxCentered(Bijector):
 
     def _inverse(self, y):
         logs = math.log(y)
-        return logs[..., :-1] - logs[..., -1:]
+        log_normalization = (-logs[..., -1])[..., None]
+        return logs[..., :-1] + log_normalization
 
     def _inverse_log_det_jacobian(self, y):
         return -math.reduce_sum(math.log(y), axis=-1)
 
     def _forward_log_det_jacobian(self, x):
-        normalization = math.reduce_logsumexp(array.concat([x, array.zeros_like(x[..., :1])], -1), axis=-1, keepdims=True)
-        return array.squeeze(-normalization, axis=-1) + math.reduce_sum(x - normalization, axis=-1)
+        # The softplus is the logarithm of the sum with the 0 that is put behind x.
+        log_normalization = nn.softplus(math.reduce_logsumexp(x, axis=-1, keepdims=True))
+        total = -log_normalization + math.reduce_sum(x - log_normalization, axis=-1, keepdims=True)
+        return array.squeeze(total, axis=-1)
 
 
 class Ordered(Bijector):
