@@ -13,6 +13,7 @@ from everflow.contrib.estimator.heads import (
     poisson_regression_head,
     regression_head,
 )
+from everflow.contrib.estimator.rnn import RNNClassifier, RNNEstimator
 from everflow.contrib.estimator.saved_models import (
     build_supervised_input_receiver_fn_from_input_fn,
     export_all_saved_models,
