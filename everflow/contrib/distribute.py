@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from everflow.distribute import mirrored, reduction
 from everflow.distribute.central_storage import CentralExtended
+from everflow.distribute.cluster_resolver import TFConfigClusterResolver
 from everflow.distribute.context import (  # noqa: F401
     get_loss_reduction,
     get_replica_context,
@@ -17,6 +18,7 @@ from everflow.distribute.one_device import OneDeviceStrategy  # noqa: F401
 from everflow.distribute.reduction import CrossDeviceOps  # noqa: F401
 from everflow.distribute.strategy import ReplicaContext
 from everflow.distribute.strategy import Strategy as DistributionStrategy
+from everflow.distributed.server import Server
 
 
 class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
@@ -60,6 +62,17 @@ class DistributeConfig(
     namedtuple("DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None))
 ):
     """Which strategies `estimator.train_and_evaluate` uses."""
+
+
+def run_standard_tensorflow_server(session_config=None):
+    """The server of the task that the environment variable TF_CONFIG names, started."""
+    resolver = TFConfigClusterResolver()
+    cluster = resolver.cluster_spec()
+    if not cluster.as_dict():
+        raise ValueError("TF_CONFIG must hold a `cluster` for a server to be part of")
+    if resolver.task_type is None or resolver.task_id is None:
+        raise ValueError("TF_CONFIG must say with `task` which task of the cluster this is")
+    return Server(cluster, job_name=resolver.task_type, task_index=resolver.task_id, protocol=resolver.rpc_layer, config=session_config)
 
 
 def get_distribution_strategy():

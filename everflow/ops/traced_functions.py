@@ -56,6 +56,15 @@ def _decorated(kind, func, input_signature, autograph, autograph_options, relax_
     return decorate if func is None else decorate(func)
 
 
+# Whether functions are called as the Python they are made of.
+_as_python = [False]
+
+
+def run_functions_eagerly(run_eagerly):
+    """Have calls of `tf.function`s run their Python line by line, untraced, so that a debugger can follow; or no longer."""
+    _as_python[0] = bool(run_eagerly)
+
+
 class Function:
     """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
 
@@ -123,6 +132,8 @@ class Function:
         return self._bound[instance]
 
     def __call__(self, *args, **kwargs):
+        if _as_python[0]:
+            return self._python_function(*args, **kwargs)
         flat, structure = self._arguments(args, kwargs)
         trace = self._trace_for(flat, structure)
         return trace._call_flat([x for x in flat if isinstance(x, Tensor)])

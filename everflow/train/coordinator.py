@@ -167,6 +167,10 @@ class LooperThread(threading.Thread):
                     self.run_loop()
             self.stop_loop()
 
+    def isAlive(self):  # noqa: N802  the name that threads had
+        """Whether it still runs."""
+        return self.is_alive()
+
     def start_loop(self):
         """Called once, before the loop; for subclasses."""
 

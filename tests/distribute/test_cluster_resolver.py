@@ -48,3 +48,12 @@ def test_accelerators_are_asked_of_the_task():
     resolver.master = lambda *_: server.target
     assert all(kind == "GPU" for kind in resolver.num_accelerators())
     server._stop()
+
+
+def test_a_server_for_the_task_that_the_environment_names(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["localhost:0"]}, "task": {"type": "worker", "index": 0}}')
+    server = tf.contrib.distribute.run_standard_tensorflow_server()
+    assert server.target.startswith("grpc://localhost:")
+    monkeypatch.setenv("TF_CONFIG", "{}")
+    with pytest.raises(ValueError, match="cluster"):
+        tf.contrib.distribute.run_standard_tensorflow_server()

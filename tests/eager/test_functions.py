@@ -149,3 +149,22 @@ def test_recurrent_layers_train_when_executing_eagerly():
     losses = model.fit(x, x.sum(1), epochs=3, verbose=0, shuffle=False).history["loss"]
     assert losses[2] < losses[1] < losses[0]
     assert all(np.abs(w).sum() > 0 for w in model.get_weights())
+
+
+def test_functions_can_be_run_as_python():
+    seen = []
+
+    @tf.function
+    def doubled(x):
+        seen.append(type(x).__name__)
+        return x * 2
+
+    tf.config.experimental_run_functions_eagerly(True)
+    try:
+        assert [doubled(3), int(doubled(tf.constant(4)))] == [6, 8]
+        assert seen == ["int", "EagerTensor"]
+    finally:
+        tf.config.experimental_run_functions_eagerly(False)
+    for _ in range(2):
+        assert int(doubled(tf.constant(5))) == 10
+    assert len(seen) == 3
