@@ -23,12 +23,6 @@ def mask(crc: int) -> int:
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
-def unmask(masked: int) -> int:
-    """A checksum from its stored form."""
-    rotated = (masked - _MASK_DELTA) & 0xFFFFFFFF
-    return (rotated >> 17 | rotated << 15) & 0xFFFFFFFF
-
-
 def masked_crc32c(data) -> int:
     """The stored form of the checksum of bytes."""
     return mask(crc32c(data))

@@ -23,11 +23,6 @@ def is_tensor(x):
     return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
 
 
-def is_tf_type(x):
-    """Another name of `is_tensor`."""
-    return is_tensor(x)
-
-
 def constant_value(tensor, partial=False):
     """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
 

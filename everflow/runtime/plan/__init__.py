@@ -1,1 +1,1 @@
-"""From a graph to a function: prune → rewrite → place → partition → schedule → emit, a file for each stage."""
+"""From a graph to a function: prune → rewrite → place → partition → structure → schedule → emit, a file for each stage."""
