@@ -1,0 +1,71 @@
+"""RecordInput at run time: a buffer of records that random ones are taken from, refilled from files in random order."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+
+from everflow.formats import records
+from everflow.framework.errors import NotFoundError
+from everflow.kernels.registry import kernel
+from everflow.platform import file_io
+
+
+class RecordYielder:
+    """Endless records of the files that match a pattern; each record comes once in an epoch."""
+
+    def __init__(self, pattern, seed, shift_ratio, buffer_size, compression):
+        self._names = sorted(file_io.get_matching_files(pattern))
+        if not self._names:
+            raise NotFoundError(None, None, f"Found no files at {pattern}")
+        self._random = random.Random(seed)
+        self._shift_ratio, self._size, self._compression = shift_ratio, buffer_size, compression
+        self._lock = threading.Lock()
+        self._source = self._shuffled()
+
+    def _epoch(self):
+        """The records of all files, once."""
+        names = self._names.copy()
+        self._random.shuffle(names)
+        shift = int(self._shift_ratio * len(names))
+        for name in names[shift:] + names[:shift]:
+            with file_io.FileIO(name, "rb") as file:
+                yield from records.read_records(file, self._compression, name)
+
+    def _shuffled(self):
+        while True:
+            buffer, seen = [], False
+            for record in self._epoch():
+                seen = True
+                buffer.append(record)
+                if len(buffer) >= self._size:
+                    yield self._take(buffer)
+            while buffer:
+                yield self._take(buffer)
+            if not seen:
+                raise NotFoundError(None, None, f"No record in {len(self._names)} files")
+
+    def _take(self, buffer):
+        at = self._random.randrange(len(buffer))
+        buffer[at], buffer[-1] = buffer[-1], buffer[at]
+        return buffer.pop()
+
+    def take(self, count):
+        """The next `count` records."""
+        with self._lock:
+            return [next(self._source) for _ in range(count)]
+
+
+@kernel("RecordInput")
+def record_input(
+    *, node, session, file_pattern, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, batch_size, compression_type
+):
+    def make():
+        return RecordYielder(file_pattern, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, compression_type)
+
+    found = session.own("record yielder", node.name, make).take(batch_size)
+    batch = np.empty(batch_size, object)
+    batch[:] = found
+    return batch
