@@ -8,8 +8,11 @@ from everflow.formats import tflite
 from everflow.framework import slicing
 from everflow.lite.lowering import ConverterError, check_format, known_shape, lowering, strides
 
+# What constants in another form are called until it is known whether somebody needs the old form under their own name.
+_OWN_NAME = ("/filters", "/all")
 
-def _padding(net, source) -> int:
+
+def _padding(source) -> int:
     padding = source.attrs["padding"].decode()
     if padding not in tflite.PADDINGS:
         raise ConverterError(f"{source.name} has the padding {padding}; TensorFlow Lite knows SAME and VALID")
@@ -46,7 +49,7 @@ def _constant_like(net, name, value, suffix):
     made = net.constant(wanted, value)
     old = net.arrays[name]
     net.arrays[made].range, net.arrays[made].narrow = old.range, old.narrow
-    if suffix in ("/filters", "/all"):
+    if suffix in _OWN_NAME:
         net.arrays[made].wish = name
     return made
 
@@ -58,16 +61,16 @@ def _reshaped(net, name, shape, output):
     return made
 
 
-def zero_bias(net, name, size):
+def _zero_bias(net, name, size):
     return net.constant(f"{name}_bias", np.zeros(size, np.float32))
 
 
 @lowering("Conv2D")
 def _conv(net, source):
     check_format(source.attrs)
-    options = {"padding": _padding(net, source), **strides(source.attrs), "fused_activation_function": 0, **_dilations(source.attrs)}
+    options = {"padding": _padding(source), **strides(source.attrs), "fused_activation_function": 0, **_dilations(source.attrs)}
     filters = _moved(net, source.inputs[1], (3, 0, 1, 2), suffix="/filters")
-    bias = zero_bias(net, source.name, known_shape(net, source, source.outputs[0])[-1])
+    bias = _zero_bias(net, source.name, known_shape(net, source, source.outputs[0])[-1])
     net.add("CONV_2D", [source.inputs[0], filters, bias], source.outputs, options)
 
 
@@ -75,9 +78,9 @@ def _conv(net, source):
 def _depthwise(net, source):
     check_format(source.attrs)
     height, width, channels, multiplier = known_shape(net, source, source.inputs[1])
-    options = {"padding": _padding(net, source), **strides(source.attrs), "depth_multiplier": multiplier, "fused_activation_function": 0}
+    options = {"padding": _padding(source), **strides(source.attrs), "depth_multiplier": multiplier, "fused_activation_function": 0}
     filters = _moved(net, source.inputs[1], (0, 1, 2, 3), (1, height, width, channels * multiplier), "/filters")
-    bias = zero_bias(net, source.name, channels * multiplier)
+    bias = _zero_bias(net, source.name, channels * multiplier)
     net.add("DEPTHWISE_CONV_2D", [source.inputs[0], filters, bias], source.outputs, {**options, **_dilations(source.attrs)})
 
 
@@ -86,7 +89,7 @@ def _transposed_conv(net, source):
     check_format(source.attrs)
     sizes, filters, x = source.inputs
     filters = _moved(net, filters, (2, 0, 1, 3), suffix="/filters")
-    net.add("TRANSPOSE_CONV", [sizes, filters, x], source.outputs, {"padding": _padding(net, source), **strides(source.attrs)})
+    net.add("TRANSPOSE_CONV", [sizes, filters, x], source.outputs, {"padding": _padding(source), **strides(source.attrs)})
 
 
 @lowering("MatMul")
@@ -101,7 +104,7 @@ def _matmul(net, source):
 
 
 def _connect(net, x, weights, name, output):
-    bias = zero_bias(net, name, net.shape(weights)[0])
+    bias = _zero_bias(net, name, net.shape(weights)[0])
     net.add("FULLY_CONNECTED", [x, weights, bias], [output], {"fused_activation_function": 0, "weights_format": 0, "keep_num_dims": False})
 
 

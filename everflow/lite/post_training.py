@@ -7,12 +7,18 @@ import numpy as np
 from everflow.lite import writing
 from everflow.lite.interpreter import Interpreter
 from everflow.lite.net import Net, Node
-from everflow.lite.quantization import KEEP_RANGES, QUANTIZABLE, parameters, quantize_bias
+from everflow.lite.quantization import KEEP_RANGES, parameters, quantize_bias
 from everflow.lite.rewrites import LAYERS
 
 _LEAST_ELEMENTS = 1024  # smaller constants are not worth it
 # Ops that take 8-bit weights with float inputs, and at which place.
 _HYBRID = {"CONV_2D": (1,), "FULLY_CONNECTED": (1,), "EMBEDDING_LOOKUP": (1,)}
+# Ops that TensorFlow Lite has on int8 as well. The kernels of others that take bytes are not there, or not right.
+_INTEGER = frozenset(
+    "ADD ARG_MAX AVERAGE_POOL_2D BATCH_TO_SPACE_ND CONCATENATION CONV_2D DEPTHWISE_CONV_2D EQUAL FULLY_CONNECTED GATHER GREATER GREATER_EQUAL "
+    "L2_NORMALIZATION LESS LESS_EQUAL LOGISTIC LOG_SOFTMAX MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL NOT_EQUAL PAD RESHAPE RESIZE_BILINEAR SHAPE "
+    "SLICE SOFTMAX SPACE_TO_BATCH_ND SPACE_TO_DEPTH SQUEEZE SUB SUM TANH TOPK_V2 TRANSPOSE".split()
+)
 # Ops with one scale and zero point for what they give, whatever it is.
 _FIXED = {
     "SOFTMAX": (1 / 256, -128),
@@ -113,7 +119,7 @@ def _floats(net, names):
 def _integer_nodes(net, allow_float) -> set:
     found = set()
     for node in net.nodes:
-        if node.op in QUANTIZABLE and all(net.arrays[n].value is not None for n in _weights_of(node)):
+        if node.op in _INTEGER and all(net.arrays[n].value is not None for n in _weights_of(node)):
             found.add(id(node))
         elif not allow_float and _floats(net, node.inputs):
             raise RuntimeError(f"Quantization not yet supported for op: {node.op}")
@@ -148,8 +154,8 @@ def _quantize_node(net, node, seen, arrays) -> None:
         if node.op in _FIXED:
             scale, zero = _FIXED[node.op]
             array.dtype, array.scale, array.zero = np.dtype(np.int8), np.array([scale]), np.array([zero], np.int64)
-        elif node.op in KEEP_RANGES or node.op in ("SPLIT", "SPLIT_V"):
-            source = net.arrays[node.inputs[1 if node.op == "SPLIT" else 0]]
+        elif node.op in KEEP_RANGES:
+            source = net.arrays[node.inputs[0]]
             array.dtype, array.scale, array.zero, array.range = source.dtype, source.scale, source.zero, source.range
         else:
             _to_int8(array, seen[name])

@@ -18,14 +18,16 @@ FIXED_RANGES = {
     "SOFTMAX": (0.0, 255 / 256), "LOGISTIC": (0.0, 255 / 256), "TANH": (-1.0, 127 / 128), "L2_NORMALIZATION": (-1.0, 127 / 128),
     "LOG_SOFTMAX": (-16.0 * 255 / 256, 0.0),
 }  # fmt: skip
-# Ops whose output has the range of the first input, and those that have it of their second.
+# Ops whose output has the range of the first input.
 KEEP_RANGES = frozenset(
     "RESHAPE SQUEEZE EXPAND_DIMS AVERAGE_POOL_2D MAX_POOL_2D PAD SLICE STRIDED_SLICE TRANSPOSE GATHER TILE SPACE_TO_DEPTH DEPTH_TO_SPACE "
     "SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR MIRROR_PAD REVERSE_V2 UNPACK TOPK_V2 GATHER_ND".split()
 )
+# Ops whose output has the range of the first input unless it has one of its own.
+_KEEP_UNLESS_KNOWN = frozenset(["MEAN", "REDUCE_MAX", "REDUCE_MIN"])
 _SHARED = frozenset(["CONCATENATION", "PACK", "MAXIMUM", "MINIMUM", "PADV2", "SELECT"])
-QUANTIZABLE = KEEP_RANGES | _SHARED | set(FIXED_RANGES) | set(LAYERS)
-QUANTIZABLE |= set(
+_QUANTIZABLE = KEEP_RANGES | _SHARED | set(FIXED_RANGES) | set(LAYERS)
+_QUANTIZABLE |= set(
     "ADD SUB MUL RELU RELU6 RELU_N1_TO_1 LEAKY_RELU PRELU MEAN SUM SPLIT SPLIT_V ARG_MAX ARG_MIN SHAPE EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER "
     "GREATER_EQUAL TRANSPOSE_CONV HARD_SWISH ELU REDUCE_MAX REDUCE_MIN".split()
 )
@@ -70,7 +72,7 @@ def quantize(net: Net, plan) -> None:
 
 def _check_ops(net):
     for node in net.nodes:
-        if node.op not in QUANTIZABLE and any(n is not None and net.arrays[n].dtype == np.float32 for n in node.inputs):
+        if node.op not in _QUANTIZABLE and any(n is not None and net.arrays[n].dtype == np.float32 for n in node.inputs):
             raise ConverterError(
                 f"Unimplemented: this graph contains an operator of type {node.op} for which the quantized form is not yet implemented. "
                 "Sorry, and patches welcome"
@@ -116,6 +118,8 @@ def _spread_ranges(net, share: bool):
             if node.op in KEEP_RANGES or node.op in ("SPLIT", "SPLIT_V"):
                 source = node.inputs[1] if node.op == "SPLIT" else node.inputs[0]
                 again |= _same_range(net, [n for n in node.outputs if net.arrays[n].dtype == np.float32], net.arrays[source].range)
+            elif node.op in _KEEP_UNLESS_KNOWN and net.arrays[node.output].range is None:
+                again |= _same_range(net, node.outputs, net.arrays[node.inputs[0]].range)
             elif node.op in _SHARED:
                 again |= _joint_range(net, node, share or node.op != "CONCATENATION")
 

@@ -212,7 +212,11 @@ def log_softmax(call, x):
 def l2_normalization(call, x):
     value = centered(x, call.inputs[0])
     rows = value.reshape(-1, value.shape[-1])
-    made = [fixed.multiply(128 * row, *fixed.inverse_root(int((row * row).sum()))) for row in rows]
+    roots = [fixed.inverse_root(int((row * row).sum())) for row in rows]
+    if call.outputs[0].dtype == np.uint8:
+        made = [fixed.multiply(128 * row, *root) for row, root in zip(rows, roots, strict=True)]
+    else:
+        made = [fixed.multiply(row, root[0], root[1] + 7) for row, root in zip(rows, roots, strict=True)]
     return finish(np.stack(made).reshape(value.shape) + call.outputs[0].zero, call, 0)
 
 

@@ -107,6 +107,8 @@ def reduce(call, x, axes):
     count = int(np.prod([x.shape[d] for d in dims]))
     mean = call.name == "MEAN"
     if mean and source.step == output.step and source.zero == output.zero:
+        if x.ndim == 4 and dims == [1, 2] and call.options.keep_dims and output.dtype == np.uint8:
+            return finish((2 * sums + count) // (2 * count), call, 0)  # the mean of images alone is rounded, others are cut off
         return finish(np.where(sums >= 0, sums // count, -(-sums // count)), call, 0)
     scale = np.float32(source.step / output.step)
     values = sums.astype(np.float32) / np.float32(count if mean else 1)
@@ -124,8 +126,12 @@ def resize_bilinear(call, x, size):
     )
     down, across = down[:, None, None], across[:, None]
     above, before = np.float32(1) - down, np.float32(1) - across
-    made = image[:, top][:, :, left] * (above * before) + image[:, bottom][:, :, left] * (down * before)
-    made = made + image[:, top][:, :, right] * (above * across) + image[:, bottom][:, :, right] * (down * across)
+    corners = [(top, left, above, before), (bottom, left, down, before), (top, right, above, across), (bottom, right, down, across)]
+    # The order of products decides on which side of an integer a sum falls; it differs between the two types.
+    if call.outputs[0].dtype == np.uint8:
+        made = sum(image[:, rows][:, :, columns] * (y * x) for rows, columns, y, x in corners)
+    else:
+        made = sum(image[:, rows][:, :, columns] * y * x for rows, columns, y, x in corners)
     return finish(np.trunc(made), call, 0)
 
 
