@@ -56,6 +56,8 @@ python.debug.lib      debug_data debug_utils             : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.*
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
+python.distribute     all_reduce                         : distribute.all_reduce
+contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names .
 python.eager          wrap_function                      : ops.wrapped_functions
@@ -143,10 +145,10 @@ python.ops            clip_ops histogram_ops numerics    : . debugging ops.math*
 python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.confusion*
 python.ops            custom_gradient                    : . ops.custom_gradient
-python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging
+python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging ops.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
 python.ops            critical_section_ops               : ops.critical_section
-python.ops            batch_ops inplace_ops list_ops sort_ops : . ops.tensor_lists gen_ops
+python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists gen_ops
 python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
 python.ops            gradient_checker gradient_checker_v2 : test
