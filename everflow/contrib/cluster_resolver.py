@@ -4,6 +4,7 @@ from everflow.distribute.cluster_resolver import (  # noqa: F401
     ClusterResolver,
     SimpleClusterResolver,
     TFConfigClusterResolver,
+    TPUClusterResolver,
     UnionResolver,
 )
 

@@ -197,3 +197,66 @@ class UnionResolver(ClusterResolver):
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
+
+
+class TPUClusterResolver(ClusterResolver):
+    """The address of a TPU's host: "grpc://host:port", or "" for this process, as programs pass it that can do without a TPU.
+
+    TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
+    """
+
+    def __init__(
+        self,
+        tpu=None,
+        zone=None,
+        project=None,
+        job_name="worker",
+        coordinator_name=None,
+        coordinator_address=None,
+        credentials="default",
+        service=None,
+        discovery_url=None,
+    ):
+        if isinstance(tpu, list):
+            if len(tpu) != 1:
+                raise NotImplementedError("Using multiple TPUs in a single session is not yet implemented")
+            tpu = tpu[0]
+        tpu = os.environ.get("TPU_NAME") if tpu is None else tpu
+        if tpu is None:
+            raise ValueError("Please provide a TPU Name to connect to.")
+        self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
+        self._is_address = self._tpu.startswith("grpc://")
+        if not self._is_address and self._tpu not in ("", "local") and "://" not in self._tpu and not self._tpu.startswith("/bns"):
+            raise NotImplementedError(f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port.")
+        self._job_name = job_name
+        self._coordinator = (coordinator_name, coordinator_address) if coordinator_address else None
+        self.task_type, self.task_id = job_name, 0
+        self.rpc_layer = "grpc" if self._is_address else None
+
+    @property
+    def environment(self):
+        return "" if self._is_address else "google"
+
+    def cluster_spec(self):
+        """The TPU's host as a cluster of one task; None where there is no address."""
+        if not self._is_address:
+            return None
+        jobs = {self._job_name: [self._tpu.removeprefix("grpc://")]}
+        if self._coordinator:
+            name, address = self._coordinator
+            jobs[name or "coordinator"] = [address]
+        return ClusterSpec(jobs)
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        return self._tpu
+
+    def get_master(self):
+        return self.master()
+
+    def get_job_name(self):
+        """None: the job's name matters where there is a cluster of Google's own."""
+        return None
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        counted = super().num_accelerators(task_type, task_id, config_proto)
+        return {"TPU": counted.get("TPU", 0)}

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 import everflow as tf
 
 
@@ -26,3 +28,24 @@ def test_the_step_and_the_reports_of_speed(tmp_path):
             rates.setdefault(value.tag, []).append(value.simple_value)
     assert len(rates["examples/sec"]) == 2
     assert abs(rates["examples/sec"][0] / rates["global_step/sec"][0] - 4) < 1e-3
+
+
+def test_the_address_of_a_tpu():
+    resolver = tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470")
+    assert resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470"]} and resolver.get_master() == "grpc://10.0.0.1:8470"
+    config = tf.contrib.tpu.RunConfig(cluster=resolver)
+    assert config.master == config.evaluation_master == "grpc://10.0.0.1:8470" and config.cluster_spec.jobs == ["worker"]
+    here = tf.contrib.cluster_resolver.TPUClusterResolver("")
+    assert here.master() == "" and here.cluster_spec() is None and tf.contrib.tpu.RunConfig(cluster=here).master == ""
+    with pytest.raises(ValueError, match="TPU Name"):
+        tf.contrib.cluster_resolver.TPUClusterResolver()
+
+
+def test_cross_shard_optimizer_draws_sums():
+    v = tf.get_variable("v", [2])
+    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1))
+    optimizer.minimize(tf.reduce_sum(v * v))
+    (update,) = [op for op in tf.get_default_graph().get_operations() if op.type == "ApplyGradientDescent"]
+    assert update.inputs[2].op.type == "CrossReplicaSum"
+    with pytest.raises(ValueError, match="Unsupported reduction"):
+        tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1), reduction="none")

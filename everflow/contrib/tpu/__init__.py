@@ -2,4 +2,5 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.contrib.tpu.cross_shard import CrossShardOptimizer
 from everflow.estimator.tpu import InputPipelineConfig, RunConfig, TPUConfig, TPUEstimator, TPUEstimatorSpec

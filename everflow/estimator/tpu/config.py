@@ -92,8 +92,12 @@ class RunConfig(_RunConfig):
         super().__init__(**kwargs)
         self._tpu_config = tpu_config or TPUConfig()
         self._tpu_cluster = cluster
-        if master is None and cluster is not None:
+        if cluster is not None:
+            if master is not None:
+                raise ValueError("Both master and cluster are set.")
             master = cluster.master()
+            if spec := cluster.cluster_spec():
+                self._cluster = spec.as_dict()
         if master is not None:
             self._master = master
         if evaluation_master is not None:
