@@ -61,6 +61,9 @@ class FixedLossScale(LossScale):
     def get_config(self):
         return {"loss_scale_value": self._loss_scale_value}
 
+    def __repr__(self):
+        return f"FixedLossScale({self._loss_scale_value})"
+
 
 def _all_finite(grads):
     finite = [math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None]
@@ -108,6 +111,9 @@ class DynamicLossScale(LossScale):
             "increment_period": self.increment_period,
             "multiplier": self.multiplier,
         }
+
+    def __repr__(self):
+        return "DynamicLossScale({})".format(", ".join(f"{name}={value}" for name, value in self.get_config().items()))
 
 
 def as_loss_scale(value):

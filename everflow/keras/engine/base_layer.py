@@ -58,6 +58,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         self.built = False
         self.supports_masking = False
         self._input_spec = None
+        if hasattr(dtype, "should_cast_variables"):  # a policy of mixed precision
+            if dtype.should_cast_variables:
+                raise NotImplementedError(f"{dtype} needs layers that cast their variables when they read them, which are not there yet.")
+            dtype = dtype.variable_dtype
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._init_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)

@@ -1,0 +1,80 @@
+"""Policies: the type in which layers compute, and the type of their variables."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.train.loss_scale import as_loss_scale
+
+_FLOAT32_VARIABLES = "_with_float32_vars"
+_DEFAULT = "USE_DEFAULT"
+
+
+class Policy:
+    """Types by name: a dtype for both, "mixed_float16" or "mixed_bfloat16", "infer" for that of the first input, `…_with_float32_vars`.
+
+    >>> tf.keras.mixed_precision.experimental.Policy("mixed_float16").compute_dtype
+    'float16'
+    """
+
+    def __init__(self, name, loss_scale=_DEFAULT):
+        if isinstance(name, dtypes.DType):
+            raise TypeError(f"'name' must be a string, not a DType. Instead, pass DType.name. Got: {name.name}")
+        if not isinstance(name, str):
+            raise TypeError(f"'name' must be a string, but got: {name}")
+        self._name = name
+        self._compute_dtype, self._variable_dtype = _types_of(name)
+        if loss_scale == _DEFAULT:
+            loss_scale = "dynamic" if name == "mixed_float16" else None
+        if loss_scale is not None and self._compute_dtype is None:
+            raise ValueError("Cannot pass loss_scale to a policy that infers its types")
+        self._loss_scale = as_loss_scale(loss_scale)
+
+    name = property(lambda self: self._name)
+    compute_dtype = property(lambda self: self._compute_dtype, doc="What layers compute in; None: as their first input is.")
+    variable_dtype = property(lambda self: self._variable_dtype, doc="What variables are; None: as the first input is.")
+    loss_scale = property(lambda self: self._loss_scale, doc="How a model's optimizer is to scale the loss, or None.")
+
+    @property
+    def should_cast_variables(self):
+        """Whether variables are cast when they are read."""
+        return self._variable_dtype != self._compute_dtype
+
+    def __repr__(self):
+        return f'<Policy "{self._name}", loss_scale={self._loss_scale}>'
+
+
+def _types_of(name):
+    """(compute dtype, variable dtype) of a policy's name."""
+    if name in ("mixed_float16", "mixed_bfloat16"):
+        return name.removeprefix("mixed_"), "float32"
+    base = name.removesuffix(_FLOAT32_VARIABLES)
+    variables = "float32" if base != name else None
+    if base == "infer":
+        return None, variables
+    try:
+        compute = dtypes.as_dtype(base).name
+    except TypeError:
+        raise ValueError(
+            f'Cannot convert value {name} to a mixed precision Policy. Valid policies include include those in the form "<dtype>" and '
+            '"<dtype>_with_float32_vars", where <dtype> is the name of a dtype.'
+        ) from None
+    return compute, variables or compute
+
+
+_global_policy = Policy("infer")
+
+
+def global_policy():
+    """The policy of layers that are given none: types as the first input has them."""
+    return _global_policy
+
+
+def set_policy(policy):
+    """Set the global policy; version 1 of TensorFlow takes only those that infer types."""
+    global _global_policy
+    policy = policy if isinstance(policy, Policy) else Policy("infer" if policy is None else policy)
+    if not policy.name.startswith("infer"):
+        raise ValueError("The global policy can only be set to a non-infer policy in TensorFlow 2")
+    if policy.should_cast_variables:
+        raise NotImplementedError("Layers that cast their variables when they read them are not there yet.")
+    _global_policy = policy
