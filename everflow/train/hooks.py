@@ -1,108 +1,20 @@
-"""The hooks that come with TensorFlow: saving checkpoints and summaries, logging, counting, stopping, watching for NaN, profiling."""
+"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding. Those that write files are in `saving_hooks`."""
 
 from __future__ import annotations
 
-import os
 import time
 
 import numpy as np
 
-from everflow.formats.graph_files import write_graph
 from everflow.framework.errors import OutOfRangeError
-from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection, get_default_graph
+from everflow.framework.scopes import get_default_graph
 from everflow.platform import logging
-from everflow.platform.gfile import GFile
-from everflow.protos.config_pb2 import RunOptions
-from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriterCache
-from everflow.train.global_step import _get_or_create_global_step_read, get_global_step
-from everflow.train.meta_graph import create_meta_graph_def
+from everflow.train.global_step import get_global_step
+from everflow.train.hook_timers import NeverTriggerTimer, SecondOrStepTimer, step_tensor
+from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook  # noqa: F401  all hooks are here
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
-
-
-def _step_tensor(who):
-    """The tensor from which hooks read the global step."""
-    tensor = _get_or_create_global_step_read()
-    if tensor is None:
-        raise RuntimeError(f"Global step should be created to use {who}.")
-    return tensor
-
-
-# --- timers -----------------------------------------------------------------------------------
-
-
-class _HookTimer:
-    """Says at which steps something is due."""
-
-    def reset(self):
-        """Forget when it was last due."""
-
-    def should_trigger_for_step(self, step):
-        """Whether it is due at this step."""
-        raise NotImplementedError
-
-    def update_last_triggered_step(self, step):
-        """Note that it was done at this step; gives (seconds, steps) since the last time."""
-        raise NotImplementedError
-
-    def last_triggered_step(self):
-        """The step at which it was last done."""
-        raise NotImplementedError
-
-
-class SecondOrStepTimer(_HookTimer):
-    """Due every so many seconds, or every so many steps; the first time at once."""
-
-    def __init__(self, every_secs=None, every_steps=None):
-        self.reset()
-        self._every_secs = every_secs
-        self._every_steps = every_steps
-        if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
-        if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
-
-    def reset(self):
-        self._last_triggered_step = None
-        self._last_triggered_time = None
-
-    def should_trigger_for_step(self, step):
-        if self._last_triggered_step is None:
-            return True
-        if self._last_triggered_step == step:
-            return False
-        if self._every_secs is not None:
-            return time.time() >= self._last_triggered_time + self._every_secs
-        return step >= self._last_triggered_step + self._every_steps
-
-    def update_last_triggered_step(self, step):
-        now = time.time()
-        if self._last_triggered_time is None:
-            elapsed = None, None
-        else:
-            elapsed = now - self._last_triggered_time, step - self._last_triggered_step
-        self._last_triggered_time = now
-        self._last_triggered_step = step
-        return elapsed
-
-    def last_triggered_step(self):
-        return self._last_triggered_step
-
-
-class NeverTriggerTimer(_HookTimer):
-    """Never due."""
-
-    def should_trigger_for_step(self, step):
-        return False
-
-    def update_last_triggered_step(self, step):
-        return None, None
-
-    def last_triggered_step(self):
-        return None
-
 
 # --- logging and counting ---------------------------------------------------------------------
 
@@ -187,7 +99,7 @@ class StepCounterHook(SessionRunHook):
     def begin(self):
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
-        self._global_step_tensor = _step_tensor("StepCounterHook")
+        self._global_step_tensor = step_tensor("StepCounterHook")
         self._summary_tag = get_global_step().op.name + "/sec"
 
     def before_run(self, run_context):
@@ -210,175 +122,6 @@ class StepCounterHook(SessionRunHook):
         logging.info("%s: %g", self._summary_tag, rate)
 
 
-# --- checkpoints and summaries ----------------------------------------------------------------
-
-
-class CheckpointSaverListener:
-    """Gets called around each checkpoint that a `CheckpointSaverHook` saves."""
-
-    def begin(self):
-        """Before the session is made."""
-
-    def before_save(self, session, global_step_value):
-        """Before a checkpoint is written."""
-
-    def after_save(self, session, global_step_value):
-        """After it was written; True asks to stop training."""
-
-    def end(self, session, global_step_value):
-        """At the end of the session."""
-
-
-class CheckpointSaverHook(SessionRunHook):
-    """Saves a checkpoint at the start, every so many seconds or steps, and at the end."""
-
-    def __init__(
-        self,
-        checkpoint_dir,
-        save_secs=None,
-        save_steps=None,
-        saver=None,
-        checkpoint_basename="model.ckpt",
-        scaffold=None,
-        listeners=None,
-    ):
-        logging.info("Create CheckpointSaverHook.")
-        if saver is not None and scaffold is not None:
-            raise ValueError("You cannot provide both saver and scaffold.")
-        self._saver = saver
-        self._checkpoint_dir = checkpoint_dir
-        self._save_path = os.path.join(checkpoint_dir, checkpoint_basename)
-        self._scaffold = scaffold
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
-        self._listeners = listeners or []
-        self._steps_per_run = 1
-
-    def _set_steps_per_run(self, steps_per_run):
-        self._steps_per_run = steps_per_run
-
-    def begin(self):
-        self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
-        self._global_step_tensor = _step_tensor("CheckpointSaverHook")
-        for listener in self._listeners:
-            listener.begin()
-
-    def after_create_session(self, session, coord):
-        step = session.run(self._global_step_tensor)
-        graph = get_default_graph()
-        write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
-        saver_def = self._get_saver().saver_def if self._get_saver() else None
-        meta_graph = create_meta_graph_def(graph_def=graph.as_graph_def(add_shapes=True), saver_def=saver_def)
-        self._summary_writer.add_graph(graph)
-        self._summary_writer.add_meta_graph(meta_graph)
-        # What training starts from is kept, too.
-        self._save(session, step)
-        self._timer.update_last_triggered_step(step)
-
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
-
-    def after_run(self, run_context, run_values):
-        if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
-            return
-        step = run_context.session.run(self._global_step_tensor)
-        if self._timer.should_trigger_for_step(step):
-            self._timer.update_last_triggered_step(step)
-            if self._save(run_context.session, step):
-                run_context.request_stop()
-
-    def end(self, session):
-        last_step = session.run(self._global_step_tensor)
-        if last_step != self._timer.last_triggered_step():
-            self._save(session, last_step)
-        for listener in self._listeners:
-            listener.end(session, last_step)
-
-    def _save(self, session, step):
-        """Save a checkpoint; whether a listener asks to stop."""
-        logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
-        for listener in self._listeners:
-            listener.before_save(session, step)
-        self._get_saver().save(session, self._save_path, global_step=step)
-        log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
-        self._summary_writer.add_session_log(log, step)
-        should_stop = False
-        for listener in self._listeners:
-            if listener.after_save(session, step):
-                logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
-                should_stop = True
-        return should_stop
-
-    def _get_saver(self):
-        if self._saver is not None:
-            return self._saver
-        if self._scaffold is not None:
-            return self._scaffold.saver
-        savers = get_collection(GraphKeys.SAVERS)
-        if not savers:
-            raise RuntimeError(
-                f"No items in collection {GraphKeys.SAVERS}. Please add a saver to the collection or provide a saver or scaffold."
-            )
-        if len(savers) > 1:
-            raise RuntimeError(
-                f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by passing it to the constructor."
-            )
-        self._saver = savers[0]
-        return savers[0]
-
-
-class SummarySaverHook(SessionRunHook):
-    """Writes summaries every so many steps or seconds, of an op or of a scaffold's `summary_op`."""
-
-    def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
-        if (scaffold is None) == (summary_op is None):
-            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
-        self._summary_op = summary_op
-        self._summary_writer = summary_writer
-        self._output_dir = output_dir
-        self._scaffold = scaffold
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
-
-    def begin(self):
-        if self._summary_writer is None and self._output_dir:
-            self._summary_writer = FileWriterCache.get(self._output_dir)
-        self._next_step = None
-        self._global_step_tensor = _step_tensor("SummarySaverHook")
-
-    def before_run(self, run_context):
-        self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
-        requests = {"global_step": self._global_step_tensor}
-        if self._request_summary:
-            summaries = self._get_summary_op()
-            if summaries is not None:
-                requests["summary"] = summaries
-        return SessionRunArgs(requests)
-
-    def after_run(self, run_context, run_values):
-        if not self._summary_writer:
-            return
-        # The step was fetched while the run counted it up; where it is written it is read again.
-        step = run_values.results["global_step"] + 1
-        if self._next_step is None or self._request_summary:
-            step = run_context.session.run(self._global_step_tensor)
-        if self._next_step is None:
-            self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
-        if self._request_summary:
-            self._timer.update_last_triggered_step(step)
-            for summary in run_values.results.get("summary", ()):
-                self._summary_writer.add_summary(summary, step)
-        self._next_step = step + 1
-
-    def end(self, session=None):
-        if self._summary_writer:
-            self._summary_writer.flush()
-
-    def _get_summary_op(self):
-        summaries = self._summary_op if self._summary_op is not None else self._scaffold.summary_op
-        if summaries is None:
-            return None
-        return summaries if isinstance(summaries, list) else [summaries]
-
-
 # --- stopping and waiting ---------------------------------------------------------------------
 
 
@@ -394,7 +137,7 @@ class StopAtStepHook(SessionRunHook):
         self._last_step = last_step
 
     def begin(self):
-        self._global_step_tensor = _step_tensor("StopAtStepHook")
+        self._global_step_tensor = step_tensor("StopAtStepHook")
 
     def after_create_session(self, session, coord):
         if self._last_step is None:
@@ -447,7 +190,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 
     def begin(self):
         self._worker_is_started = False
-        self._global_step_tensor = _step_tensor("_GlobalStepWaiterHook")
+        self._global_step_tensor = step_tensor("_GlobalStepWaiterHook")
 
     def before_run(self, run_context):
         if self._worker_is_started:
@@ -502,44 +245,3 @@ class FeedFnHook(SessionRunHook):
 
     def before_run(self, run_context):
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())
-
-
-class ProfilerHook(SessionRunHook):
-    """Traces a run every so many steps or seconds, as a timeline file for chrome://tracing and in the event file."""
-
-    def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
-        self._output_file = os.path.join(output_dir, "timeline-{}.json")
-        self._file_writer = FileWriterCache.get(output_dir)
-        self._show_dataflow = show_dataflow
-        self._show_memory = show_memory
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
-
-    def begin(self):
-        self._next_step = None
-        self._global_step_tensor = _step_tensor("ProfilerHook")
-
-    def before_run(self, run_context):
-        self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
-        options = RunOptions(trace_level=RunOptions.FULL_TRACE) if self._request_summary else None
-        return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
-
-    def after_run(self, run_context, run_values):
-        stale_step = run_values.results["global_step"]
-        if self._next_step is None:
-            # The first run pays for what is made once; its trace would mislead.
-            self._timer.update_last_triggered_step(stale_step)
-        step = stale_step + 1
-        if self._request_summary:
-            step = run_context.session.run(self._global_step_tensor)
-            self._timer.update_last_triggered_step(step)
-            self._save(step, run_values.run_metadata.step_stats)
-            self._file_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
-        self._next_step = step + 1
-
-    def _save(self, step, step_stats):
-        from everflow.runtime.timeline import Timeline
-
-        path = self._output_file.format(step)
-        logging.info("Saving timeline for %d into '%s'.", step, path)
-        with GFile(path, "w") as f:
-            f.write(Timeline(step_stats).generate_chrome_trace_format(show_dataflow=self._show_dataflow, show_memory=self._show_memory))

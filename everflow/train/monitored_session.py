@@ -11,8 +11,9 @@ from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.train.coordinator import Coordinator
-from everflow.train.hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
+from everflow.train.hooks import StepCounterHook
 from everflow.train.queue_runner import start_queue_runners
+from everflow.train.saving_hooks import CheckpointSaverHook, SummarySaverHook
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_manager import SessionManager
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues

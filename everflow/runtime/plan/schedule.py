@@ -1,4 +1,4 @@
-"""Fifth stage: the order in which things run.
+"""Sixth stage: the order in which things run.
 
 Creation order, inputs first. Where the graph leaves a use of a variable and a write to it unordered, uses run before the write, so that
 a run gives the same result every time.

@@ -1,4 +1,4 @@
-"""Loops and branches, recovered from the dataflow ops that hold them in a graph.
+"""Fifth stage: loops and branches, recovered from the dataflow ops that hold them in a graph.
 
 A frame (what lies between Enter and Exit) becomes a `Loop`; a node behind a Switch gets a guard: the predicates that must hold for it
 to run. Everything else stays a plain node.
