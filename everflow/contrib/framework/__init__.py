@@ -19,6 +19,7 @@ from everflow.contrib.framework.assigning import (
     assign_from_values_fn,
 )
 from everflow.contrib.framework.checkpoints import init_from_checkpoint, list_variables, load_checkpoint, load_variable
+from everflow.contrib.framework.fusing import fuse_op
 from everflow.contrib.framework.record_input import RecordInput
 from everflow.contrib.framework.remapping import (
     load_embedding_initializer,
