@@ -1,11 +1,11 @@
-"""Windows that slide over a dataset, each one a batch: `tf.contrib.data.sliding_window_batch`."""
+"""Windows that slide over a dataset: each one a dataset (`Dataset.window`), or a batch (`tf.contrib.data.sliding_window_batch`)."""
 
 from __future__ import annotations
 
 import collections
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, batched
+from everflow.kernels.data import Dataset, End, batched, from_iterable
 from everflow.kernels.registry import kernel
 
 
@@ -34,3 +34,46 @@ def sliding_window_dataset(input_dataset, window_size, window_shift, window_stri
         return slide
 
     return Dataset(start)
+
+
+@kernel("WindowDataset")
+def window_dataset(input_dataset, size, shift, stride, drop_remainder):
+    size, shift, stride, whole = int(size), int(shift), int(stride), bool(drop_remainder)
+    for name, value in (("size", size), ("shift", shift), ("stride", stride)):
+        if value <= 0:
+            raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero.")
+    span = (size - 1) * stride + 1
+
+    def start(iteration):
+        following, buffer, to_skip, ended = input_dataset.start(iteration), [], 0, False
+
+        def window():
+            nonlocal to_skip, ended
+            while not ended and len(buffer) < span:
+                try:
+                    element = following()
+                except End:
+                    ended = True
+                    break
+                if to_skip:
+                    to_skip -= 1
+                else:
+                    buffer.append(element)
+            if not buffer or (whole and len(buffer) < span):
+                buffer.clear()
+                raise End
+            chosen = buffer[:span:stride]
+            if shift >= len(buffer):
+                to_skip = shift - len(buffer)
+                buffer.clear()
+            else:
+                del buffer[:shift]
+            return tuple(_components(list(column)) for column in zip(*chosen, strict=True))
+
+        return window
+
+    return Dataset(start)
+
+
+def _components(values) -> Dataset:
+    return from_iterable(lambda: [(v,) for v in values], len(values))
