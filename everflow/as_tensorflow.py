@@ -197,6 +197,7 @@ python.ops.losses     losses losses_impl util            : losses
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
+python.module         module                             : ops.module
 python.platform       app                                : platform.app
 python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
@@ -217,6 +218,7 @@ python.summary        summary_iterator                   : train
 python.summary.writer writer writer_cache event_file_writer : summary summary.*
 
 python.tools          freeze_graph                       : tools.freeze_graph
+python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
 python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
 python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
 python.tools          saved_model_cli                    : tools.saved_model_cli
@@ -263,6 +265,7 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn contrib.rnn.inner_names rnn.inner_names
 contrib.framework.python.ops audio_ops                   : audio gen_ops
+contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names
 contrib.slim.python.slim nets                            : contrib.slim.nets
