@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from everflow.formats import tflite
 from everflow.framework.dtypes import as_dtype, float16, float32, int8, uint8
-from everflow.framework.graph import Graph
 from everflow.lite import constants, sources
 from everflow.lite.conversion import Plan, convert_graph
 from everflow.lite.lowering import ConverterError
@@ -48,7 +48,6 @@ class TFLiteConverter:
         self.experimental_enable_mlir_converter = False
         self.dump_graphviz_dir = None
         self.dump_graphviz_video = False
-        self._post_training_quantize = False
         if not self._has_valid_tensors():
             if not input_arrays_with_shape or not output_arrays:
                 raise ValueError(
@@ -132,9 +131,7 @@ class TFLiteConverter:
     def _inputs(self) -> dict:
         """{name: (type, shape)}, with batches of 1 where their size is open."""
         if not self._has_valid_tensors():
-            with Graph().as_default():
-                graph = sources.imported(self._graph_def)
-            found = sources.tensors_by_name(graph, [name for name, _ in self._input_arrays_with_shape])
+            found = sources.tensors_by_name(sources.imported(self._graph_def), [name for name, _ in self._input_arrays_with_shape])
             return {name: (t.dtype, shape) for (name, shape), t in zip(self._input_arrays_with_shape, found, strict=True)}
         made = {}
         for tensor in self._input_tensors:
@@ -144,6 +141,7 @@ class TFLiteConverter:
             shape = tensor.shape.as_list()
             if None in shape[1:]:
                 raise ValueError(f"None is only supported in the 1st dimension. Tensor '{name}' has invalid shape '{shape}'.")
+            tflite.type_code(tensor.dtype.as_numpy_dtype)  # raises for types that no model can have
             made[name] = (tensor.dtype, [1 if d is None else d for d in shape])
         return made
 

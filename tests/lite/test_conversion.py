@@ -132,6 +132,53 @@ def test_toco_convert(dense):
         tf.lite.toco_convert(frozen, [x], [y], nothing=1)
 
 
+def test_arrays_by_name(dense):
+    _, _, sess = dense
+    frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["y"])
+    converter = tf.lite.TFLiteConverter(frozen, None, None, [("x", [2, 4])], ["y"])
+    assert converter.get_input_arrays() == ["x"]
+    assert run(converter.convert(), [np.zeros((2, 4), np.float32)])[0].shape == (2, 3)
+
+
+def test_types_that_no_model_has():
+    x = tf.placeholder(tf.float64, [1, 4], name="x")
+    with tf.Session() as sess, pytest.raises(ValueError, match="float64"):
+        tf.lite.TFLiteConverter.from_session(sess, [x], [x + 1]).convert()
+
+
+def test_outputs_of_every_kind():
+    """An output twice, an input as output, an op's second output, one output before the other."""
+    x = tf.placeholder(tf.float32, [1, 4], name="x")
+    before = x - 1.0
+    outputs = [before, before, x, tf.nn.top_k(x, 2)[1], tf.nn.relu(before), tf.constant([3.0])]
+    data = np.array([[1, 4, 0, 2]], np.float32)
+    with tf.Session() as sess:
+        got = run(tf.lite.TFLiteConverter.from_session(sess, [x], outputs).convert(), [data])
+        for mine, want in zip(got, sess.run(outputs, {x: data}), strict=True):
+            np.testing.assert_array_equal(mine, want)
+
+
+def test_a_placeholder_that_is_no_input():
+    x, rate = tf.placeholder(tf.float32, [1, 4], name="x"), tf.placeholder(tf.float32, [], name="rate")
+    with tf.Session() as sess:
+        with pytest.raises(Exception, match="Placeholder rate should be specified by input_arrays"):
+            tf.lite.TFLiteConverter.from_session(sess, [x], [x * rate]).convert()
+        usual = tf.placeholder_with_default(2.0, [])
+        assert run(tf.lite.TFLiteConverter.from_session(sess, [x], [x * usual]).convert(), [np.ones((1, 4), np.float32)])[0].tolist() == [
+            [2.0] * 4
+        ]
+
+
+def test_loops_are_named():
+    x = tf.placeholder(tf.float32, [1, 3, 4], name="x")
+    y, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(2), x, dtype=tf.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        with pytest.raises(Exception, match="custom implementations: .*LoopCond") as caught:
+            tf.lite.TFLiteConverter.from_session(sess, [x], [y]).convert()
+    assert type(caught.value).__name__ == "ConverterError"
+
+
 def test_shapes_must_be_known():
     x = tf.placeholder(tf.float32, [None, None], name="x")
     z = tf.placeholder(tf.float32, None, name="z")
