@@ -18,6 +18,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.constants import constant
+from everflow.ops.ragged_rows import has_ragged_form, takes_ragged
 
 # Filled tensors of fewer elements become constants.
 _SMALL = 1000
@@ -97,6 +98,7 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # no
         return raw.Size(input=input, out_type=out_type, name=name)
 
 
+@has_ragged_form
 def rank(input, name=None):  # noqa: A002
     """How many dimensions a tensor has; a constant where that is known before running."""
     return rank_internal(input, name)
@@ -214,6 +216,7 @@ def _expand_dims_shape(op):
     return TensorShape(sizes)
 
 
+@has_ragged_form
 def squeeze(input, axis=None, name=None, squeeze_dims=None):  # noqa: A002
     """Drop dimensions of size 1: all of them, or those at `axis`."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
@@ -371,6 +374,7 @@ def _empty_shape(op):
     return known_shape(op.inputs[0])
 
 
+@takes_ragged()
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """Zeros of a tensor's shape, and of its dtype unless another is given."""
     with name_scope(name, "zeros_like", [tensor]) as name:
@@ -383,6 +387,7 @@ def zeros_like(tensor, dtype=None, name=None, optimize=True):
         return raw.ZerosLike(x=tensor, name=name)
 
 
+@takes_ragged()
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """Ones of a tensor's shape, and of its dtype unless another is given."""
     with name_scope(name, "ones_like", [tensor]) as name:
@@ -396,6 +401,7 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 # Passing on
 
 
+@takes_ragged()
 def identity(input, name=None):  # noqa: A002
     """A tensor with the same value, made by an op of its own."""
     return raw.Identity(input=input, name=name)

@@ -11,8 +11,10 @@ from everflow.ops.array_indexing import gather
 from everflow.ops.array_joining import concat, stack, unstack
 from everflow.ops.array_layout import tile, transpose
 from everflow.ops.array_sequences import meshgrid
+from everflow.ops.ragged_rows import has_ragged_form
 
 
+@has_ragged_form
 def batch_gather(params, indices, name=None):
     """For each batch entry, the slices of `params` at `indices`; all dimensions of `indices` but the last are batch dimensions."""
     with name_scope(name, "BatchGather", [params, indices]):

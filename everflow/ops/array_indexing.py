@@ -12,6 +12,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import constant_value, known_shape, known_value
 from everflow.ops.array_basic import known_int
+from everflow.ops.ragged_rows import has_ragged_form, takes_ragged
 
 # Gathering
 
@@ -77,6 +78,7 @@ def _resource_gather_shape(op):
     return op.inputs[1].shape.concatenate(data[0][1].with_rank_at_least(1)[1 + op.attrs["batch_dims"] :])
 
 
+@has_ragged_form
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices of `params` at the index vectors in the last dimension of `indices`.
 
@@ -176,6 +178,7 @@ def _tensor_scatter_shape(op):
 # Choosing
 
 
+@has_ragged_form
 def where(condition, x=None, y=None, name=None):
     """With x and y, elements of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices of True.
 
@@ -224,6 +227,7 @@ def _select_v2_shape(op):
     return shapes.broadcast(condition, shapes.broadcast(x, y))
 
 
+@takes_ragged()
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere (1 and 0 of float32 by default).
 

@@ -13,6 +13,7 @@ from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import constant_value, known_shape, known_value
 from everflow.ops.array_basic import either, known_ints, rank
 from everflow.ops.array_joining import concat
+from everflow.ops.ragged_rows import has_ragged_form
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
@@ -102,6 +103,7 @@ def _mirror_pad_grad_shape(op):
     return _resized_by_paddings(op, -1)
 
 
+@has_ragged_form
 def tile(input, multiples, name=None):  # noqa: A002  TensorFlow's own name
     """A tensor repeated `multiples[i]` times along each dimension."""
     return raw.Tile(input=input, multiples=multiples, name=name)

@@ -20,6 +20,7 @@ from everflow.ops import math_reductions as reductions
 from everflow.ops.array_basic import either
 from everflow.ops.control_flow import Assert, cond
 from everflow.ops.grouping import group, with_dependencies
+from everflow.ops.ragged_rows import takes_ragged
 
 NUMERIC_TYPES = frozenset(
     [
@@ -188,6 +189,7 @@ def is_strictly_increasing(x, name=None):
         return reductions.reduce_all(raw.Less(zero, difference))
 
 
+@takes_ragged()
 def check_numerics(tensor, message, name=None):
     """The tensor; InvalidArgumentError with the message when it holds NaN or infinity."""
     return raw.CheckNumerics(tensor, message=message, name=name)

@@ -14,8 +14,10 @@ from everflow.ops import array, constants
 from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
 from everflow.ops import math_sequences as sequences
+from everflow.ops.ragged_rows import takes_ragged
 
 
+@takes_ragged()
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """The tensor with values below and above the bounds set to the bounds.
 

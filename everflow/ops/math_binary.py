@@ -15,6 +15,7 @@ from everflow.framework.shapes import TensorShape, as_shape, broadcast, unknown_
 from everflow.ops import array_basic as array
 from everflow.ops import constants, math_matrix
 from everflow.ops import math_elementwise as elementwise
+from everflow.ops.ragged_rows import takes_ragged
 
 # Op types whose result has the shape that their two inputs broadcast to.
 _BROADCAST: list[str] = []
@@ -33,7 +34,7 @@ def _binary(function_name, op_type, meaning, inputs=("x", "y")):
     build.__name__ = build.__qualname__ = function_name
     build.__doc__ = f"Element-wise: {meaning}."
     _BROADCAST.append(op_type)
-    return build
+    return takes_ragged(2)(build)
 
 
 add = _binary("add", "Add", "x + y, with broadcasting; joins strings")
@@ -73,11 +74,13 @@ _DIVIDED_AS = {
 }
 
 
+@takes_ragged(2)
 def pow(x, y, name=None):  # noqa: A001
     """x to the power y, with broadcasting. Integers can't have negative powers."""
     return raw.Pow(x, y, name=name)
 
 
+@takes_ragged(2)
 def truediv(x, y, name=None):
     """x / y as Python 3 divides: 8- and 16-bit integers in float32, other integers in float64.
 
@@ -112,12 +115,14 @@ def div(x, y, name=None):
         return raw.FloorDiv(x, y, name=scope)
 
 
+@takes_ragged(2)
 def floordiv(x, y, name=None):
     """x / y rounded down, for integers and floats."""
     with name_scope(name, "floordiv", [x, y]) as scope:
         return raw.FloorDiv(x, y, name=scope)
 
 
+@takes_ragged(2)
 def div_no_nan(x, y, name=None):
     """x / y, and 0 where y is 0."""
     with name_scope(name, "div_no_nan", [x, y]) as scope:
@@ -141,6 +146,7 @@ def multiply_no_nan(x, y, name=None):
         return raw.MulNoNan(x, y, name=scope)
 
 
+@takes_ragged(2)
 def logical_xor(x, y, name="LogicalXor"):
     """Element-wise: whether exactly one is true."""
     return raw.LogicalAnd(raw.LogicalOr(x, y), raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)

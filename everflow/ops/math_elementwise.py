@@ -12,6 +12,7 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.static_values import is_tensor
 from everflow.ops import array_basic as array
 from everflow.ops import constants
+from everflow.ops.ragged_rows import takes_ragged
 from everflow.platform import logging
 
 # Op types whose result has the shape of their one input.
@@ -79,6 +80,7 @@ tan = _unary("tan", "Tan", "the tangent")
 tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
 
 
+@takes_ragged()
 def abs(x, name=None):  # noqa: A001
     """The absolute value; of a complex number its distance from zero.
 
@@ -93,12 +95,14 @@ def abs(x, name=None):  # noqa: A001
         return raw.Abs(x, name=scope)
 
 
+@takes_ragged()
 def round(x, name=None):  # noqa: A001
     """The nearest whole number, halves to the even one; integers are returned as they are."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else raw.Round(x, name=name)
 
 
+@takes_ragged()
 def log_sigmoid(x, name=None):
     """log(sigmoid(x)), computed as -softplus(-x)."""
     with name_scope(name, "LogSigmoid", [x]) as scope:
@@ -162,6 +166,7 @@ to_complex128 = _make_old_cast("to_complex128", dtypes.complex128, "ToComplex128
 _COMPLEX_OF = {(dtypes.float32, dtypes.float32): dtypes.complex64, (dtypes.float64, dtypes.float64): dtypes.complex128}
 
 
+@takes_ragged(2)
 def complex(real, imag, name=None):  # noqa: A001
     """Complex numbers from their real and imaginary parts, both float32 or both float64."""
     real = convert_to_tensor(real, name="real")
@@ -173,6 +178,7 @@ def complex(real, imag, name=None):  # noqa: A001
         return raw.Complex(real, imag, Tout=_COMPLEX_OF[types], name=scope)
 
 
+@takes_ragged()
 def real(input, name=None):
     """The real part; a real tensor is returned as it is."""
     with name_scope(name, "Real", [input]) as scope:
@@ -180,6 +186,7 @@ def real(input, name=None):
         return raw.Real(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
 
 
+@takes_ragged()
 def imag(input, name=None):
     """The imaginary part; zeros for a real tensor."""
     with name_scope(name, "Imag", [input]) as scope:
@@ -189,6 +196,7 @@ def imag(input, name=None):
         return array.zeros_like(input)
 
 
+@takes_ragged()
 def angle(input, name=None):
     """The angle of complex numbers in radians; zeros for a real tensor."""
     with name_scope(name, "Angle", [input]) as scope:
@@ -198,6 +206,7 @@ def angle(input, name=None):
         return array.zeros_like(input)
 
 
+@takes_ragged()
 def conj(x, name=None):
     """The complex conjugate; real tensors are returned as they are."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):

@@ -13,6 +13,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops.array_basic import rank
 from everflow.ops.constants import constant
 from everflow.ops.math_sequences import range as range_of
+from everflow.ops.ragged_rows import takes_ragged
 
 
 def _either(new_value, new_name, old_value, old_name):
@@ -33,6 +34,7 @@ def _given(value, name):
 # --- one string at a time ---------------------------------------------------------------------
 
 
+@takes_ragged()
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):  # noqa: A002
     """Numbers as text, in C's formats.
 
@@ -41,58 +43,69 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
     return raw.AsString(input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name)
 
 
+@takes_ragged()
 def string_strip(input, name=None):  # noqa: A002
     """Strings without the white space around them."""
     return raw.StringStrip(input, name=name)
 
 
+@takes_ragged()
 def string_lower(input, encoding="", name=None):  # noqa: A002
     """Strings in lower case: only ASCII letters change unless `encoding` is "utf-8"."""
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
+@takes_ragged()
 def string_upper(input, encoding="", name=None):  # noqa: A002
     """Strings in upper case: only ASCII letters change unless `encoding` is "utf-8"."""
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
+@takes_ragged()
 def string_length(input, name=None, unit="BYTE"):  # noqa: A002
     """How long strings are, in bytes or (`unit="UTF8_CHAR"`) characters."""
     return raw.StringLength(input, unit=unit, name=name)
 
 
+@takes_ragged()
 def substr(input, pos, len, name=None, unit="BYTE"):  # noqa: A002
     """Parts of strings from `pos` (negative: from the end) of at most `len` bytes or characters."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
+@takes_ragged()
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):  # noqa: A002
     """The numbers that strings spell."""
     string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
     return raw.StringToNumber(string_tensor, out_type=out_type, name=name)
 
 
+@takes_ragged()
 def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):  # noqa: A002
     """Bucket numbers of strings, by an old hash that may change between machines."""
     string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
     return raw.StringToHashBucket(string_tensor, num_buckets=_given(num_buckets, "num_buckets"), name=name)
 
 
+@takes_ragged()
 def string_to_hash_bucket_fast(input, num_buckets, name=None):  # noqa: A002
     """Bucket numbers of strings, by a fast hash that never changes."""
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
+@takes_ragged()
 def string_to_hash_bucket_strong(input, num_buckets, key, name=None):  # noqa: A002
     """Bucket numbers of strings, by a keyed hash that an opponent can't steer."""
     return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=key, name=name)
 
 
+@takes_ragged()
 def encode_base64(input, pad=False, name=None):  # noqa: A002
     """Bytes in the web-safe base 64 alphabet, with `=` at the end where asked for."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
+@takes_ragged()
 def decode_base64(input, name=None):  # noqa: A002
     """The bytes of web-safe base 64 text."""
     return raw.DecodeBase64(input, name=name)
@@ -103,6 +116,7 @@ def fingerprint(data, method="farmhash64", name=None):
     return raw.Fingerprint(data, method, name=name)
 
 
+@takes_ragged()
 def regex_full_match(input, pattern, name=None):  # noqa: A002
     """Whether strings match a pattern (RE2's syntax) from end to end."""
     if isinstance(pattern, (str, bytes)):
@@ -110,6 +124,7 @@ def regex_full_match(input, pattern, name=None):  # noqa: A002
     return raw.RegexFullMatch(input, pattern, name=name)
 
 
+@takes_ragged()
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # noqa: A002
     r"""Strings in which matches of a pattern are replaced; `\1` in `rewrite` stands for the first group.
 
@@ -200,6 +215,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
 # --- Unicode ----------------------------------------------------------------------------------
 
 
+@takes_ragged()
 def unicode_transcode(
     input,  # noqa: A002
     input_encoding,
@@ -221,6 +237,7 @@ def unicode_transcode(
     )
 
 
+@takes_ragged()
 def unicode_script(input, name=None):  # noqa: A002
     """The number of the script (Latin, Han, …) that code points belong to."""
     return raw.UnicodeScript(input, name=name)

@@ -135,3 +135,50 @@ def test_specs_describe_ragged_tensors():
     assert spec == tf.RaggedTensorSpec([3, None, None], tf.int32, 2, tf.int64)
     assert spec.is_compatible_with(tf.RaggedTensorSpec([None, None, None], tf.int32, 2))
     assert not spec.is_compatible_with(tf.RaggedTensorSpec([3, None, None], tf.float32, 2))
+
+
+_ROWS = [[3, 1, 4], [], [1, 5]]
+_ROW_FUNCTIONS = {
+    "greater": (lambda rt: tf.greater(rt, 2), [[True, False, True], [], [False, True]]),
+    "the other way round": (lambda rt: tf.subtract(10, rt), [[7, 9, 6], [], [9, 5]]),
+    "two ragged": (lambda rt: tf.maximum(rt, rt * 2 - 3), [[3, 1, 5], [], [1, 7]]),
+    "a column": (lambda rt: tf.add(rt, [[100], [200], [300]]), [[103, 101, 104], [], [301, 305]]),
+    "truediv": (lambda rt: tf.truediv(rt, 2), [[1.5, 0.5, 2.0], [], [0.5, 2.5]]),
+    "bits": (lambda rt: tf.bitwise.bitwise_and(rt, 1), [[1, 1, 0], [], [1, 1]]),
+    "text": (lambda rt: tf.strings.length(tf.as_string(rt * 9)), [[2, 1, 2], [], [1, 2]]),
+    "clip": (lambda rt: tf.clip_by_value(rt, 2, 4), [[3, 2, 4], [], [2, 4]]),
+    "one hot": (lambda rt: tf.one_hot(rt[2:] - 1, 2, dtype=tf.int32), [[[1, 0], [0, 0]]]),
+    "zeros": (tf.zeros_like, [[0, 0, 0], [], [0, 0]]),
+    "any": (lambda rt: tf.reduce_any(tf.equal(rt, 5), axis=1), [False, False, True]),
+    "indices": (lambda rt: tf.where(tf.greater(rt, 2)), [[0, 0], [0, 2], [2, 1]]),
+    "choice": (lambda rt: tf.where(rt > 2, rt, -rt), [[3, -1, 4], [], [-1, 5]]),
+    "rows": (lambda rt: tf.where(tf.constant([True, False, True]), rt, tf.ragged.constant([[0], [7, 7], [0]])), [[3, 1, 4], [7, 7], [1, 5]]),
+    "elements": (lambda rt: tf.gather_nd(rt, [[0, 1], [2, 0]]), [1, 1]),
+    "rows by index": (lambda rt: tf.gather_nd(rt, [[2], [0]]), [[1, 5], [3, 1, 4]]),
+    "each row's own": (lambda rt: tf.batch_gather(rt, tf.ragged.constant([[2, 0], [], [1]])), [[4, 3], [], [5]]),
+    "tiled": (lambda rt: tf.tile(rt, [2, 2])[:3], [[3, 1, 4, 3, 1, 4], [], [1, 5, 1, 5]]),
+    "squeezed": (lambda rt: tf.squeeze(tf.expand_dims(rt, 1), [1]), _ROWS),
+    "rank": (tf.rank, 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _ROW_FUNCTIONS)
+def test_functions_of_tensors_on_rows(name):
+    function, expected = _ROW_FUNCTIONS[name]
+    with tf.Session() as sess:
+        found = sess.run(function(tf.ragged.constant(_ROWS)))
+    assert (found.to_list() if hasattr(found, "to_list") else np.asarray(found).tolist()) == expected
+
+
+def test_deeper_rows_by_index_and_tiled():
+    deep = tf.ragged.constant([[[1, 2], [3]], [], [[4]]])
+    with tf.Session() as sess:
+        assert sess.run(tf.gather_nd(deep, [[0, 0, 1], [2, 0, 0]])).tolist() == [2, 4]
+        assert sess.run(tf.where(tf.equal(deep, 4))).tolist() == [[2, 0, 0]]
+        assert sess.run(tf.tile(deep, [1, 2, 1])).to_list() == [[[1, 2], [3], [1, 2], [3]], [], [[4], [4]]]
+        assert sess.run(tf.tile(deep, [1, 1, 2])).to_list() == [[[1, 2, 1, 2], [3, 3]], [], [[4, 4]]]
+
+
+def test_a_dimension_that_is_not_one_is_not_dropped():
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(tf.squeeze(tf.ragged.constant(_ROWS), [1]))

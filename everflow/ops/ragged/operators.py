@@ -25,14 +25,12 @@ def _beside(rt, other):
     return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
 
 
-def _binary(function):
-    def operator(x, y):
-        return map_flat_values(function, x, _beside(x, y))
-
-    def reflected(y, x):
-        return map_flat_values(function, _beside(y, x), y)
-
-    return operator, reflected
+def elementwise(function, operands, options, keywords):
+    """A function of tensors, element by element, on operands of which at least one is ragged; the rest of its arguments stay as they are."""
+    ragged = next((x for x in operands if isinstance(x, RaggedTensor)), None)
+    if ragged is not None:
+        operands = [x if x is ragged else _beside(ragged, x) for x in operands]
+    return map_flat_values(function, *operands, *options, **keywords)
 
 
 for _name, _function in {
@@ -47,13 +45,12 @@ for _name, _function in {
     "or": math.logical_or,
     "xor": math.logical_xor,
 }.items():
-    _forward, _backward = _binary(_function)
-    setattr(RaggedTensor, f"__{_name}__", _forward)
-    setattr(RaggedTensor, f"__r{_name}__", _backward)
+    setattr(RaggedTensor, f"__{_name}__", lambda x, y, function=_function: function(x, y))
+    setattr(RaggedTensor, f"__r{_name}__", lambda y, x, function=_function: function(x, y))
 for _name, _function in {"lt": math.less, "le": math.less_equal, "gt": math.greater, "ge": math.greater_equal}.items():
-    setattr(RaggedTensor, f"__{_name}__", _binary(_function)[0])
+    setattr(RaggedTensor, f"__{_name}__", lambda x, y, function=_function: function(x, y))
 for _name, _function in {"neg": math.negative, "abs": math.abs, "invert": math.logical_not}.items():
-    setattr(RaggedTensor, f"__{_name}__", lambda x, function=_function: map_flat_values(function, x))
+    setattr(RaggedTensor, f"__{_name}__", lambda x, function=_function: function(x))
 
 
 def _no_truth(rt):
