@@ -38,8 +38,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
     with name_scope(name, "ExponentialDecay", [learning_rate, global_step, decay_steps, decay_rate]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        decay_steps = math.cast(decay_steps, dtype)
-        decay_rate = math.cast(decay_rate, dtype)
+        decay_steps, decay_rate = _cast(dtype, decay_steps, decay_rate)
         p = math.cast(global_step, dtype) / decay_steps
         if staircase:
             p = math.floor(p)
@@ -57,8 +56,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
     with name_scope(name, "InverseTimeDecay", [learning_rate, global_step, decay_rate]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        decay_steps = math.cast(decay_steps, dtype)
-        decay_rate = math.cast(decay_rate, dtype)
+        decay_steps, decay_rate = _cast(dtype, decay_steps, decay_rate)
         p = math.cast(global_step, dtype) / decay_steps
         if staircase:
             p = math.floor(p)
@@ -72,8 +70,7 @@ def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=
     with name_scope(name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        end_learning_rate = math.cast(end_learning_rate, dtype)
-        power = math.cast(power, dtype)
+        end_learning_rate, power = _cast(dtype, end_learning_rate, power)
         step = math.cast(global_step, dtype)
         steps = math.cast(decay_steps, dtype)
         if cycle:
@@ -130,6 +127,11 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
         return math.multiply(initial, decayed)
 
 
+def _cast(dtype, *values):
+    """All numbers of a schedule in the learning rate's type."""
+    return [math.cast(value, dtype) for value in values]
+
+
 def _half_cosine(fraction):
     return 0.5 * (1.0 + math.cos(constant(python_math.pi) * fraction))
 
@@ -140,10 +142,7 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
     with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        first_decay_steps = math.cast(first_decay_steps, dtype)
-        alpha = math.cast(alpha, dtype)
-        t_mul = math.cast(t_mul, dtype)
-        m_mul = math.cast(m_mul, dtype)
+        first_decay_steps, alpha, t_mul, m_mul = _cast(dtype, first_decay_steps, alpha, t_mul, m_mul)
         fraction = math.cast(global_step, dtype) / first_decay_steps
 
         def growing():
@@ -168,10 +167,7 @@ def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5
     with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        decay_steps = math.cast(decay_steps, dtype)
-        num_periods = math.cast(num_periods, dtype)
-        alpha = math.cast(alpha, dtype)
-        beta = math.cast(beta, dtype)
+        decay_steps, num_periods, alpha, beta = _cast(dtype, decay_steps, num_periods, alpha, beta)
         step = math.minimum(math.cast(global_step, dtype), decay_steps)
         line = (decay_steps - step) / decay_steps
         fraction = step / decay_steps
@@ -196,12 +192,9 @@ def noisy_linear_cosine_decay(
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
-        decay_steps = math.cast(decay_steps, dtype)
-        initial_variance = math.cast(initial_variance, dtype)
-        variance_decay = math.cast(variance_decay, dtype)
-        num_periods = math.cast(num_periods, dtype)
-        alpha = math.cast(alpha, dtype)
-        beta = math.cast(beta, dtype)
+        decay_steps, initial_variance, variance_decay, num_periods, alpha, beta = _cast(
+            dtype, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta
+        )
         step = math.minimum(math.cast(global_step, dtype), decay_steps)
         line = (decay_steps - step) / decay_steps
         deviation = math.sqrt(initial_variance / math.pow(1.0 + step, variance_decay))

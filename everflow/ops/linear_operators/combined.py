@@ -32,7 +32,27 @@ def implied(operators, said, attribute, message):
     return said
 
 
-class LinearOperatorComposition(LinearOperator):
+class _OfSeveral(LinearOperator):
+    """Base of what is made of several operators and has the product of their determinants."""
+
+    @property
+    def operators(self):
+        return self._operators
+
+    def _determinant(self):
+        result = self._operators[0].determinant()
+        for operator in self._operators[1:]:
+            result = result * operator.determinant()
+        return result
+
+    def _log_abs_determinant(self):
+        result = self._operators[0].log_abs_determinant()
+        for operator in self._operators[1:]:
+            result = result + operator.log_abs_determinant()
+        return result
+
+
+class LinearOperatorComposition(_OfSeveral):
     """The product of operators, the last of which acts first."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
@@ -47,10 +67,6 @@ class LinearOperatorComposition(LinearOperator):
         name = "_o_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-
-    @property
-    def operators(self):
-        return self._operators
 
     def _shape(self):
         domain = self._operators[0].domain_dimension
@@ -76,18 +92,6 @@ class LinearOperatorComposition(LinearOperator):
         result = order[0].matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
         for operator in order[1:]:
             result = operator.matmul(result, adjoint=adjoint)
-        return result
-
-    def _determinant(self):
-        result = self._operators[0].determinant()
-        for operator in self._operators[1:]:
-            result = result * operator.determinant()
-        return result
-
-    def _log_abs_determinant(self):
-        result = self._operators[0].log_abs_determinant()
-        for operator in self._operators[1:]:
-            result = result + operator.log_abs_determinant()
         return result
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
@@ -220,7 +224,7 @@ class LinearOperatorInversion(_OfOne):
         return self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
 
-class LinearOperatorBlockDiag(LinearOperator):
+class LinearOperatorBlockDiag(_OfSeveral):
     """Operators as blocks along the diagonal."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
@@ -241,10 +245,6 @@ class LinearOperatorBlockDiag(LinearOperator):
         name = "_ds_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, True, name)
-
-    @property
-    def operators(self):
-        return self._operators
 
     def _shape(self):
         domain = (
@@ -288,18 +288,6 @@ class LinearOperatorBlockDiag(LinearOperator):
         parts = self._split_into_blocks([o.domain_dimension for o in self._operators], rhs, axis=-1 if adjoint_arg else -2)
         results = [o.solve(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
         return array.concat(_broadcast_if_needed(results), axis=-2)
-
-    def _determinant(self):
-        result = self._operators[0].determinant()
-        for operator in self._operators[1:]:
-            result = result * operator.determinant()
-        return result
-
-    def _log_abs_determinant(self):
-        result = self._operators[0].log_abs_determinant()
-        for operator in self._operators[1:]:
-            result = result + operator.log_abs_determinant()
-        return result
 
     def _diag_part(self):
         parts = [operator.diag_part()[..., None] for operator in self._operators]
