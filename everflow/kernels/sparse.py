@@ -99,7 +99,7 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, 
         out = np.full(dims, default_value[()], object)
         out[tuple(k.numpy() for k in keys)] = sparse_values
         return out
-    out = default_value.reshape(()).expand(dims).contiguous()
+    out = default_value.reshape(()).expand(dims).clone(memory_format=torch.contiguous_format)
     if not dims:
         return sparse_values.reshape(-1)[-1].clone() if count else out
     flat = flat_keys(indices, dims)

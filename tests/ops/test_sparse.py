@@ -265,3 +265,14 @@ def test_crosses_as_they_were_first_hashed():
 
     assert cross(np.array([5])) == [2178321846385415419] and cross(["a"], ["b"]) == [1612230766947939355]
     assert cross(["a"], np.array([7])) == [8479621863018342117]
+
+
+def test_a_dense_row_of_one_element_is_its_own():
+    """It mustn't take the default value's memory: elements of a dataset that wait to be shuffled would all become the last."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+
+        def row(i):
+            return tf.sparse_tensor_to_dense(tf.SparseTensor([[0]], tf.reshape(i, [1]), [1]))
+
+        rows = tf.data.Dataset.range(6).map(row).shuffle(6, seed=1).batch(6).make_one_shot_iterator().get_next()
+        assert sorted(sess.run(rows).ravel().tolist()) == [0, 1, 2, 3, 4, 5]
