@@ -81,7 +81,7 @@ def _pad_with(input, paddings, value):
         return F.pad(input, [n for pair in reversed(pairs) for n in pair], value=value)
     dims = [d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)]
     out = (
-        value.reshape(()).expand(dims).contiguous()
+        value.reshape(()).expand(dims).clone(memory_format=torch.contiguous_format)
         if isinstance(value, torch.Tensor)
         else torch.zeros(dims, dtype=input.dtype, device=input.device)
     )

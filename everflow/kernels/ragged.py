@@ -139,7 +139,7 @@ def ragged_tensor_to_tensor(shape, values, default_value, row_partition_tensors,
         out[...] = default_value
         out.reshape(-1, *inner)[places[keep].numpy()] = values[keep.numpy()]
         return out
-    out = default_value.expand(full).contiguous()
+    out = default_value.expand(full).clone(memory_format=torch.contiguous_format)
     out.view(-1, *inner)[places[keep]] = values[keep]
     return out
 
