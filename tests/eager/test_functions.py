@@ -168,3 +168,16 @@ def test_functions_can_be_run_as_python():
     for _ in range(2):
         assert int(doubled(tf.constant(5))) == 10
     assert len(seen) == 3
+
+
+def test_a_loop_inside_a_with_statement_needs_no_value_of_its_counter():
+    @tf.function
+    def total(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            found = tf.zeros([])
+            for i in tf.range(3):
+                found = found + x[i] * x[i]
+        return tape.gradient(found, x)
+
+    np.testing.assert_array_equal(total(tf.constant([1.0, 2.0, 3.0])), [2.0, 4.0, 6.0])

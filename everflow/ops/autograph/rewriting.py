@@ -85,7 +85,13 @@ class _Rewriter:
             return self.while_loop(node, live)
         if isinstance(node, ast.For):
             return self.for_loop(node, live)
-        if isinstance(node, (ast.With, ast.Try)):
+        if isinstance(node, ast.With):
+            node.body, live = self.block(node.body, live)
+            for item in node.items:
+                live |= _reads(item.context_expr)
+                item.context_expr = _Expressions().visit(item.context_expr)
+            return [node], live
+        if isinstance(node, ast.Try):
             # Somewhere inside an exception may lead out, so all that is read counts.
             needed = live | _reads(node)
             for field in ("body", "orelse", "finalbody"):
@@ -93,8 +99,6 @@ class _Rewriter:
                     setattr(node, field, self.block(getattr(node, field), needed)[0])
             for handler in getattr(node, "handlers", []):
                 handler.body = self.block(handler.body, needed)[0]
-            for item in getattr(node, "items", []):
-                item.context_expr = _Expressions().visit(item.context_expr)
             return [node], needed
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             return [node], (live - {node.name}) | _reads(node)
