@@ -218,13 +218,17 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
     net = Net(inputs=list(reading.inputs), outputs=list(reading.outputs))
     for name, value in reading.constants.items():
         net.constant(name, value)
-    all_known = all(op.type in RULES for op in reading.operations)
+    all_known = all(op.type in RULES or op in reading.passing for op in reading.operations)
     for op in reading.operations:
         if op.type == "Placeholder" and op.name not in reading.inputs:
             raise ConverterError(f"Placeholder {op.name} should be specified by input_arrays: the outputs need its value.")
         for tensor in op.outputs:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
             net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
+        if op in reading.passing:
+            tensor, output = reading.passing[op]
+            net.add("IDENTITY", [reading.name_of_input(tensor)], [name_of(output)])
+            continue
         source = Source(op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs)
         if not ((builtins or op.type in (*PASSING, "Placeholder")) and _lowered(net, source, all_known)):
             node = net.add(select_ops.PREFIX + op.type if select else op.type, source.inputs, source.outputs)

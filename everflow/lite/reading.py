@@ -40,35 +40,60 @@ class Reading:
         with self.graph.as_default():
             import_graph_def(_with_inputs(graph_def, inputs, outputs), name="")
         self.constants: dict[str, np.ndarray] = {}
+        self.passing: dict = {}  # a Switch or Merge whose way is known: (the tensor that goes in, the output it comes from)
+        self._known: dict[str, np.ndarray | None] = {}
         self.operations = self._fold()
 
     def _fold(self):
-        known, computed, operations = {}, [], []  # known: tensor name to value, None where it will be computed
+        """Find what is known: tensors by name, with their value or None where it is still to be computed. Returns the other operations."""
+        known, dead, operations = self._known, set(), []
         for op in self.graph.get_operations():
             shape = op.inputs[0].shape if op.inputs else None
-            if op.type in _OF_SHAPES and shape.is_fully_defined():
+            if op.type in ("Switch", "Merge") and self._follow(op, dead):
+                source, output = self.passing[op]
+                if source.name in known:
+                    known[output.name] = None
+                else:
+                    operations.append(op)
+            elif any(t.name in dead for t in op.inputs):
+                dead.update(t.name for t in op.outputs)
+            elif op.type in _OF_SHAPES and shape.is_fully_defined():
                 known[op.outputs[0].name] = _OF_SHAPES[op.type](op, shape.as_list())
             elif _foldable(op) and all(t.name in known for t in op.inputs):
                 known.update((t.name, None) for t in op.outputs)
             else:
                 operations.append(op)
-        wanted = {t for op in operations for t in op.inputs if t.name in known}
-        wanted.update(self.tensor(name) for name in self.outputs if self.tensor(name).name in known)
-        self._known = known
-        for tensor in {self._root(t) for t in wanted}:
-            if known[tensor.name] is not None:
-                self.constants[name_of(tensor)] = known[tensor.name]
-            elif tensor.op.type == "Const":
-                self.constants[name_of(tensor)] = tensor.op.attrs["value"].array
-            else:
-                computed.append(tensor)
-        if computed:
-            from everflow.runtime.session import Session
-
-            with Session(graph=self.graph) as sess:
-                values = sess.run(computed, {self.graph.get_tensor_by_name(n): v for n, v in known.items() if v is not None})
-            self.constants.update((name_of(t), np.asarray(v)) for t, v in zip(computed, values, strict=True))
+        wanted = {t: None for op in operations for t in op.inputs if t.name in known}
+        wanted.update((self.tensor(name), None) for name in self.outputs if self.tensor(name).name in known)
+        tensors = list(dict.fromkeys(self._root(t) for t in wanted))
+        self.constants.update((name_of(t), value) for t, value in zip(tensors, self._values(tensors), strict=True))
         return operations
+
+    def _follow(self, op, dead) -> bool:
+        """Whether it is known which way a value goes at a Switch or Merge; the other way is dead."""
+        if op.type == "Switch" and op.inputs[1].name in self._known and op.inputs[0].name not in dead:
+            taken = int(self._values([op.inputs[1]])[0])
+            self.passing[op] = op.inputs[0], op.outputs[taken]
+            dead.add(op.outputs[1 - taken].name)
+            return True
+        alive = [t for t in op.inputs if t.name not in dead]
+        if op.type == "Merge" and len(alive) == 1:
+            self.passing[op] = alive[0], op.outputs[0]
+            return True
+        return False
+
+    def _values(self, tensors) -> list:
+        """The values of known tensors."""
+        from everflow.runtime.session import Session
+
+        found = {t: self._known[t.name] for t in tensors}
+        found.update((t, t.op.attrs["value"].array) for t in tensors if t.op.type == "Const")
+        computed = [t for t, value in found.items() if value is None]
+        if computed:
+            with Session(graph=self.graph) as sess:
+                values = sess.run(computed, {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None})
+            found.update((t, np.asarray(value)) for t, value in zip(computed, values, strict=True))
+        return [found[t] for t in tensors]
 
     def _root(self, tensor):
         """The constant that a constant is, by another name: variables are read through identities."""

@@ -169,6 +169,22 @@ def test_a_placeholder_that_is_no_input():
         ]
 
 
+def test_branches_whose_way_is_known():
+    """A graph that trains and infers by a switch which is off unless fed: the training side is not converted."""
+    x = tf.placeholder(tf.float32, [1, 6, 6, 3], name="x")
+    training = tf.placeholder_with_default(False, [])
+    h = tf.nn.relu(tf.layers.batch_normalization(tf.layers.conv2d(x, 4, 3), training=training))
+    y = tf.cond(
+        training, lambda: h + 1.0, lambda: tf.cond(tf.constant(True), lambda: tf.layers.dropout(h, training=training) * 2.0, lambda: h)
+    )
+    data = np.random.RandomState(0).randn(1, 6, 6, 3).astype(np.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        model = tf.lite.TFLiteConverter.from_session(sess, [x], [y]).convert()
+        np.testing.assert_allclose(run(model, [data])[0], sess.run(y, {x: data}), rtol=1e-4, atol=1e-5)
+    assert ops_of(model) == ["CONV_2D", "MUL"]
+
+
 def test_loops_are_named():
     x = tf.placeholder(tf.float32, [1, 3, 4], name="x")
     y, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicRNNCell(2), x, dtype=tf.float32)
