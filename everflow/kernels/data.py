@@ -338,6 +338,8 @@ def repeat_dataset(input_dataset, count):
     count = int(count)
 
     def start(iteration):
+        if count == 1:  # nothing to fuse: it is taken away first
+            return input_dataset.start(iteration)
         if iteration.fuse and input_dataset.fused_repeat is not None:
             return input_dataset.fused_repeat(count).start(iteration)
         following, done, empty = None, 0, False

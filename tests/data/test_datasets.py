@@ -172,3 +172,14 @@ def test_caches(tmp_path):
     name = str(tmp_path / "kept")
     assert numbers(D.range(3).cache(name)) == [0, 1, 2]
     assert numbers(D.range(50, 52).cache(name)) == [0, 1, 2]
+
+
+def test_repeating_once_leaves_a_shuffle_alone():
+    """Shuffling and repeating are fused, which draws other numbers; a repeat of one is taken away before."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.set_random_seed(3)
+        source = tf.data.Dataset.range(12).shuffle(12, seed=5)
+        orders = [d.batch(12).make_one_shot_iterator().get_next() for d in (source, source.repeat(1), source.repeat(2))]
+        plain, once, twice = (value.tolist() for value in sess.run(orders))
+    assert plain == once == [0, 10, 5, 9, 3, 11, 4, 1, 7, 2, 6, 8]
+    assert twice == [3, 4, 8, 1, 2, 0, 9, 10, 7, 5, 11, 6]
