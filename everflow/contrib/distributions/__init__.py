@@ -7,6 +7,7 @@ from everflow.contrib.distributions.bijectors.elementwise import softplus_invers
 from everflow.contrib.distributions.conditional import ConditionalDistribution, ConditionalTransformedDistribution
 from everflow.contrib.distributions.conjugates import normal_conjugates_known_scale_posterior, normal_conjugates_known_scale_predictive
 from everflow.contrib.distributions.counts import Binomial, Deterministic, Geometric, NegativeBinomial, Poisson, VectorDeterministic
+from everflow.contrib.distributions.estimator_head import estimator_head_distribution_regression
 from everflow.contrib.distributions.matrices import (
     SeedStream,
     fill_triangular,

@@ -166,3 +166,19 @@ def test_moving_statistics():
         np.testing.assert_allclose(sess.run(followed[0]), [0.05, 0.03], rtol=1e-5)
     np.testing.assert_allclose(found[0], [0.95, 1.83], rtol=1e-5)
     np.testing.assert_allclose(found[1], [0.9225, 1.1601], rtol=1e-4)
+
+
+def test_head_for_distributions():
+    def normal(logits):
+        return ds.Normal(logits[:, 0], tf.nn.softplus(logits[:, 1]))
+
+    head = ds.estimator_head_distribution_regression(normal, logits_dimension=2)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        logits = tf.constant([[1.0, 2.0], [2.0, 3.0]])
+        made = head.create_model_fn_ops(
+            {}, labels=tf.constant([[1.0], [3.0]]), mode="train", train_op_fn=lambda loss: tf.no_op(), logits=logits
+        )
+        loss, predictions = sess.run([made.loss, made.predictions])
+    assert head.logits_dimension == 2 and list(head.distributions) == [logits]
+    np.testing.assert_allclose(loss, 1.880517, rtol=1e-5)
+    np.testing.assert_allclose(predictions["scores"], [1.0, 2.0])
