@@ -137,9 +137,10 @@ class _Step:
         return branch(self._boundaries_ready, lambda: self._grow(loss), self._update_quantiles)
 
     def _grow(self, loss):
-        done = [] if self._cache is None else [self._cached, self._update_cache()]
-        if self._quantiles is not None:
-            done = done[1:]
+        done = []
+        if self._cache is not None:
+            # In a function the op that remembers buckets is out of reach: where boundaries are found, it has run before.
+            done = [self._update_cache()] if self._quantiles is not None else [self._cached, self._update_cache()]
         if self._closed_form is None:
             first = gradients(loss, self._logits, name="Gradients")[0]
             second = gradients(first, self._logits, name="Hessians")[0]
@@ -213,12 +214,12 @@ class _Cache:
     """Where each example was left, and its logits there, when all examples are in one batch."""
 
     def __init__(self, batch_size, logits_dimension):
-        make = lambda value, name: ResourceVariable(value, name=name, trainable=False)  # noqa: E731  it is one line, three times
-        self.variables = (
-            make(array.zeros([batch_size], dtype=dtypes.int32), "tree_ids_cache"),
-            make(-1 * array.ones([batch_size], dtype=dtypes.int32), "node_ids_cache"),
-            make(array.zeros([batch_size, logits_dimension]), "logits_cache"),
-        )
+        values = {
+            "tree_ids_cache": lambda: array.zeros([batch_size], dtype=dtypes.int32),
+            "node_ids_cache": lambda: -1 * array.ones([batch_size], dtype=dtypes.int32),
+            "logits_cache": lambda: array.zeros([batch_size, logits_dimension]),
+        }
+        self.variables = [ResourceVariable(value(), name=name, trainable=False) for name, value in values.items()]
 
     def insert(self, *values):
         return group([variable.assign(value).op for variable, value in zip(self.variables, values)], name="cache_insert")
