@@ -126,3 +126,16 @@ def test_known_shapes_reach_into_loops():
         (special,) = sess._executor.prepare([gradient], [x]).plan._plans.values()
     types = {n.type for n in special.program.nodes}
     assert not types & {"Shape", "BroadcastGradientArgs"}
+
+
+def test_shapes_of_what_is_gathered_from_a_resource_variable_are_known():
+    ids = tf.placeholder(tf.int32, [None, 4])
+    table = tf.get_variable("table", [5, 3], use_resource=True)
+    rows = tf.nn.embedding_lookup(table, ids)
+    size = tf.cast(tf.shape(rows)[0], tf.float32) * rows
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            assert sess.run(size, {ids: np.zeros((2, 4), np.int32)}).shape == (2, 4, 3)
+        (special,) = sess._executor.prepare([size], [ids]).plan._plans.values()
+        assert "Shape" not in {n.type for n in special.program.nodes}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.framework import registry
+from everflow.framework import dtypes, registry
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor, infer_shapes
 from everflow.framework.shapes import TensorShape, unknown_shape
@@ -140,6 +140,9 @@ class Knowledge:
             definition = self._graph.definition_of(op_type)
             found = Operation(self._graph, op_type, node.name, [], [], [dtype], attrs, definition, []).outputs[0]
             found._shape = self.shapes.get(edge) or unknown_shape()
+            if dtype is dtypes.resource and node.op is not None:
+                # Of a variable's handle rules ask what it holds.
+                found._handle_data = node.op.outputs[output]._handle_data
             self._tensors[edge] = found
         return found
 
