@@ -134,12 +134,15 @@ class _Step:
         """The op of the step: grows trees, or counts for the boundaries of buckets while there are none."""
         if self._quantiles is None:
             return self._grow(loss)
-        return branch(self._boundaries_ready, lambda: self._grow(loss), self._update_quantiles)
+        grown = branch(self._boundaries_ready, lambda: self._grow(loss), self._update_quantiles)
+        if self._cached is not None:
+            # Within the function the op that remembers buckets is out of reach: the call waits for it.
+            grown.op.inputs[0].op._add_control_input(self._cached.op)
+        return grown
 
     def _grow(self, loss):
         done = []
         if self._cache is not None:
-            # In a function the op that remembers buckets is out of reach: where boundaries are found, it has run before.
             done = [self._update_cache()] if self._quantiles is not None else [self._cached, self._update_cache()]
         if self._closed_form is None:
             first = gradients(loss, self._logits, name="Gradients")[0]
