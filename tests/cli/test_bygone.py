@@ -37,6 +37,21 @@ def test_python_and_numpy(tmp_path):
     ]
 
 
+def test_what_functions_took(tmp_path):
+    out = run(
+        """
+        import json, random
+        import PIL.Image
+        x = [1, 2, 3]
+        random.shuffle(x, lambda: 0.0)
+        print(x, sorted(random.sample({4, 5}, 2)), random.Random(1).sample(frozenset([6]), 1), json.loads("[7]", encoding="utf-8"))
+        print(PIL.Image.new("L", (4, 4)).resize((2, 2), PIL.Image.ANTIALIAS).size)
+        """,
+        tmp_path,
+    )
+    assert out == ["[2, 3, 1] [4, 5] [6] [7]", "(2, 2)"]
+
+
 def test_numbers_of_arrays_with_one_element(tmp_path):
     out = run(
         """

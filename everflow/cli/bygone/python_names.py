@@ -1,4 +1,4 @@
-"""Names of the standard library that were there in Python 3.7 and have been removed since."""
+"""What the standard library, and Pillow, had or took in the days of Python 3.7 and no longer do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import base64
 import collections
 import collections.abc
 import fractions
+import functools
+import importlib.util
 import inspect
+import json
 import math
+import random
 import sys
 import threading
 import time
@@ -30,6 +34,40 @@ def getargspec(func):
     return ArgSpec(args, varargs, keywords, defaults)
 
 
+def _sample_of_sets(sample):
+    """`random.sample` that takes sets too."""
+
+    @functools.wraps(sample)
+    def from_any(self, population, k, **kwargs):
+        return sample(self, tuple(population) if isinstance(population, collections.abc.Set) else population, k, **kwargs)
+
+    return from_any
+
+
+def _shuffle_with(shuffle):
+    """`random.shuffle` that takes a function to draw with."""
+
+    @functools.wraps(shuffle)
+    def with_function(self, x, random=None):
+        if random is None:
+            return shuffle(self, x)
+        for i in reversed(range(1, len(x))):
+            j = int(random() * (i + 1))
+            x[i], x[j] = x[j], x[i]
+
+    return with_function
+
+
+def _without_encoding(read):
+    """`json.load` and `loads` that leave an `encoding` aside, as Python 3 always did."""
+
+    @functools.wraps(read)
+    def reading(*args, encoding=None, **kwargs):
+        return read(*args, **kwargs)
+
+    return reading
+
+
 def bring_back() -> None:
     for name in _ABSTRACT.split():
         if hasattr(collections.abc, name):
@@ -42,6 +80,17 @@ def bring_back() -> None:
     _add(base64, "decodestring", base64.decodebytes)
     _add(threading.Thread, "isAlive", threading.Thread.is_alive)
     sys.modules.setdefault("xml.etree.cElementTree", xml.etree.ElementTree)
+    json.load, json.loads = _without_encoding(json.load), _without_encoding(json.loads)
+    for name, wrapped in (("sample", _sample_of_sets), ("shuffle", _shuffle_with)):
+        setattr(random.Random, name, wrapped(getattr(random.Random, name)))
+        # The module's functions are methods of one generator.
+        setattr(random, name, getattr(getattr(random.seed, "__self__"), name))  # noqa: B009
+    if importlib.util.find_spec("PIL"):
+        import PIL.Image
+
+        _add(PIL.Image, "ANTIALIAS", PIL.Image.Resampling.LANCZOS)
+        _add(PIL.Image, "LINEAR", PIL.Image.Resampling.BILINEAR)
+        _add(PIL.Image, "CUBIC", PIL.Image.Resampling.BICUBIC)
 
 
 def _add(owner, name: str, value) -> None:
