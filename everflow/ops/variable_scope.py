@@ -133,7 +133,11 @@ class VariableScope:
         """The variable of a name in this scope, from a store."""
         if custom_getter is not None and self._custom_getter is not None:
             custom_getter = _nested_getters(custom_getter, self._custom_getter)
-        full_name = "/".join(part for part in (self._name, name) if part)
+        if name or partitioner is None:
+            # An optimizer's slot has an empty name: with the slash after it, the scope's own name is taken as it is.
+            full_name = f"{self._name}/{name}" if self._name else name
+        else:
+            full_name = self._name
         # A variable's name comes from variable scopes alone.
         with name_scope(None):
             if dtype is not None and initializer is not None and not callable(initializer):
