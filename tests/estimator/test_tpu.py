@@ -42,10 +42,11 @@ def test_the_address_of_a_tpu():
 
 
 def test_cross_shard_optimizer_draws_sums():
-    v = tf.get_variable("v", [2])
-    optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1))
-    optimizer.minimize(tf.reduce_sum(v * v))
-    (update,) = [op for op in tf.get_default_graph().get_operations() if op.type == "ApplyGradientDescent"]
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", [2])
+        optimizer = tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1))
+        optimizer.minimize(tf.reduce_sum(v * v))
+    (update,) = [op for op in graph.get_operations() if op.type == "ApplyGradientDescent"]
     assert update.inputs[2].op.type == "CrossReplicaSum"
     with pytest.raises(ValueError, match="Unsupported reduction"):
         tf.contrib.tpu.CrossShardOptimizer(tf.train.GradientDescentOptimizer(0.1), reduction="none")

@@ -1,9 +1,16 @@
 """tf.contrib's Defun: graph functions with types declared by the program."""
 
 import numpy as np
+import pytest
 
 import everflow as tf
 from everflow.ops.functions import Defun
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default():
+        yield
 
 
 def test_a_variable_s_type_may_declare_an_argument():
