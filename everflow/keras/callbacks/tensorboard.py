@@ -166,6 +166,7 @@ class TensorBoard(Callback):
 
     def _write_profile(self, start):
         """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
+        from everflow.protos.event_pb2 import Event
         from everflow.summary import FileWriter
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
@@ -173,8 +174,10 @@ class TensorBoard(Callback):
         event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0, "ts": start * 1e6, "dur": (time.time() - start) * 1e6}
         with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
             f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
-        # An event file without events makes TensorBoard look for profiles here.
-        FileWriter(self.log_dir, filename_suffix=".profile-empty").close()
+        # An event file that says nothing makes TensorBoard look for profiles here.
+        writer = FileWriter(self.log_dir, filename_suffix=".profile-empty")
+        writer.add_event(Event(wall_time=time.time()))
+        writer.close()
 
     def on_epoch_end(self, epoch, logs=None):
         step = epoch if self.update_freq == "epoch" else self._samples_seen
