@@ -54,8 +54,8 @@ def keyword_args_only(func):
 def fn_args(fn) -> tuple[str, ...]:
     """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has bound."""
     if isinstance(fn, functools.partial):
-        names = fn_args(fn.func)[len(fn.args) :]
-        return tuple(name for name in names if name not in (fn.keywords or {}))
+        unbound = fn_args(fn.func)[len(fn.args) :]
+        return tuple(name for name in unbound if name not in (fn.keywords or {}))
     if not inspect.isroutine(fn) and not inspect.isclass(fn) and callable(fn):
         fn = fn.__call__
     spec = inspect.getfullargspec(inspect.unwrap(fn))

@@ -2,7 +2,17 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.saved_model import builder, constants, experimental, loader, main_op, signature_constants, signature_def_utils, tag_constants, utils
+from everflow.saved_model import (
+    builder,
+    constants,
+    experimental,
+    loader,
+    main_op,
+    signature_constants,
+    signature_def_utils,
+    tag_constants,
+    utils,
+)
 from everflow.saved_model.builder import SavedModelBuilder as Builder
 from everflow.saved_model.builder import simple_save
 from everflow.saved_model.constants import (

@@ -90,7 +90,7 @@ def bring_back() -> None:
 def _add_module(name: str) -> None:
     """An inner module whose public names are all on numpy itself."""
     module = types.ModuleType(name, "The names that programs took from here are on numpy.")
-    module.__getattr__ = lambda attribute: getattr(np, attribute)
+    vars(module)["__getattr__"] = lambda attribute: getattr(np, attribute)
     sys.modules.setdefault(name, module)
     _add(np.lib, **{name.rpartition(".")[2]: module})
 

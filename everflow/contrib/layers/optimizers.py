@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from everflow.framework import dtypes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
