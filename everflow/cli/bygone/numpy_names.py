@@ -77,9 +77,10 @@ _FUNCTIONS = (asscalar, in1d, asfarray, msort, rank, find_common_type)
 
 def bring_back() -> None:
     _add(np, **{old: getattr(builtins, name) for old, name in _BUILTINS.items()})
-    _add(np, **{old: getattr(np, name) for old, name in _RENAMED.items() if hasattr(np, name)})
+    # Some of these are still there in numpy 2.2, and warn.
+    vars(np).update({old: getattr(np, name) for old, name in _RENAMED.items() if hasattr(np, name)})
+    vars(np).update({function.__name__: function for function in _FUNCTIONS})
     _add(np, **{name: getattr(np.exceptions, name) for name in _EXCEPTIONS if hasattr(np.exceptions, name)})
-    _add(np, **{function.__name__: function for function in _FUNCTIONS})
     _add(np, NINF=-np.inf, PZERO=0.0, NZERO=-0.0, loads=pickle.loads)
     _add(np.lib, **{name: getattr(np, name) for name in _PUBLIC_IN_LIB if hasattr(np, name)})
     for name in ("arraysetops", "index_tricks", "function_base", "twodim_base", "shape_base"):

@@ -73,7 +73,7 @@ def bring_back() -> None:
         if hasattr(collections.abc, name):
             _add(collections, name, getattr(collections.abc, name))
     _add(inspect, "ArgSpec", ArgSpec)
-    _add(inspect, "getargspec", getargspec)
+    inspect.getargspec = getargspec  # where it is still there, it warns
     _add(time, "clock", time.process_time)
     _add(fractions, "gcd", math.gcd)
     _add(base64, "encodestring", base64.encodebytes)
