@@ -91,7 +91,9 @@ def _lambda(code) -> ast.FunctionDef:
         for node in ast.walk(_module("".join(lines)))
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and all(_holds(node.body, place) for place in places)
     ]
-    if len(found) > 1:  # one inside another: the innermost that holds the code
+    if len(found) > 1 and not places:
+        found = [node for node in found if _traits(_compiled(node)) == _traits(code)]
+    elif len(found) > 1:  # one inside another: the innermost that holds the code
         found = [node for node in found if not any(other is not node and _holds(node, _span(other)) for other in found)]
     if len(found) != 1:
         raise Unsupported("it isn't known which lambda of this line it is")
@@ -101,6 +103,18 @@ def _lambda(code) -> ast.FunctionDef:
     if sys.version_info >= (3, 12):
         made.type_params = []
     return ast.fix_missing_locations(made)
+
+
+def _compiled(node: ast.Lambda):
+    """The code of a lambda by itself."""
+    made = compile(ast.Expression(node), "<lambda>", "eval")
+    return next(value for value in made.co_consts if inspect.iscode(value))
+
+
+def _traits(code) -> tuple:
+    """What tells the codes of two lambdas apart, whatever is around them: their arguments, the names and the values they use."""
+    names = frozenset(code.co_names) | frozenset(code.co_freevars)
+    return code.co_varnames, code.co_cellvars, names, [value for value in code.co_consts if not inspect.iscode(value)]
 
 
 @functools.lru_cache(maxsize=32)
