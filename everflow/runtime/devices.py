@@ -54,10 +54,12 @@ def gpu_count() -> int:
 
 
 def built_with() -> str:
-    """What the installed torch was built for: "cuda", "rocm" or "cpu"."""
+    """What torch was built for and finds here: "cuda", "rocm" or "cpu". Its usual package is built for CUDA also where there is none."""
     import torch
 
-    return "rocm" if torch.version.hip else "cuda" if torch.version.cuda else "cpu"
+    if not torch.cuda.is_available():
+        return "cpu"
+    return "rocm" if torch.version.hip else "cuda"
 
 
 def cuda_capability() -> tuple[int, int] | None:
