@@ -185,8 +185,8 @@ class _Importer:
         consumers: list[list[int]] = [[] for _ in self.nodes]
         for position, node in enumerate(self.nodes):
             for text in node.input:
-                source, _ = split_input(text)
-                if not self._is_back_edge(node, source):
+                source, output = split_input(text)
+                if output < 0 or not self._is_back_edge(node, source):
                     waiting[position] += 1
                     consumers[self.index[source]].append(position)
         ready = [p for p, count in enumerate(waiting) if count == 0]
@@ -217,11 +217,16 @@ class _Importer:
             if output < 0:
                 control.append(self._mapped_control(source))
             elif self._is_back_edge(node, source) and source not in self.made:
-                # A stand-in until the loop's end exists: the value the loop starts with.
                 back_edges.append((slot, source, output))
-                inputs.append(inputs[0])
+                inputs.append(None)
             else:
                 inputs.append(self._output(node.name, source, output))
+        if back_edges:
+            # A stand-in until the loop's end exists: the value the loop starts with.
+            first = next((tensor for tensor in inputs if tensor is not None), None)
+            if first is None:
+                raise ValueError(f"Node '{node.name}': a loop has no value to start with")
+            inputs = [first if tensor is None else tensor for tensor in inputs]
         self._check_inputs(definition, node, name, attrs, inputs)
         control = list(dict.fromkeys(control + self.control))
         op = Operation(self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames)
