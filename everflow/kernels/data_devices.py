@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import deque
 
-import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
@@ -15,7 +14,6 @@ from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import kernel
 
 KIND = "multi-device iterator"
-HANDLES = "multi-device iterator handle"
 
 
 @kernel("RebatchDataset", "ExperimentalRebatchDataset")
@@ -95,19 +93,3 @@ def multi_device_iterator_get_next_from_shard(multi_device_iterator, shard_num, 
         return multi_device_iterator.get_next_of(int(shard_num), int(incarnation_id), step)
     except End:
         raise OutOfRangeError(None, None, "End of sequence") from None
-
-
-@kernel("MultiDeviceIteratorToStringHandle")
-def multi_device_iterator_to_string_handle(multi_device_iterator, *, session):
-    name = f"{multi_device_iterator.name}/{id(multi_device_iterator)}"
-    session.resources.lookup_or_create("", HANDLES, name, lambda: multi_device_iterator)
-    return np.array(name.encode(), object)
-
-
-@kernel("MultiDeviceIteratorFromStringHandle")
-def multi_device_iterator_from_string_handle(string_handle, *, session):
-    name = string_handle.item().decode(errors="replace")
-    found = session.resources.lookup("", HANDLES, name)
-    if found is None:
-        raise InvalidArgumentError(None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session")
-    return found

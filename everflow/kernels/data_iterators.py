@@ -135,14 +135,14 @@ def iterator_get_next(iterator, *, step):
         raise OutOfRangeError(None, None, "End of sequence") from None
 
 
-@kernel("IteratorToStringHandle")
+@kernel("IteratorToStringHandle", "MultiDeviceIteratorToStringHandle")
 def iterator_to_string_handle(resource_handle, *, session):
     name = f"{resource_handle.name}/{id(resource_handle)}"
     session.resources.lookup_or_create("", HANDLES, name, lambda: resource_handle)
     return np.array(name.encode(), object)
 
 
-@kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2")
+@kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2", "MultiDeviceIteratorFromStringHandle")
 def iterator_from_string_handle(string_handle, *, session):
     name = string_handle.item().decode(errors="replace")
     found = session.resources.lookup("", HANDLES, name)

@@ -7,7 +7,7 @@ import numpy as np
 from everflow.formats.tflite import ACTIVATIONS
 from everflow.lite.custom_options import encode_attributes
 from everflow.lite.lowering import ConverterError
-from everflow.lite.net import Net, Node
+from everflow.lite.net import Net
 from everflow.lite.op_hints import OpHint, counted, hinted_parts, settings
 from everflow.lite.reading import name_of
 

@@ -300,6 +300,20 @@ class BasicLSTMCell(LayerRNNCell):
         }
 
 
+_LSTM_SETTINGS = (
+    "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
+)
+
+
+def lstm_settings(cell) -> dict:
+    """What an LSTM cell was made with, as its configuration holds it."""
+    return {
+        **{key: getattr(cell, "_" + key) for key in _LSTM_SETTINGS},
+        "initializer": serialize_keras_object(cell._initializer),
+        "activation": activations.serialize(cell._activation),
+    }
+
+
 class LSTMCell(LayerRNNCell):
     """Long short-term memory with optional peepholes, clipping of the memory, and projection of the output.
 
@@ -381,24 +395,7 @@ class LSTMCell(LayerRNNCell):
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else array.concat([c, h], 1)
 
     def get_config(self):
-        keys = (
-            "num_units",
-            "use_peepholes",
-            "cell_clip",
-            "num_proj",
-            "proj_clip",
-            "num_unit_shards",
-            "num_proj_shards",
-            "forget_bias",
-            "state_is_tuple",
-        )
-        return {
-            **{key: getattr(self, "_" + key) for key in keys},
-            "initializer": serialize_keras_object(self._initializer),
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
+        return {**lstm_settings(self), **super().get_config()}
 
 
 class MultiRNNCell(RNNCell):

@@ -84,7 +84,7 @@ def bring_back() -> None:
     for name, wrapped in (("sample", _sample_of_sets), ("shuffle", _shuffle_with)):
         setattr(random.Random, name, wrapped(getattr(random.Random, name)))
         # The module's functions are methods of one generator.
-        setattr(random, name, getattr(getattr(random.seed, "__self__"), name))  # noqa: B009
+        setattr(random, name, getattr(random._inst, name))
     if importlib.util.find_spec("PIL"):
         import PIL.Image
 

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from everflow.data.dataset import Dataset, DatasetV1Adapter, made
+from everflow.data.dataset import Dataset, made
 from everflow.data.experimental.sources import AUTOTUNE
 from everflow.data.experimental.transformations import ignore_errors as ignoring
 from everflow.data.experimental.transformations import parallel_interleave
@@ -19,7 +19,6 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import constants, parsing_examples
 

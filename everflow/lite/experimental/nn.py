@@ -5,11 +5,10 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.generic import serialize_keras_object
 from everflow.layers import activations
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, clip, initializers, math, nn
-from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
+from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
 
 
 class TfLiteRNNCell(LayerRNNCell):
@@ -155,21 +154,4 @@ class TFLiteLSTMCell(LayerRNNCell):
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else array.concat([c, h], 1)
 
     def get_config(self):
-        keys = (
-            "num_units",
-            "use_peepholes",
-            "cell_clip",
-            "num_proj",
-            "proj_clip",
-            "num_unit_shards",
-            "num_proj_shards",
-            "forget_bias",
-            "state_is_tuple",
-        )
-        mine = {key: getattr(self, "_" + key) for key in keys}
-        mine |= {
-            "initializer": serialize_keras_object(self._initializer),
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
-        return {**super().get_config(), **mine}
+        return {**super().get_config(), **lstm_settings(self)}

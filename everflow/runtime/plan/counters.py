@@ -7,7 +7,6 @@ the ops of the table below. Whoever else reads a counter gets it as a tensor.
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.runtime.plan.binding import RENAMES
 from everflow.runtime.plan.program import VALUE, Node, Program, is_ref
 from everflow.runtime.plan.structure import MERGE, NEXT
 
