@@ -1,6 +1,6 @@
 """tf.math: element-wise functions, reductions, segments and special functions."""
 
-# ruff: noqa: F401, A004
+# ruff: noqa: F401
 
 from everflow.ops.array import invert_permutation
 from everflow.ops.check import is_non_decreasing, is_strictly_increasing

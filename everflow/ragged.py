@@ -1,6 +1,6 @@
 """tf.ragged: tensors whose rows have different lengths."""
 
-# ruff: noqa: F401, A004  The re-exports are the purpose of this file; names are TensorFlow's own.
+# ruff: noqa: F401  The re-exports are the purpose of this file; names are TensorFlow's own.
 
 from __future__ import annotations
 

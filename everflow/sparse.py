@@ -30,7 +30,7 @@ from everflow.ops.sparse import sparse_reorder as reorder
 from everflow.ops.sparse import sparse_reset_shape as reset_shape
 from everflow.ops.sparse import sparse_reshape as reshape
 from everflow.ops.sparse import sparse_retain as retain
-from everflow.ops.sparse import sparse_slice as slice  # noqa: A004  TensorFlow's own name
+from everflow.ops.sparse import sparse_slice as slice
 from everflow.ops.sparse import sparse_softmax as softmax
 from everflow.ops.sparse import sparse_split as split
 from everflow.ops.sparse import sparse_tensor_dense_matmul as matmul

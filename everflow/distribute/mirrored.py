@@ -262,7 +262,7 @@ class _Replica:
                     enter(name_scope(f"replica_{self.index}"))
                     enter(variable_scope(self._variable_scope, reuse=True, auxiliary_name_scope=False))
                 self.result = fn(*args, **kwargs)
-        except BaseException as e:  # noqa: BLE001  raised again by whoever waits
+        except BaseException as e:  # raised again by whoever waits
             self.error = None if self._unwanted else e
         finally:
             self.ended = True

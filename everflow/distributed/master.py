@@ -29,7 +29,7 @@ class Master:
         self._sessions: dict[str, MasterSession] = {}
         self._serial = itertools.count(int.from_bytes(os.urandom(6), "big"))
 
-    def CreateSession(self, request, call):  # noqa: N802  the names of the protocol
+    def CreateSession(self, request, call):
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
@@ -41,11 +41,11 @@ class Master:
             self._sessions[handle] = session
         return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=session.version)
 
-    def ExtendSession(self, request, call):  # noqa: N802
+    def ExtendSession(self, request, call):
         version = self._session(request.session_handle).extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
-    def RunStep(self, request, call):  # noqa: N802
+    def RunStep(self, request, call):
         response = master_pb2.RunStepResponse()
         try:
             session = self._session(request.session_handle)
@@ -64,32 +64,32 @@ class Master:
             response.tensor.add(name=name, tensor=value)
         return response
 
-    def PartialRunSetup(self, request, call):  # noqa: N802
+    def PartialRunSetup(self, request, call):
         session = self._session(request.session_handle)
         handle = session.partial_run_setup(list(request.feed), list(request.fetch), list(request.target))
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
-    def MakeCallable(self, request, call):  # noqa: N802
+    def MakeCallable(self, request, call):
         return master_pb2.MakeCallableResponse(handle=self._session(request.session_handle).make_callable(request.options))
 
-    def RunCallable(self, request, call):  # noqa: N802
+    def RunCallable(self, request, call):
         response = master_pb2.RunCallableResponse()
         values = self._session(request.session_handle).run_callable(request.handle, list(request.feed), response.metadata, call)
         response.fetch.extend(values)
         return response
 
-    def ReleaseCallable(self, request, call):  # noqa: N802
+    def ReleaseCallable(self, request, call):
         self._session(request.session_handle).release_callable(request.handle)
         return master_pb2.ReleaseCallableResponse()
 
-    def CloseSession(self, request, call):  # noqa: N802
+    def CloseSession(self, request, call):
         session = self._session(request.session_handle)
         with self._lock:
             self._sessions.pop(request.session_handle, None)
         session.close()
         return master_pb2.CloseSessionResponse()
 
-    def ListDevices(self, request, call):  # noqa: N802
+    def ListDevices(self, request, call):
         response = master_pb2.ListDevicesResponse(local_device=self._worker.attributes)
         if request.session_handle:
             devices = self._session(request.session_handle).devices
@@ -99,7 +99,7 @@ class Master:
         response.remote_device.extend(d for d in devices if d.name not in local)
         return response
 
-    def Reset(self, request, call):  # noqa: N802
+    def Reset(self, request, call):
         """Forget what containers hold, on every task. Sessions end with it, for their plans hold what is forgotten."""
         with self._lock:
             sessions, self._sessions = list(self._sessions.values()), {}

@@ -81,7 +81,7 @@ class Threads(futures.Executor):
                 future, fn, args, kwargs = self._waiting.pop(0)
             try:
                 future.set_result(fn(*args, **kwargs))
-            except BaseException as e:  # noqa: BLE001  whoever holds the future is told
+            except BaseException as e:  # whoever holds the future is told
                 future.set_exception(e)
             del future, fn, args, kwargs  # an idle thread keeps nothing alive
 
@@ -110,7 +110,7 @@ def _handler(method: Callable) -> Callable:
         except errors.OpError as e:
             code, message = status_of(e)
             context.abort(_STATUS.get(code, grpc.StatusCode.UNKNOWN), message[:_LONGEST_STATUS])
-        except Exception as e:  # noqa: BLE001  the other side is told
+        except Exception as e:  # the other side is told
             context.abort(grpc.StatusCode.INTERNAL, f"{type(e).__name__}: {e}"[:_LONGEST_STATUS])
 
     return handle

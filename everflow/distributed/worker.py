@@ -37,10 +37,10 @@ class Worker:
         self._rendezvous: dict[int, Rendezvous] = {}
         self._serial = itertools.count(1)
 
-    def GetStatus(self, request, call):  # noqa: N802  the names of the protocol
+    def GetStatus(self, request, call):
         return worker_pb2.GetStatusResponse(device_attributes=self.attributes)
 
-    def CreateWorkerSession(self, request, call):  # noqa: N802
+    def CreateWorkerSession(self, request, call):
         with self._lock:
             if request.session_handle in self._sessions:
                 raise errors.AlreadyExistsError(None, None, f"Session {request.session_handle} exists already on {self.task}")
@@ -48,14 +48,14 @@ class Worker:
             self._sessions[request.session_handle] = _WorkerSession(SessionState(resources=shared))
         return worker_pb2.CreateWorkerSessionResponse()
 
-    def DeleteWorkerSession(self, request, call):  # noqa: N802
+    def DeleteWorkerSession(self, request, call):
         with self._lock:
             session = self._sessions.pop(request.session_handle, None)
         if session is not None:
             session.state.close()
         return worker_pb2.DeleteWorkerSessionResponse()
 
-    def RegisterGraph(self, request, call):  # noqa: N802
+    def RegisterGraph(self, request, call):
         session = self._session(request.session_handle)
         config = config_pb2.ConfigProto(graph_options=request.graph_options)
         config.intra_op_parallelism_threads = self._config.intra_op_parallelism_threads
@@ -63,11 +63,11 @@ class Worker:
         session.graphs[handle] = _RegisteredGraph(request.graph_def, config, session.state, self.device_names)
         return worker_pb2.RegisterGraphResponse(graph_handle=handle)
 
-    def DeregisterGraph(self, request, call):  # noqa: N802
+    def DeregisterGraph(self, request, call):
         self._session(request.session_handle).graphs.pop(request.graph_handle, None)
         return worker_pb2.DeregisterGraphResponse()
 
-    def RunGraph(self, request, call, timeout_in_ms: int = 0):  # noqa: N802
+    def RunGraph(self, request, call, timeout_in_ms: int = 0):
         session = self._session(request.session_handle)
         graph = session.graphs.get(request.graph_handle)
         if graph is None:
@@ -97,19 +97,19 @@ class Worker:
         """Run a part for the master in this process; `cancelled` is told how to stop it."""
         return self.RunGraph(request, _LocalCall(cancelled), timeout_in_ms)
 
-    def CleanupGraph(self, request, call):  # noqa: N802
+    def CleanupGraph(self, request, call):
         with self._lock:
             rendezvous = self._rendezvous.pop(request.step_id, None)
         if rendezvous is not None:
             rendezvous.abort(errors.AbortedError(None, None, f"Step {request.step_id} is over"))
         return worker_pb2.CleanupGraphResponse()
 
-    def CleanupAll(self, request, call):  # noqa: N802
+    def CleanupAll(self, request, call):
         for container in request.container or [""]:
             self.resources.clear_container(container)
         return worker_pb2.CleanupAllResponse()
 
-    def RecvTensor(self, request, call):  # noqa: N802
+    def RecvTensor(self, request, call):
         keys = request.rendezvous_key.split("\n")
         for key in keys:
             if edges.sending_task(key)[1] not in self._incarnations:

@@ -60,7 +60,7 @@ def _converted(returned, types):
 _by_token: dict[str, _OnTape] = {}
 
 
-def py_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own name
+def py_function(func, inp, Tout, name=None):
     """An op that calls `func(*tensors)` with eager tensors when it runs; gradients flow through it.
 
     >>> y = tf.py_function(lambda x: x.numpy() ** 2 if x < 0 else x, [x], tf.float32)

@@ -124,7 +124,7 @@ def error_code_from_exception_type(cls):
     return _CLASS_TO_CODE.get(cls, 2)
 
 
-class raise_exception_on_not_ok_status(contextlib.AbstractContextManager):  # noqa: N801  TensorFlow's own name
+class raise_exception_on_not_ok_status(contextlib.AbstractContextManager):
     """Kept for programs that wrap calls in it; our calls raise by themselves."""
 
     def __exit__(self, *exc):

@@ -43,7 +43,7 @@ class FuncGraph(Graph):
         with self.control_dependencies(None):
             return Graph.add_op(self, op_defs.get("Placeholder"), [], [dtype], attrs, name).outputs[0]
 
-    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):  # noqa: A002
+    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
         inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 

@@ -72,7 +72,7 @@ def not_differentiable(*op_types: str) -> None:
         _register_gradient(op_type, None)
 
 
-def NotDifferentiable(op_type):  # noqa: N802  TensorFlow's own name
+def NotDifferentiable(op_type):
     """Say that an op type has no gradient: nothing flows back through it."""
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")

@@ -151,7 +151,7 @@ def graph_from_inputs(inputs, graph=None) -> Graph:
     return graph or default
 
 
-class name_scope:  # noqa: N801  TensorFlow's own name
+class name_scope:
     """A context that puts a name before what is made in it.
 
     `name` is used as it is; where it is None, `default_name` is made unique. `values` say which graph.

@@ -339,7 +339,7 @@ def array_of(tensor) -> np.ndarray:
     return full.reshape(shape)
 
 
-def ShapeEquals(tensor_proto, shape):  # noqa: N802  TensorFlow's own name
+def ShapeEquals(tensor_proto, shape):
     """Whether a TensorProto has this shape (a sequence or TensorShapeProto)."""
     if not isinstance(tensor_proto, tensor_pb2.TensorProto):
         raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")

@@ -60,7 +60,7 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
 
 
 @kernel("RestoreV2")
-def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):  # noqa: A002
+def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):
     reader = open_checkpoint(_text(prefix))
     return [_restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)]
 

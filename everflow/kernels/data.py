@@ -571,7 +571,7 @@ def ignore_errors_dataset(input_dataset):
                     return following()
                 except End:
                     raise
-                except Exception:  # noqa: BLE001  every failing element is left out: that is what the dataset is for
+                except Exception:  # every failing element is left out: that is what the dataset is for
                     continue
 
         return ignore

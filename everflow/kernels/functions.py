@@ -30,19 +30,19 @@ def is_true(condition) -> bool:
 
 
 @kernel("If", "StatelessIf")
-def if_(cond, input, *, then_branch, else_branch, session, step):  # noqa: A002  the input's name
+def if_(cond, input, *, then_branch, else_branch, session, step):
     return session.function(then_branch if is_true(cond) else else_branch)(*input, step=step)
 
 
 @kernel("Case")
-def case(branch_index, input, *, branches, session, step):  # noqa: A002  the input's name
+def case(branch_index, input, *, branches, session, step):
     index = int(branch_index)
     chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
     return session.function(chosen)(*input, step=step)
 
 
 @kernel("While", "StatelessWhile")
-def while_(input, *, cond, body, session, step):  # noqa: A002  the input's name
+def while_(input, *, cond, body, session, step):
     test, again = session.function(cond), session.function(body)
     values = list(input)
     while is_true(test(*values, step=step)[0]):
@@ -52,7 +52,7 @@ def while_(input, *, cond, body, session, step):  # noqa: A002  the input's name
 
 
 @kernel("For")
-def for_(start, limit, delta, input, *, body, session, step):  # noqa: A002  the input's name
+def for_(start, limit, delta, input, *, body, session, step):
     again = session.function(body)
     values = list(input)
     stride = int(delta)
@@ -76,7 +76,7 @@ def fake_param(*, dtype, shape):
 
 
 @kernel("SymbolicGradient")
-def symbolic_gradient(input, *, f, session, step):  # noqa: A002  the input's name
+def symbolic_gradient(input, *, f, session, step):
     """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
     function = session.graph._get_function(f.name)
     if function is None:

@@ -36,7 +36,7 @@ def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
 
 
 @kernel("DecodeRaw")
-def decode_raw(bytes, *, out_type, little_endian):  # noqa: A002
+def decode_raw(bytes, *, out_type, little_endian):
     items = bytes.reshape(-1).tolist()
     size = len(items[0]) if items else 0
     width = np.dtype(out_type.as_numpy_dtype).itemsize
@@ -72,7 +72,7 @@ _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
 
 @kernel("DecodeCompressed")
-def decode_compressed(bytes, *, compression_type):  # noqa: A002
+def decode_compressed(bytes, *, compression_type):
     if compression_type in ("", "NONE"):
         return bytes
     if compression_type not in _WINDOWS:

@@ -105,7 +105,7 @@ def _values(message, field) -> list:
 
 
 @kernel("DecodeProtoV2")
-def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_source, message_format, sanitize):  # noqa: A002
+def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_source, message_format, sanitize):
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, output_types)
     rows = []

@@ -73,7 +73,7 @@ class _Counter:
 
 
 @kernel("Print")
-def print_(input, data, *, message, first_n, summarize, node, session):  # noqa: A002  the input's name
+def print_(input, data, *, message, first_n, summarize, node, session):
     counter = session.own("print counter", node.name, _Counter)
     if counter.take(first_n):
         parts = [f"[{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])]
@@ -86,7 +86,7 @@ _LOG = {"log(info)": "I", "log(warning)": "W", "log(error)": "E"}
 
 
 @kernel("PrintV2")
-def print_v2(input, *, output_stream, end):  # noqa: A002  the input's name
+def print_v2(input, *, output_stream, end):
     text = input.item().decode("utf-8", "replace") if isinstance(input, np.ndarray) else str(input)
     if output_stream.startswith("file://"):
         with open(output_stream[len("file://") :], "a", encoding="utf-8") as file:

@@ -23,7 +23,7 @@ _BECOMES = [
 
 
 @kernel("PyFunc", "PyFuncStateless")
-def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's names
+def py_func(input, *, token, Tout, node):
     registered = _found(token)
     returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
@@ -33,7 +33,7 @@ def py_func(input, *, token, Tout, node):  # noqa: A002, N803  the definition's 
 
 
 @kernel("EagerPyFunc")
-def eager_py_func(input, *, token, Tout, node):  # noqa: A002, N803
+def eager_py_func(input, *, token, Tout, node):
     # The function was wrapped so that it takes and gives kernel values; see `eager/py_function.py`.
     return _called(_found(token), list(zip(input, node.input_dtypes)))
 

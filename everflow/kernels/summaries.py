@@ -189,7 +189,7 @@ def tensor_value(summary, tag, tensor, dtype):
 
 
 @kernel("TensorSummaryV2")
-def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):  # noqa: N803  the attribute's name
+def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):
     summary = Summary()
     made = tensor_value(summary, _text(tag), tensor, T)
     made.metadata.CopyFrom(SummaryMetadata.FromString(serialized_summary_metadata.item()))
@@ -197,7 +197,7 @@ def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):  # noqa: 
 
 
 @kernel("TensorSummary")
-def tensor_summary(tensor, *, T, node):  # noqa: N803  the attribute's name
+def tensor_summary(tensor, *, T, node):
     summary = Summary()
     made = tensor_value(summary, "", tensor, T)
     made.node_name = node.name

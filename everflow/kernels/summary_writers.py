@@ -96,7 +96,7 @@ def write_audio_summary(writer, step, tag, tensor, sample_rate, *, max_outputs):
 
 
 @kernel("WriteSummary")
-def write_summary(writer, step, tensor, tag, summary_metadata, *, T):  # noqa: N803  the attribute's name
+def write_summary(writer, step, tensor, tag, summary_metadata, *, T):
     summary = Summary()
     made = summaries.tensor_value(summary, tag.item().decode(), tensor, T)
     text = summary_metadata.item()

@@ -163,7 +163,7 @@ def tensor_array_read(handle, index, flow_in, *, dtype):
 
 
 @kernel("TensorArrayWriteV3", "TensorArrayWriteV2")
-def tensor_array_write(handle, index, value, flow_in, *, T):  # noqa: N803  the attribute's name
+def tensor_array_write(handle, index, value, flow_in, *, T):
     handle.write(int(index), value, T)
     return flow_in
 
@@ -198,7 +198,7 @@ def _stack(values):
 
 
 @kernel("TensorArrayScatterV3", "TensorArrayScatterV2")
-def tensor_array_scatter(handle, indices, value, flow_in, *, T):  # noqa: N803  the attribute's name
+def tensor_array_scatter(handle, indices, value, flow_in, *, T):
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
         raise InvalidArgumentError(
@@ -237,7 +237,7 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
 
 
 @kernel("TensorArraySplitV3", "TensorArraySplitV2")
-def tensor_array_split(handle, value, lengths, flow_in, *, T):  # noqa: N803  the attribute's name
+def tensor_array_split(handle, value, lengths, flow_in, *, T):
     sizes = lengths.tolist()
     if not _shape_of(value):
         raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")

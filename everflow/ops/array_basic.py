@@ -51,7 +51,7 @@ def wrap(axis, rank):
 # Shapes
 
 
-def shape(input, name=None, out_type=dtypes.int32):  # noqa: A002  TensorFlow's own name
+def shape(input, name=None, out_type=dtypes.int32):
     """The shape of a tensor as an int vector; a constant where it is known before running.
 
     >>> tf.shape(tf.zeros([2, 3]))
@@ -60,7 +60,7 @@ def shape(input, name=None, out_type=dtypes.int32):  # noqa: A002  TensorFlow's 
     return shape_internal(input, name, out_type=out_type)
 
 
-def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # noqa: A002
+def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """As `shape`; without `optimize` always a Shape op."""
     with name_scope(name, "Shape", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
@@ -72,17 +72,17 @@ def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # n
         return raw.Shape(input=input, out_type=out_type, name=name)
 
 
-def shape_n(input, out_type=dtypes.int32, name=None):  # noqa: A002
+def shape_n(input, out_type=dtypes.int32, name=None):
     """The shapes of several tensors of one dtype."""
     return raw.ShapeN(input=input, out_type=out_type, name=name)
 
 
-def size(input, name=None, out_type=dtypes.int32):  # noqa: A002
+def size(input, name=None, out_type=dtypes.int32):
     """How many elements a tensor has; a constant where that is known before running."""
     return size_internal(input, name, out_type=out_type)
 
 
-def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # noqa: A002
+def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     """As `size`; without `optimize` always a Size op."""
     if isinstance(input, CompositeTensor):
         input = input.flat_values
@@ -99,12 +99,12 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):  # no
 
 
 @has_ragged_form
-def rank(input, name=None):  # noqa: A002
+def rank(input, name=None):
     """How many dimensions a tensor has; a constant where that is known before running."""
     return rank_internal(input, name)
 
 
-def rank_internal(input, name=None, optimize=True):  # noqa: A002
+def rank_internal(input, name=None, optimize=True):
     """As `rank`; without `optimize` always a Rank op."""
     with name_scope(name, "Rank", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
@@ -179,7 +179,7 @@ def _bracketed(sizes):
     return "[" + ",".join("?" if s is None else str(s) for s in sizes) + "]"
 
 
-def expand_dims(input, axis=None, name=None, dim=None):  # noqa: A002
+def expand_dims(input, axis=None, name=None, dim=None):
     """Add a dimension of size 1 at an axis.
 
     >>> tf.expand_dims(tf.zeros([2, 3]), -1).shape
@@ -217,7 +217,7 @@ def _expand_dims_shape(op):
 
 
 @has_ragged_form
-def squeeze(input, axis=None, name=None, squeeze_dims=None):  # noqa: A002
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Drop dimensions of size 1: all of them, or those at `axis`."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     if np.isscalar(axis):
@@ -273,7 +273,7 @@ def broadcast_dynamic_shape(shape_x, shape_y):
     return raw.BroadcastArgs(s0=shape_x, s1=shape_y)
 
 
-def broadcast_to(input, shape, name=None):  # noqa: A002
+def broadcast_to(input, shape, name=None):
     """A tensor repeated along dimensions of size 1 (or missing ones in front) to have this shape."""
     return raw.BroadcastTo(input=input, shape=shape, name=name)
 
@@ -402,27 +402,27 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 @takes_ragged()
-def identity(input, name=None):  # noqa: A002
+def identity(input, name=None):
     """A tensor with the same value, made by an op of its own."""
     return raw.Identity(input=input, name=name)
 
 
-def identity_n(input, name=None):  # noqa: A002
+def identity_n(input, name=None):
     """The same values, made by one op; one output is ready only when all inputs are."""
     return raw.IdentityN(input=input, name=name)
 
 
-def stop_gradient(input, name=None):  # noqa: A002
+def stop_gradient(input, name=None):
     """The same value, through which no gradient flows back."""
     return raw.StopGradient(input=input, name=name)
 
 
-def guarantee_const(input, name=None):  # noqa: A002
+def guarantee_const(input, name=None):
     """The same value, promised never to change."""
     return raw.GuaranteeConst(input=input, name=name)
 
 
-def prevent_gradient(input, message="", name=None):  # noqa: A002
+def prevent_gradient(input, message="", name=None):
     """The same value; asking for a gradient through it raises."""
     return raw.PreventGradient(input=input, message=message, name=name)
 
@@ -455,7 +455,7 @@ def _same_shapes(op):
     return [t.shape for t in op.inputs]
 
 
-def bitcast(input, type, name=None):  # noqa: A002
+def bitcast(input, type, name=None):
     """The same bits read as another dtype; a change of size adds or takes the last dimension."""
     return raw.Bitcast(input=input, type=type, name=name)
 

@@ -18,17 +18,17 @@ from everflow.ops.array_basic import either, known_ints, zeros
 from everflow.ops.array_joining import stack
 
 
-def space_to_batch_nd(input, block_shape, paddings, name=None):  # noqa: A002  TensorFlow's own name
+def space_to_batch_nd(input, block_shape, paddings, name=None):
     """Blocks of the (padded) spatial dimensions moved into the batch dimension."""
     return raw.SpaceToBatchND(input=input, block_shape=block_shape, paddings=paddings, name=name)
 
 
-def batch_to_space_nd(input, block_shape, crops, name=None):  # noqa: A002
+def batch_to_space_nd(input, block_shape, crops, name=None):
     """What `space_to_batch_nd` did, undone; `crops` cut the spatial dimensions afterwards."""
     return raw.BatchToSpaceND(input=input, block_shape=block_shape, crops=crops, name=name)
 
 
-def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):  # noqa: A002
+def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
     """As `space_to_batch_nd` with blocks of `block_size` x `block_size`."""
     block_size = either("block_shape", block_size, "block_size", block_shape)
     result = space_to_batch_nd(input, paddings=paddings, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name)
@@ -36,7 +36,7 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
     return result
 
 
-def batch_to_space(input, crops, block_size, name=None, block_shape=None):  # noqa: A002
+def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """As `batch_to_space_nd` with blocks of `block_size` x `block_size`."""
     block_size = either("block_shape", block_size, "block_size", block_shape)
     result = batch_to_space_nd(input, crops=crops, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name)
@@ -174,12 +174,12 @@ def _mod(x, y):
     return raw.FloorMod(x=x, y=y, name="mod")
 
 
-def space_to_depth(input, block_size, name=None, data_format="NHWC"):  # noqa: A002
+def space_to_depth(input, block_size, name=None, data_format="NHWC"):
     """Blocks of an image moved into its channels."""
     return raw.SpaceToDepth(input=input, block_size=block_size, data_format=data_format, name=name)
 
 
-def depth_to_space(input, block_size, name=None, data_format="NHWC"):  # noqa: A002
+def depth_to_space(input, block_size, name=None, data_format="NHWC"):
     """Channels of an image spread out into blocks."""
     return raw.DepthToSpace(input=input, block_size=block_size, data_format=data_format, name=name)
 
@@ -235,7 +235,7 @@ def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
     return raw.ExtractImagePatches(images=images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
 
 
-def extract_volume_patches(input, ksizes, strides, padding, name=None):  # noqa: A002
+def extract_volume_patches(input, ksizes, strides, padding, name=None):
     """Windows of volumes laid out along the channels."""
     return raw.ExtractVolumePatches(input=input, ksizes=ksizes, strides=strides, padding=padding, name=name)
 

@@ -24,21 +24,21 @@ def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_va
     return raw.MatrixDiagV2(diagonal=diagonal, k=k, num_rows=num_rows, num_cols=num_cols, padding_value=padding_value, name=name)
 
 
-def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):  # noqa: A002  TensorFlow's own name
+def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
     """The main diagonal of (batches of) matrices, or those that `k` names."""
     if _is(k, 0) and _is(padding_value, 0):
         return raw.MatrixDiagPart(input=input, name=name)
     return raw.MatrixDiagPartV2(input=input, k=k, padding_value=padding_value, name=name)
 
 
-def matrix_set_diag(input, diagonal, name="set_diag", k=0):  # noqa: A002
+def matrix_set_diag(input, diagonal, name="set_diag", k=0):
     """(Batches of) matrices with their main diagonal, or those that `k` names, replaced."""
     if _is(k, 0):
         return raw.MatrixSetDiag(input=input, diagonal=diagonal, name=name)
     return raw.MatrixSetDiagV2(input=input, diagonal=diagonal, k=k, name=name)
 
 
-def matrix_band_part(input, num_lower, num_upper, name=None):  # noqa: A002
+def matrix_band_part(input, num_lower, num_upper, name=None):
     """(Batches of) matrices with zeros outside a band: so many diagonals below and above the main one; -1 keeps all."""
     return raw.MatrixBandPart(input=input, num_lower=num_lower, num_upper=num_upper, name=name)
 
@@ -48,7 +48,7 @@ def diag(diagonal, name=None):
     return raw.Diag(diagonal=diagonal, name=name)
 
 
-def diag_part(input, name=None):  # noqa: A002
+def diag_part(input, name=None):
     """The diagonal of a tensor whose shape is the same twice."""
     return raw.DiagPart(input=input, name=name)
 

@@ -104,7 +104,7 @@ def _mirror_pad_grad_shape(op):
 
 
 @has_ragged_form
-def tile(input, multiples, name=None):  # noqa: A002  TensorFlow's own name
+def tile(input, multiples, name=None):
     """A tensor repeated `multiples[i]` times along each dimension."""
     return raw.Tile(input=input, multiples=multiples, name=name)
 
@@ -220,7 +220,7 @@ def _reverse_shape(op):
     return op.inputs[0].shape if dims[0].value is None else op.inputs[0].shape.with_rank(dims[0].value)
 
 
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):  # noqa: A002
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
     """Each batch entry with its first `seq_lengths[i]` steps turned around and the rest as it is."""
     seq_axis = either("seq_axis", seq_axis, "seq_dim", seq_dim)
     batch_axis = either("batch_axis", batch_axis, "batch_dim", batch_dim)
@@ -247,7 +247,7 @@ def _reverse_sequence_shape(op):
     return TensorShape(sizes)
 
 
-def roll(input, shift, axis, name=None):  # noqa: A002
+def roll(input, shift, axis, name=None):
     """A tensor whose elements are moved along dimensions, those that fall off the end coming in at the front."""
     return raw.Roll(input=input, shift=shift, axis=axis, name=name)
 

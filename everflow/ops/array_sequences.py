@@ -108,7 +108,7 @@ def meshgrid(*args, **kwargs):
 # Repeats
 
 
-def repeat(input, repeats, axis=None, name=None):  # noqa: A002  TensorFlow's own name
+def repeat(input, repeats, axis=None, name=None):
     """Each element (or slice along `axis`) repeated; without an axis the input is flattened first.
 
     >>> tf.repeat([1, 2], [2, 3]).shape

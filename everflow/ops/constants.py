@@ -153,7 +153,7 @@ def placeholder(dtype, shape=None, name=None):
     return raw.Placeholder(dtype=dtype, shape=shape, name=name)
 
 
-def placeholder_with_default(input, shape, name=None):  # noqa: A002  TensorFlow's own name
+def placeholder_with_default(input, shape, name=None):
     """A tensor that may be fed, and passes `input` on where it is not."""
     return raw.PlaceholderWithDefault(input=input, shape=shape, name=name)
 

@@ -22,7 +22,7 @@ from everflow.ops.constants import constant
 def _complex_transform(op_type, doc):
     make = getattr(raw, op_type)
 
-    def transform(input, name=None):  # noqa: A002  TensorFlow's own name
+    def transform(input, name=None):
         return make(input=input, name=name)
 
     transform.__name__ = transform.__qualname__ = op_type.lower()
@@ -156,21 +156,21 @@ def _shift(x, axes, name, scope, distance):
 # Cosine transforms
 
 
-def dct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
+def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform of type I, II or III over the last dimension, cut or padded to `n`.
 
     >>> tf.signal.dct([1.0, 2.0, 3.0], norm="ortho")
     """
     _check_dct(input, type, n, axis, norm)
     with name_scope(name, "dct", [input]):
-        input = convert_to_tensor(input, dtype=dtypes.float32)  # noqa: A001
+        input = convert_to_tensor(input, dtype=dtypes.float32)
         size = dimension_value(input.shape[-1]) or array.shape(input)[-1]
         if n is not None:
             if n <= size:
-                input = input[..., 0:n]  # noqa: A001
+                input = input[..., 0:n]
             else:
                 paddings = [[0, 0]] * (len(input.shape) - 1) + [[0, n - size]]
-                input = array.pad(input, constant(paddings))  # noqa: A001
+                input = array.pad(input, constant(paddings))
         size = dimension_value(input.shape[-1]) or array.shape(input)[-1]
         size_float = math.cast(size, dtypes.float32)
         return _DCT[type](input, size, size_float, norm)
@@ -208,7 +208,7 @@ def _dct_3(x, size, size_float, norm):
 _DCT = {1: _dct_1, 2: _dct_2, 3: _dct_3}
 
 
-def _check_dct(x, type, n, axis, norm):  # noqa: A002
+def _check_dct(x, type, n, axis, norm):
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
@@ -225,7 +225,7 @@ def _check_dct(x, type, n, axis, norm):  # noqa: A002
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 
 
-def idct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
+def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The inverse of `dct` of a type, up to scale: types II and III are each other's inverse, type I its own."""
     _check_dct(input, type, n, axis, norm)
     return dct(input, type={1: 1, 2: 3, 3: 2}[type], n=n, axis=axis, norm=norm, name=name)

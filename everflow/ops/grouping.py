@@ -65,7 +65,7 @@ def _identity(tensor, name):
     return raw.RefIdentity(tensor, name=name) if tensor.dtype._is_ref_dtype else raw.Identity(tensor, name=name)
 
 
-def tuple(tensors, name=None, control_inputs=None):  # noqa: A001  TensorFlow's own name
+def tuple(tensors, name=None, control_inputs=None):
     """The tensors again, each to be had only after all of them (and `control_inputs`) are computed."""
     if executing_eagerly():
         return list(tensors)

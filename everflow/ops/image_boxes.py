@@ -155,14 +155,14 @@ def combined_non_max_suppression(
         )
 
 
-def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):  # noqa: A002  TensorFlow's own name
+def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
     """Windows of images at offsets; what lies beyond an image is noise."""
     return raw.ExtractGlimpse(
         input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=uniform_noise, name=name
     )
 
 
-def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):  # noqa: A002
+def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):
     """As `extract_glimpse`, with the kind of noise by name: "uniform", "gaussian" or "zero"."""
     return raw.ExtractGlimpse(
         input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=False, noise=noise, name=name

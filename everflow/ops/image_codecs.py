@@ -61,7 +61,7 @@ def decode_bmp(contents, channels=0, name=None):
 
 def encode_jpeg(
     image,
-    format="",  # noqa: A002  TensorFlow's own name
+    format="",
     quality=95,
     progressive=False,
     optimize_size=False,

@@ -16,7 +16,7 @@ from everflow.framework.static_values import is_tensor
 from everflow.ops import array, math
 
 
-def cholesky(input, name=None):  # noqa: A002  TensorFlow's own name
+def cholesky(input, name=None):
     """The lower triangular L with L Lᴴ = input; only the lower triangle of a matrix is read."""
     return raw.Cholesky(input=input, name=name)
 
@@ -31,17 +31,17 @@ def cholesky_solve(chol, rhs, name=None):
         return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
 
 
-def matrix_inverse(input, adjoint=False, name=None):  # noqa: A002
+def matrix_inverse(input, adjoint=False, name=None):
     """The inverse of square matrices, or of their adjoints."""
     return raw.MatrixInverse(input=input, adjoint=adjoint, name=name)
 
 
-def matrix_determinant(input, name=None):  # noqa: A002
+def matrix_determinant(input, name=None):
     """The determinant of square matrices."""
     return raw.MatrixDeterminant(input=input, name=name)
 
 
-def slogdet(input, name=None):  # noqa: A002
+def slogdet(input, name=None):
     """(sign, log |det|) of square matrices, for determinants that would overflow."""
     return raw.LogMatrixDeterminant(input=input, name=name)
 
@@ -53,12 +53,12 @@ def logdet(matrix, name=None):
         return 2.0 * math.reduce_sum(math.log(math.real(array.matrix_diag_part(factor))), axis=[-1])
 
 
-def qr(input, full_matrices=False, name=None):  # noqa: A002
+def qr(input, full_matrices=False, name=None):
     """(q, r) with q r = input, q unitary and r upper triangular."""
     return raw.Qr(input=input, full_matrices=full_matrices, name=name)
 
 
-def lu(input, output_idx_type=dtypes.int32, name=None):  # noqa: A002
+def lu(input, output_idx_type=dtypes.int32, name=None):
     """(lu, p): both triangular factors in one matrix, and the order in which rows were taken."""
     return raw.Lu(input=input, output_idx_type=output_idx_type, name=name)
 

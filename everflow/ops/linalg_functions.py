@@ -12,12 +12,12 @@ from everflow.ops.constants import constant
 from everflow.ops.linalg import eye, matrix_solve
 
 
-def logm(input, name=None):  # noqa: A002  TensorFlow's own name
+def logm(input, name=None):
     """The principal logarithm of complex square matrices."""
     return raw.MatrixLogarithm(input=input, name=name)
 
 
-def matrix_square_root(input, name=None):  # noqa: A002
+def matrix_square_root(input, name=None):
     """The principal square root of square matrices."""
     return raw.MatrixSquareRoot(input=input, name=name)
 
@@ -84,7 +84,7 @@ def _pade_13(matrix, b, powers):
     return u, v
 
 
-def matrix_exponential(input, name=None):  # noqa: A002
+def matrix_exponential(input, name=None):
     """The exponential of square matrices, by scaling, a Padé approximant and squaring.
 
     >>> tf.linalg.expm(tf.zeros([2, 2]))  # the identity

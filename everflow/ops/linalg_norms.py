@@ -12,7 +12,7 @@ from everflow.ops import array, check, control_flow, functional, math
 from everflow.ops.linalg import svd
 
 
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):  # noqa: A002  TensorFlow's own name
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors along one axis, of matrices along a pair of axes, or of a whole tensor as one vector.
 
     >>> tf.norm([[3.0, 4.0]], axis=1)  # 5.0
@@ -61,7 +61,7 @@ def _is_pair(axis):
     return False
 
 
-def _by_absolute_values(size, ord, axis, is_matrix):  # noqa: A002
+def _by_absolute_values(size, ord, axis, is_matrix):
     first = None if axis is None else axis[0]
     if ord == 1:
         result = math.reduce_sum(size, first, keepdims=True)
@@ -93,12 +93,12 @@ def _largest_singular_value(tensor, axis):
     return array.transpose(array.expand_dims(largest, axis=-1), perm=after)
 
 
-def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa: A002
+def norm_v2(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """As `norm`, without the name that its `keepdims` had once."""
     return norm(tensor, ord, axis, keepdims, name)
 
 
-def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
+def normalize(tensor, ord="euclidean", axis=None, name=None):
     """(tensor / norm, norm), with the norm's axes kept at size 1."""
     with name_scope(name, "normalize", [tensor]):
         tensor = convert_to_tensor(tensor)

@@ -75,7 +75,7 @@ _DIVIDED_AS = {
 
 
 @takes_ragged(2)
-def pow(x, y, name=None):  # noqa: A001
+def pow(x, y, name=None):
     """x to the power y, with broadcasting. Integers can't have negative powers."""
     return raw.Pow(x, y, name=name)
 

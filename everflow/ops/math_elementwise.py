@@ -81,7 +81,7 @@ tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
 
 
 @takes_ragged()
-def abs(x, name=None):  # noqa: A001
+def abs(x, name=None):
     """The absolute value; of a complex number its distance from zero.
 
     >>> tf.abs([-2.0, 3.0])  # [2.0, 3.0]
@@ -96,7 +96,7 @@ def abs(x, name=None):  # noqa: A001
 
 
 @takes_ragged()
-def round(x, name=None):  # noqa: A001
+def round(x, name=None):
     """The nearest whole number, halves to the even one; integers are returned as they are."""
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else raw.Round(x, name=name)
@@ -167,7 +167,7 @@ _COMPLEX_OF = {(dtypes.float32, dtypes.float32): dtypes.complex64, (dtypes.float
 
 
 @takes_ragged(2)
-def complex(real, imag, name=None):  # noqa: A001
+def complex(real, imag, name=None):
     """Complex numbers from their real and imaginary parts, both float32 or both float64."""
     real = convert_to_tensor(real, name="real")
     imag = convert_to_tensor(imag, name="imag")

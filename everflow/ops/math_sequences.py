@@ -17,7 +17,7 @@ from everflow.ops import math_elementwise as elementwise
 _RANGE_TYPES = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 
-def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
+def range(start, limit=None, delta=1, dtype=None, name="range"):
     """Numbers from start up to (without) limit, in steps of delta.
 
     >>> tf.range(3, 18, 3)  # [3, 6, 9, 12, 15]

@@ -59,12 +59,12 @@ def _one_each(value, spatial: int, name: str) -> list[int]:
     return [int(v) for v in value]
 
 
-def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None):  # noqa: A002
+def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None):
     """Call `op(images, spatial count, "VALID" or padding)` on images cut so that its windows have gaps.
 
     A rate of two, say, makes windows see every second cell.
     """
-    input = convert_to_tensor(input, name="input")  # noqa: A001
+    input = convert_to_tensor(input, name="input")
     return _SpaceToBatch(input.shape, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)(input)
 
 
@@ -171,8 +171,8 @@ def _fill_between(values, fill: int, dims):
 
 
 def convolution(
-    input,  # noqa: A002
-    filter,  # noqa: A002
+    input,
+    filter,
     padding,
     strides=None,
     dilation_rate=None,
@@ -182,11 +182,11 @@ def convolution(
     dilations=None,
 ):
     """Slide filters of shape [spatial..., in, out] over images of one, two or three dimensions, with strides or with gaps."""
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as name:
-        input = convert_to_tensor(input, name="input")  # noqa: A001
-        filter = convert_to_tensor(filter, name="filter")  # noqa: A001
+        input = convert_to_tensor(input, name="input")
+        filter = convert_to_tensor(filter, name="filter")
         return Convolution(input.shape, filter.shape, padding, strides, dilation_rate, name, data_format)(input, filter)
 
 
@@ -252,7 +252,7 @@ class Convolution:
 
 
 def pool(
-    input,  # noqa: A002
+    input,
     window_shape,
     pooling_type,
     padding,
@@ -265,7 +265,7 @@ def pool(
     """Max or average pools over one, two or three dimensions, with strides or with gaps. `pooling_type`: "MAX" or "AVG"."""
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
-        input = convert_to_tensor(input, name="input")  # noqa: A001
+        input = convert_to_tensor(input, name="input")
         spatial = len(window_shape)
         if not 1 <= spatial <= 3:
             raise ValueError("It is required that 1 <= num_spatial_dims <= 3.")
@@ -362,12 +362,12 @@ def _atrous_paddings(filters, rate, padding):
     return top, bottom, left, columns - left
 
 
-def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):  # noqa: A002
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
     """Filters of each channel's own, of shape [height, width, in, multiplier], with strides or with gaps."""
     rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as name:
-        input = convert_to_tensor(input, name="tensor_in")  # noqa: A001
-        filter = convert_to_tensor(filter, name="filter_in")  # noqa: A001
+        input = convert_to_tensor(input, name="tensor_in")
+        filter = convert_to_tensor(filter, name="filter_in")
 
         def op(images, _spatial, padding):
             form = "NHWC" if data_format is None else data_format
@@ -384,7 +384,7 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
 
 
 def separable_conv2d(
-    input,  # noqa: A002
+    input,
     depthwise_filter,
     pointwise_filter,
     strides,
@@ -397,7 +397,7 @@ def separable_conv2d(
     """A depthwise convolution, then one of size one that mixes the channels."""
     rate = either("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as name:
-        input = convert_to_tensor(input, name="tensor_in")  # noqa: A001
+        input = convert_to_tensor(input, name="tensor_in")
         depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
         pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")
         pointwise = pointwise_filter.shape.with_rank(4)

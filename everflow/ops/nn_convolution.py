@@ -18,8 +18,8 @@ def _channel_axis(data_format, spatial: int) -> int:
 
 
 def conv2d(
-    input,  # noqa: A002  TensorFlow's own name
-    filter=None,  # noqa: A002
+    input,
+    filter=None,
     strides=None,
     padding=None,
     use_cudnn_on_gpu=True,
@@ -32,7 +32,7 @@ def conv2d(
 
     `padding` is "SAME", "VALID" or a list of (before, after) pairs, one a dimension.
     """
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     padding, explicit_paddings = split_padding(padding)
     data_format = "NHWC" if data_format is None else data_format
     axis = _channel_axis(data_format, 2)
@@ -50,7 +50,7 @@ def conv2d(
 
 
 def conv2d_backprop_filter(
-    input,  # noqa: A002
+    input,
     filter_sizes,
     out_backprop,
     strides,
@@ -78,7 +78,7 @@ def conv2d_backprop_filter(
 
 def conv2d_backprop_input(
     input_sizes,
-    filter=None,  # noqa: A002
+    filter=None,
     out_backprop=None,
     strides=None,
     padding=None,
@@ -89,7 +89,7 @@ def conv2d_backprop_input(
     filters=None,
 ):
     """The gradient of `conv2d` with respect to its images."""
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     padding, explicit_paddings = split_padding(padding)
     return raw.Conv2DBackpropInput(
         input_sizes=input_sizes,
@@ -107,25 +107,25 @@ def conv2d_backprop_input(
 
 def conv2d_transpose(
     value=None,
-    filter=None,  # noqa: A002
+    filter=None,
     output_shape=None,
     strides=None,
     padding="SAME",
     data_format="NHWC",
     name=None,
-    input=None,  # noqa: A002
+    input=None,
     filters=None,
     dilations=None,
 ):
     """`conv2d` backwards: grow images to `output_shape`. Filters have the shape [height, width, out, in]."""
     value = either("input", input, "value", value)
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as name:
         return conv2d_transpose_v2(value, filter, output_shape, strides, padding, data_format, dilations, name)
 
 
 def conv2d_transpose_v2(
-    input,  # noqa: A002
+    input,
     filters,
     output_shape,
     strides,
@@ -153,8 +153,8 @@ def conv2d_transpose_v2(
 
 
 def conv3d(
-    input,  # noqa: A002
-    filter=None,  # noqa: A002
+    input,
+    filter=None,
     strides=None,
     padding=None,
     data_format="NDHWC",
@@ -163,7 +163,7 @@ def conv3d(
     filters=None,
 ):
     """Slide filters of shape [depth, height, width, in, out] over volumes."""
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     return raw.Conv3D(
         input=input, filter=filter, strides=strides, padding=padding, data_format=data_format, dilations=list(dilations), name=name
     )
@@ -171,24 +171,24 @@ def conv3d(
 
 def conv3d_transpose(
     value,
-    filter=None,  # noqa: A002
+    filter=None,
     output_shape=None,
     strides=None,
     padding="SAME",
     data_format="NDHWC",
     name=None,
-    input=None,  # noqa: A002
+    input=None,
     filters=None,
     dilations=None,
 ):
     """`conv3d` backwards: grow volumes to `output_shape`. Filters have the shape [depth, height, width, out, in]."""
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     value = either("input", input, "value", value)
     return conv3d_transpose_v2(value, filter, output_shape, strides, padding, data_format, dilations, name)
 
 
 def conv3d_transpose_v2(
-    input,  # noqa: A002
+    input,
     filters,
     output_shape,
     strides,
@@ -214,7 +214,7 @@ def conv3d_transpose_v2(
 
 
 def conv3d_backprop_filter(
-    input,  # noqa: A002
+    input,
     filter_sizes,
     out_backprop,
     strides,
@@ -253,7 +253,7 @@ def conv1d(
     use_cudnn_on_gpu=None,
     data_format=None,
     name=None,
-    input=None,  # noqa: A002
+    input=None,
     dilations=None,
 ):
     """Slide filters of shape [width, in, out] over sequences; a `conv2d` with images of height one."""
@@ -284,7 +284,7 @@ def _of_sequence(value, channel_axis, name):
 
 
 def conv1d_transpose(
-    input,  # noqa: A002
+    input,
     filters,
     output_shape,
     strides,
@@ -299,7 +299,7 @@ def conv1d_transpose(
         axis = 3 if start == 1 else 1
         strides = [1, *_of_sequence(strides, axis, "strides")]
         dilations = [1, *_of_sequence(dilations, axis, "dilations")]
-        input = array.expand_dims(input, start)  # noqa: A001
+        input = array.expand_dims(input, start)
         filters = array.expand_dims(filters, 0)
         if hasattr(output_shape, "op"):
             output_shape = array.concat([output_shape[:start], [1], output_shape[start:]], axis=0)
@@ -323,7 +323,7 @@ _TRANSPOSES = {1: conv1d_transpose, 2: conv2d_transpose_v2, 3: conv3d_transpose_
 
 
 def conv_transpose(
-    input,  # noqa: A002
+    input,
     filters,
     output_shape,
     strides,
@@ -350,7 +350,7 @@ def conv_transpose(
         )
 
 
-def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=_ONES, name=None):  # noqa: A002
+def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=_ONES, name=None):
     """A filter of its own for each channel: filters have the shape [height, width, in, multiplier]."""
     return raw.DepthwiseConv2dNative(
         input=input, filter=filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations, name=name
@@ -359,7 +359,7 @@ def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC",
 
 def depthwise_conv2d_native_backprop_input(
     input_sizes,
-    filter,  # noqa: A002
+    filter,
     out_backprop,
     strides,
     padding,
@@ -372,7 +372,7 @@ def depthwise_conv2d_native_backprop_input(
 
 
 def depthwise_conv2d_native_backprop_filter(
-    input,  # noqa: A002
+    input,
     filter_sizes,
     out_backprop,
     strides,
@@ -386,8 +386,8 @@ def depthwise_conv2d_native_backprop_filter(
 
 
 def dilation2d(
-    input,  # noqa: A002
-    filter=None,  # noqa: A002
+    input,
+    filter=None,
     strides=None,
     rates=None,
     padding=None,
@@ -396,7 +396,7 @@ def dilation2d(
     dilations=None,
 ):
     """Grey-scale dilation: the largest of image plus structuring function under each window."""
-    filter = either("filters", filters, "filter", filter)  # noqa: A001
+    filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "rates", rates)
     return raw.Dilation2D(input=input, filter=filter, strides=strides, rates=rates, padding=padding, name=name)
 

@@ -32,7 +32,7 @@ def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
     return l2_normalize(x, axis, epsilon, name)
 
 
-def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):  # noqa: A002  TensorFlow's own name
+def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
     """Images divided by `(bias + alpha * sum of squares over neighbouring channels) ** beta`."""
     return raw.LRN(input=input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
@@ -145,7 +145,7 @@ def batch_norm_with_global_normalization(
     variance_epsilon=None,
     scale_after_normalization=None,
     name=None,
-    input=None,  # noqa: A002
+    input=None,
     mean=None,
     variance=None,
 ):

@@ -18,7 +18,7 @@ def _windows(ksize, strides, data_format, spatial):
     return {"ksize": per_dimension(ksize, spatial, axis, "ksize"), "strides": per_dimension(strides, spatial, axis, "strides")}
 
 
-def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):  # noqa: A002  TensorFlow's own name
+def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The largest entry under each window of images."""
     value = either("input", input, "value", value)
     with name_scope(name, "MaxPool", [value]) as name:
@@ -26,14 +26,14 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
         return raw.MaxPool(input=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
 
 
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # noqa: A002
+def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """The largest entry under each window of images."""
     with name_scope(name, "MaxPool2d", [input]) as name:
         data_format = "NHWC" if data_format is None else data_format
         return raw.MaxPool(input=input, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
 
 
-def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):  # noqa: A002
+def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The mean under each window of images; cells outside of the image don't count."""
     value = either("input", input, "value", value)
     with name_scope(name, "AvgPool", [value]) as name:
@@ -41,19 +41,19 @@ def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, inpu
         return raw.AvgPool(value=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
 
 
-def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):  # noqa: A002
+def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The mean under each window of images; cells outside of the image don't count."""
     return avg_pool(value, ksize, strides, padding, data_format, name, input)
 
 
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # noqa: A002
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The largest entry under each window of volumes."""
     with name_scope(name, "MaxPool3D", [input]) as name:
         data_format = "NDHWC" if data_format is None else data_format
         return raw.MaxPool3D(input=input, **_windows(ksize, strides, data_format, 3), padding=padding, data_format=data_format, name=name)
 
 
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # noqa: A002
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The mean under each window of volumes; cells outside of the volume don't count."""
     with name_scope(name, "AvgPool3D", [input]) as name:
         data_format = "NDHWC" if data_format is None else data_format
@@ -71,19 +71,19 @@ def _pool_of_sequence(build, value, ksize, strides, padding, data_format, name):
     return array.squeeze(result, axis)
 
 
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # noqa: A002
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """The largest entry under each window of sequences."""
     with name_scope(name, "MaxPool1d", [input]) as name:
         return _pool_of_sequence(raw.MaxPool, input, ksize, strides, padding, data_format, name)
 
 
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # noqa: A002
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """The mean under each window of sequences."""
     with name_scope(name, "AvgPool1D", [input]) as name:
         return _pool_of_sequence(raw.AvgPool, input, ksize, strides, padding, data_format, name)
 
 
-def _by_rank(pools, input, ksize, strides, padding, data_format, name):  # noqa: A002
+def _by_rank(pools, input, ksize, strides, padding, data_format, name):
     """The pool for as many spatial dimensions as the input has."""
     if input.shape is None or input.shape.rank is None:
         raise ValueError("Cannot take the length of shape with unknown rank.")
@@ -94,18 +94,18 @@ def _by_rank(pools, input, ksize, strides, padding, data_format, name):  # noqa:
     return pools[spatial](input, ksize=ksize, strides=strides, padding=padding, data_format=data_format or default, name=name)
 
 
-def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):  # noqa: A002
+def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """The largest entry under each window of sequences, images or volumes."""
     return _by_rank({1: max_pool1d, 2: max_pool, 3: max_pool3d}, input, ksize, strides, padding, data_format, name)
 
 
-def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):  # noqa: A002
+def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """The mean under each window of sequences, images or volumes."""
     return _by_rank({1: avg_pool1d, 2: avg_pool, 3: avg_pool3d}, input, ksize, strides, padding, data_format, name)
 
 
 def max_pool_with_argmax(
-    input,  # noqa: A002
+    input,
     ksize,
     strides,
     padding,

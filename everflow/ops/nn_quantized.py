@@ -12,8 +12,8 @@ _SCALAR = TensorShape([])
 
 
 def quantized_conv2d(
-    input,  # noqa: A002  TensorFlow's own names
-    filter,  # noqa: A002
+    input,
+    filter,
     min_input,
     max_input,
     min_filter,
@@ -40,14 +40,14 @@ def quantized_conv2d(
     )
 
 
-def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):  # noqa: A002
+def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """`max_pool` of quantised images."""
     return raw.QuantizedMaxPool(
         input=input, min_input=min_input, max_input=max_input, ksize=ksize, strides=strides, padding=padding, name=name
     )
 
 
-def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):  # noqa: A002
+def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """`avg_pool` of quantised images."""
     return raw.QuantizedAvgPool(
         input=input, min_input=min_input, max_input=max_input, ksize=ksize, strides=strides, padding=padding, name=name

@@ -9,7 +9,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
 
 
-def top_k(input, k=1, sorted=True, name=None):  # noqa: A002  TensorFlow's own names
+def top_k(input, k=1, sorted=True, name=None):
     """The k largest entries of each row and their indices; of equal ones the first comes first.
 
     >>> values, indices = tf.nn.top_k([1.0, 5.0, 3.0], k=2)  # [5, 3], [1, 2]
@@ -23,7 +23,7 @@ def in_top_k(predictions, targets, k, name=None):
         return raw.InTopKV2(predictions=predictions, targets=targets, k=k, name=name)
 
 
-def nth_element(input, n, reverse=False, name=None):  # noqa: A002
+def nth_element(input, n, reverse=False, name=None):
     """The n-th smallest entry of each row (the n-th largest with `reverse`), counted from zero."""
     return raw.NthElement(input=input, n=n, reverse=reverse, name=name)
 

@@ -11,7 +11,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 
 
-def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):  # noqa: A002
+def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
     """The bytes of strings as numbers; all strings must be of one length.
 
     >>> tf.decode_raw(features["image"], tf.uint8)
@@ -58,7 +58,7 @@ def decode_csv(
     )
 
 
-def decode_compressed(bytes, compression_type="", name=None):  # noqa: A002
+def decode_compressed(bytes, compression_type="", name=None):
     """Strings that were compressed ("ZLIB" or "GZIP"), expanded."""
     return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
 
@@ -79,7 +79,7 @@ def parse_tensor(serialized, out_type, name=None):
 
 
 def decode_proto(
-    bytes,  # noqa: A002
+    bytes,
     message_type,
     field_names,
     output_types,

@@ -14,7 +14,7 @@ from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.shapes import TensorShape
 
 
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`input_` unchanged; when it is computed, `data` is written to stderr.
 
     >>> x = tf.Print(x, [tf.shape(x)], message="shape of x: ")
@@ -56,7 +56,7 @@ class _Text:
         return self.text
 
 
-def print(*inputs, **kwargs):  # noqa: A001  TensorFlow's own name
+def print(*inputs, **kwargs):
     """An op that prints its arguments when it runs: tensors, and structures of tensors and Python values.
 
     >>> step = tf.print("loss:", loss, output_stream=sys.stdout)

@@ -50,7 +50,7 @@ def register(function, dtypes_out) -> str:
     return _register(PyFunction(function, dtypes_out), _outermost(get_default_graph()))
 
 
-def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803  TensorFlow's own name
+def py_func(func, inp, Tout, stateful=True, name=None):
     """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
 
     >>> y = tf.py_func(np.sinh, [x], tf.float32)
@@ -77,7 +77,7 @@ def _call(function, inp, types):
     return [convert_to_tensor(value, dtype) for value, dtype in zip(values, types, strict=True)]
 
 
-def numpy_function(func, inp, Tout, name=None):  # noqa: N803  TensorFlow's own name
+def numpy_function(func, inp, Tout, name=None):
     """Another name of `py_func` with state."""
     return py_func(func, inp, Tout, stateful=True, name=name)
 

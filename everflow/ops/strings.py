@@ -35,7 +35,7 @@ def _given(value, name):
 
 
 @takes_ragged()
-def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):  # noqa: A002
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
     """Numbers as text, in C's formats.
 
     >>> tf.as_string([1.5, 2.0], precision=2)  # b"1.50", b"2.00"
@@ -44,69 +44,69 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
 
 
 @takes_ragged()
-def string_strip(input, name=None):  # noqa: A002
+def string_strip(input, name=None):
     """Strings without the white space around them."""
     return raw.StringStrip(input, name=name)
 
 
 @takes_ragged()
-def string_lower(input, encoding="", name=None):  # noqa: A002
+def string_lower(input, encoding="", name=None):
     """Strings in lower case: only ASCII letters change unless `encoding` is "utf-8"."""
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
 @takes_ragged()
-def string_upper(input, encoding="", name=None):  # noqa: A002
+def string_upper(input, encoding="", name=None):
     """Strings in upper case: only ASCII letters change unless `encoding` is "utf-8"."""
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
 @takes_ragged()
-def string_length(input, name=None, unit="BYTE"):  # noqa: A002
+def string_length(input, name=None, unit="BYTE"):
     """How long strings are, in bytes or (`unit="UTF8_CHAR"`) characters."""
     return raw.StringLength(input, unit=unit, name=name)
 
 
 @takes_ragged()
-def substr(input, pos, len, name=None, unit="BYTE"):  # noqa: A002
+def substr(input, pos, len, name=None, unit="BYTE"):
     """Parts of strings from `pos` (negative: from the end) of at most `len` bytes or characters."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
 @takes_ragged()
-def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):  # noqa: A002
+def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """The numbers that strings spell."""
     string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
     return raw.StringToNumber(string_tensor, out_type=out_type, name=name)
 
 
 @takes_ragged()
-def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):  # noqa: A002
+def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
     """Bucket numbers of strings, by an old hash that may change between machines."""
     string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
     return raw.StringToHashBucket(string_tensor, num_buckets=_given(num_buckets, "num_buckets"), name=name)
 
 
 @takes_ragged()
-def string_to_hash_bucket_fast(input, num_buckets, name=None):  # noqa: A002
+def string_to_hash_bucket_fast(input, num_buckets, name=None):
     """Bucket numbers of strings, by a fast hash that never changes."""
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
 @takes_ragged()
-def string_to_hash_bucket_strong(input, num_buckets, key, name=None):  # noqa: A002
+def string_to_hash_bucket_strong(input, num_buckets, key, name=None):
     """Bucket numbers of strings, by a keyed hash that an opponent can't steer."""
     return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=key, name=name)
 
 
 @takes_ragged()
-def encode_base64(input, pad=False, name=None):  # noqa: A002
+def encode_base64(input, pad=False, name=None):
     """Bytes in the web-safe base 64 alphabet, with `=` at the end where asked for."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
 @takes_ragged()
-def decode_base64(input, name=None):  # noqa: A002
+def decode_base64(input, name=None):
     """The bytes of web-safe base 64 text."""
     return raw.DecodeBase64(input, name=name)
 
@@ -117,7 +117,7 @@ def fingerprint(data, method="farmhash64", name=None):
 
 
 @takes_ragged()
-def regex_full_match(input, pattern, name=None):  # noqa: A002
+def regex_full_match(input, pattern, name=None):
     """Whether strings match a pattern (RE2's syntax) from end to end."""
     if isinstance(pattern, (str, bytes)):
         return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
@@ -125,7 +125,7 @@ def regex_full_match(input, pattern, name=None):  # noqa: A002
 
 
 @takes_ragged()
-def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # noqa: A002
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     r"""Strings in which matches of a pattern are replaced; `\1` in `rewrite` stands for the first group.
 
     >>> tf.strings.regex_replace(["a-b"], "(a)-(b)", r"\2-\1")  # b"b-a"
@@ -217,7 +217,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
 
 @takes_ragged()
 def unicode_transcode(
-    input,  # noqa: A002
+    input,
     input_encoding,
     output_encoding,
     errors="replace",
@@ -238,7 +238,7 @@ def unicode_transcode(
 
 
 @takes_ragged()
-def unicode_script(input, name=None):  # noqa: A002
+def unicode_script(input, name=None):
     """The number of the script (Latin, Han, …) that code points belong to."""
     return raw.UnicodeScript(input, name=name)
 

@@ -23,7 +23,7 @@ def ragged_rows(sparse):
 # --- splitting --------------------------------------------------------------------------------
 
 
-def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):  # noqa: A002
+def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
     """The pieces of each string around a separator (white space by default), as a sparse or ragged tensor.
 
     >>> tf.strings.split(["a b", "c"], result_type="RaggedTensor")
@@ -31,9 +31,9 @@ def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTenso
     if source is not None:
         if input is not None:
             raise ValueError("Cannot specify both 'source' and 'input'")
-        input = source  # noqa: A001
+        input = source
     with name_scope(name, "StringSplit", [input]):
-        input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")  # noqa: A001
+        input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")
         if result_type == "SparseTensor" and input.shape.ndims == 1:
             return string_split_v2(input, sep, maxsplit)
         ragged = strings_split(input, sep, maxsplit)
@@ -44,10 +44,10 @@ def strings_split_v1(input=None, sep=None, maxsplit=-1, result_type="SparseTenso
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
-def strings_split(input, sep=None, maxsplit=-1, name=None):  # noqa: A002
+def strings_split(input, sep=None, maxsplit=-1, name=None):
     """The pieces of each string, as a ragged tensor; those of a scalar as a vector."""
     with name_scope(name, "StringSplit", [input]):
-        input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")  # noqa: A001
+        input = as_ragged_or_tensor(input, dtype=dtypes.string, name="input")
         if isinstance(input, RaggedTensor):
             return input.with_flat_values(strings_split(input.flat_values, sep, maxsplit))
         rank = input.shape.ndims
@@ -58,10 +58,10 @@ def strings_split(input, sep=None, maxsplit=-1, name=None):  # noqa: A002
         return strings_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1), sep, maxsplit)
 
 
-def string_bytes_split(input, name=None):  # noqa: A002
+def string_bytes_split(input, name=None):
     """The bytes of each string."""
     with name_scope(name, "StringsByteSplit", [input]):
-        input = as_ragged_or_tensor(input, name="input")  # noqa: A001
+        input = as_ragged_or_tensor(input, name="input")
         if isinstance(input, RaggedTensor):
             return input.with_flat_values(string_bytes_split(input.flat_values))
         rank = input.shape.ndims
@@ -143,7 +143,7 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
 # --- code points ------------------------------------------------------------------------------
 
 
-def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):  # noqa: A002
+def unicode_encode(input, output_encoding, errors="replace", replacement_char=65533, name=None):
     """Code points along the last axis as strings."""
     with name_scope(name, "UnicodeEncode", [input]):
         points = as_ragged_or_tensor(input)
@@ -170,18 +170,18 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
         return reshape(unicode_encode(flat, *options), points.shape[:-1])
 
 
-def _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, with_offsets):  # noqa: A002
+def _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, with_offsets):
     """(code points, offsets or None) of text, ragged along the last axis."""
-    input = as_ragged_or_tensor(input, name="input")  # noqa: A001
+    input = as_ragged_or_tensor(input, name="input")
     rank = input.shape.ndims
     if rank is None:
         raise ValueError("Rank of `input` must be statically known.")
     if rank > 1:
         if not isinstance(input, RaggedTensor):
-            input = RaggedTensor.from_tensor(input, ragged_rank=rank - 1)  # noqa: A001
+            input = RaggedTensor.from_tensor(input, ragged_rank=rank - 1)
         elif input.ragged_rank < rank - 1:
             inner = RaggedTensor.from_tensor(input.flat_values, ragged_rank=rank - input.ragged_rank + 1)
-            input = input.with_flat_values(inner)  # noqa: A001
+            input = input.with_flat_values(inner)
     flat = reshape(input.flat_values if isinstance(input, RaggedTensor) else input, [-1])
     decode = raw.UnicodeDecodeWithOffsets if with_offsets else raw.UnicodeDecode
     found = decode(
@@ -202,7 +202,7 @@ def _decoded(input, input_encoding, errors, replacement_char, replace_control_ch
 
 
 def unicode_decode(
-    input,  # noqa: A002
+    input,
     input_encoding,
     errors="replace",
     replacement_char=0xFFFD,
@@ -215,7 +215,7 @@ def unicode_decode(
 
 
 def unicode_decode_with_offsets(
-    input,  # noqa: A002
+    input,
     input_encoding,
     errors="replace",
     replacement_char=0xFFFD,
@@ -227,14 +227,14 @@ def unicode_decode_with_offsets(
         return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, True)
 
 
-def unicode_split(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):  # noqa: A002
+def unicode_split(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
     """The characters of each string, each a string of its own."""
     with name_scope(name, "UnicodeSplit", [input]):
         points, _ = _decoded(input, input_encoding, errors, replacement_char, False, False)
         return unicode_encode(ragged_expand_dims(points, -1), input_encoding, errors, replacement_char)
 
 
-def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):  # noqa: A002
+def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
     """The characters of each string, and where in it they begin."""
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
         points, offsets = _decoded(input, input_encoding, errors, replacement_char, False, True)

@@ -376,7 +376,7 @@ def _unique_scope_name(prefix):
     return f"{prefix}_{index}"
 
 
-class variable_scope:  # noqa: N801  TensorFlow's own name
+class variable_scope:
     """A context that names the variables of `get_variable` and gives them defaults; it opens a name scope as well.
 
     >>> with tf.variable_scope("a"):

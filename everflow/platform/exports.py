@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class tf_export:  # noqa: N801  TensorFlow's name
+class tf_export:
     """Keeps the names it is given on the function or class, for tools that ask for them."""
 
     def __init__(self, *args, v1=None, **_):

@@ -76,7 +76,7 @@ def vlog(level, msg, *args, **kwargs):
     _emit(level, msg, args, kwargs)
 
 
-def TaskLevelStatusMessage(msg):  # noqa: N802  TensorFlow's name
+def TaskLevelStatusMessage(msg):
     _emit(ERROR, msg, (), {})
 
 

@@ -22,12 +22,12 @@ class StubOutForTesting:
     def __exit__(self, *exc):
         self.CleanUp()
 
-    def CleanUp(self):  # noqa: N802
+    def CleanUp(self):
         """Undo everything."""
         self.SmartUnsetAll()
         self.UnsetAll()
 
-    def SmartSet(self, obj, attr_name, new_attr):  # noqa: N802
+    def SmartSet(self, obj, attr_name, new_attr):
         """Replace an attribute of a module, class or object where it is defined: a static method stays one."""
         if inspect.ismodule(obj) or (not inspect.isclass(obj) and attr_name in vars(obj)):
             owner, old = obj, getattr(obj, attr_name)
@@ -40,15 +40,15 @@ class StubOutForTesting:
         self._smartly_replaced.append((owner, attr_name, old))
         setattr(owner, attr_name, new_attr)
 
-    def SmartUnsetAll(self):  # noqa: N802
+    def SmartUnsetAll(self):
         self._put_back(self._smartly_replaced)
 
-    def Set(self, parent, child_name, new_child):  # noqa: N802
+    def Set(self, parent, child_name, new_child):
         """Replace `parent.child_name`."""
         self._replaced.append((parent, child_name, vars(parent).get(child_name, getattr(parent, child_name))))
         setattr(parent, child_name, new_child)
 
-    def UnsetAll(self):  # noqa: N802
+    def UnsetAll(self):
         self._put_back(self._replaced)
 
     @staticmethod

@@ -65,7 +65,7 @@ class _CheckedThread:
 class TestCase(absltest.TestCase):
     """A test case with a fresh default graph and seeded random numbers for each test."""
 
-    def __init__(self, methodName="runTest"):  # noqa: N803
+    def __init__(self, methodName="runTest"):
         super().__init__(methodName)
         self._threads = []
         self._tempdir = None
@@ -161,14 +161,14 @@ class TestCase(absltest.TestCase):
                 return sess.run(tensors)
         return sess.run(tensors)
 
-    def checkedThread(self, target, args=None, kwargs=None):  # noqa: N802
+    def checkedThread(self, target, args=None, kwargs=None):
         """A thread that must be joined, and fails the test where it fails."""
         thread = _CheckedThread(self, target, args, kwargs)
         self._threads.append(thread)
         return thread
 
     @contextlib.contextmanager
-    def captureWritesToStream(self, stream):  # noqa: N802
+    def captureWritesToStream(self, stream):
         """What is written to a stream such as sys.stderr, also by code that isn't Python: `.contents()` gives it."""
         saved = os.dup(stream.fileno())
         with tempfile.TemporaryFile() as kept:
@@ -209,7 +209,7 @@ class TestCase(absltest.TestCase):
         if not close.all():
             self._show_difference(a, b, ~close, msg, f"Not equal to tolerance rtol={rtol}, atol={atol}")
 
-    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):  # noqa: N802
+    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
         """That two arrays, tensors, or structures of them agree within |a - b| <= atol + rtol * |b|."""
         if isinstance(a, dict) or isinstance(b, dict):
             self.assertIsInstance(b, type(a) if isinstance(a, dict) else dict, msg)
@@ -223,7 +223,7 @@ class TestCase(absltest.TestCase):
         else:
             self._close_arrays(a, b, rtol, atol, msg)
 
-    def assertAllCloseAccordingToType(  # noqa: N802
+    def assertAllCloseAccordingToType(
         self,
         a,
         b,
@@ -249,14 +249,14 @@ class TestCase(absltest.TestCase):
                 rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
         self.assertAllClose(a, b, rtol, atol, msg)
 
-    def assertNotAllClose(self, a, b, **kwargs):  # noqa: N802
+    def assertNotAllClose(self, a, b, **kwargs):
         try:
             self.assertAllClose(a, b, **kwargs)
         except AssertionError:
             return
         raise AssertionError("The two values are close at all elements")
 
-    def assertAllEqual(self, a, b, msg=None):  # noqa: N802
+    def assertAllEqual(self, a, b, msg=None):
         """That two arrays or tensors have the same shape and values; NaNs are equal here."""
         a, b = self._checked_shapes(a, b, msg)
         same = np.asarray(a == b)
@@ -265,26 +265,26 @@ class TestCase(absltest.TestCase):
         if not same.all():
             self._show_difference(a, b, ~same, msg, "Arrays are not equal")
 
-    def assertNotAllEqual(self, a, b, msg=None):  # noqa: N802
+    def assertNotAllEqual(self, a, b, msg=None):
         try:
             self.assertAllEqual(a, b)
         except AssertionError:
             return
         raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
 
-    def assertAllGreater(self, a, comparison_target):  # noqa: N802
+    def assertAllGreater(self, a, comparison_target):
         self.assertGreater(np.min(self._array(a)), comparison_target)
 
-    def assertAllLess(self, a, comparison_target):  # noqa: N802
+    def assertAllLess(self, a, comparison_target):
         self.assertLess(np.max(self._array(a)), comparison_target)
 
-    def assertAllGreaterEqual(self, a, comparison_target):  # noqa: N802
+    def assertAllGreaterEqual(self, a, comparison_target):
         self.assertGreaterEqual(np.min(self._array(a)), comparison_target)
 
-    def assertAllLessEqual(self, a, comparison_target):  # noqa: N802
+    def assertAllLessEqual(self, a, comparison_target):
         self.assertLessEqual(np.max(self._array(a)), comparison_target)
 
-    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):  # noqa: N802
+    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
         """That all elements lie between two bounds; an open bound itself is outside."""
         target = self._array(target)
         low = target <= lower_bound if open_lower_bound else target < lower_bound
@@ -294,29 +294,29 @@ class TestCase(absltest.TestCase):
             where = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
             raise AssertionError(f"{outside.sum()} of the {target.size} element(s) are outside the range {where}: {target[outside]}")
 
-    def assertAllInSet(self, target, expected_set):  # noqa: N802
+    def assertAllInSet(self, target, expected_set):
         absent = [value for value in np.unique(self._array(target)).tolist() if value not in expected_set]
         if absent:
             raise AssertionError(f"{len(absent)} unique element(s) are not in the set {expected_set}: {absent}")
 
-    def assertNear(self, f1, f2, err, msg=None):  # noqa: N802
+    def assertNear(self, f1, f2, err, msg=None):
         """That two numbers differ by `err` at most."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg is not None else ''}")
 
-    def assertArrayNear(self, farray1, farray2, err, msg=None):  # noqa: N802
+    def assertArrayNear(self, farray1, farray2, err, msg=None):
         self.assertEqual(len(farray1), len(farray2), msg)
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg)
 
-    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):  # noqa: N802
+    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
         """That two arrays differ by `err` at most, in the Euclidean norm."""
         self.assertTrue(np.linalg.norm(ndarray1 - ndarray2) < err, msg)
 
-    def assertDTypeEqual(self, target, expected_dtype):  # noqa: N802
+    def assertDTypeEqual(self, target, expected_dtype):
         found = target.dtype if hasattr(target, "dtype") else self._array(target).dtype
         self.assertEqual(found, expected_dtype)
 
-    def assertShapeEqual(self, np_array, tf_tensor, msg=None):  # noqa: N802
+    def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         """That an array and a tensor have the same static shape."""
         if not isinstance(np_array, np.ndarray | np.generic):
             raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
@@ -326,11 +326,11 @@ class TestCase(absltest.TestCase):
 
     # --- devices, messages, errors
 
-    def assertDeviceEqual(self, device1, device2, msg=None):  # noqa: N802
+    def assertDeviceEqual(self, device1, device2, msg=None):
         device1, device2 = canonical_name(device1), canonical_name(device2)
         self.assertEqual(device1, device2, f"Devices {device1} and {device2} are not equal. {msg or ''}")
 
-    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):  # noqa: N802
+    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):
         """That a message equals another, or one written as text."""
         expected = expected_message_maybe_ascii
         if not isinstance(expected, type(message)):
@@ -340,14 +340,14 @@ class TestCase(absltest.TestCase):
         if expected != message:
             self.assertMultiLineEqual(str(expected), str(message), msg=msg)
 
-    def assertProtoEqualsVersion(self, expected, actual, producer=_GRAPH_DEF_VERSION, min_consumer=0, msg=None):  # noqa: N802
+    def assertProtoEqualsVersion(self, expected, actual, producer=_GRAPH_DEF_VERSION, min_consumer=0, msg=None):
         """As assertProtoEquals for a GraphDef, with versions added to what is expected."""
         wanted = text_format.Parse(expected, graph_pb2.GraphDef()) if isinstance(expected, str) else expected
         wanted.versions.producer, wanted.versions.min_consumer = producer, min_consumer
         self.assertProtoEquals(wanted, actual, msg=msg)
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):  # noqa: N802
+    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
         """That the block raises an exception that a predicate accepts, or whose message a regular expression finds."""
         wanted = expected_err_re_or_predicate
         try:
@@ -361,21 +361,21 @@ class TestCase(absltest.TestCase):
         else:
             self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate):  # noqa: N802
+    def assertRaisesOpError(self, expected_err_re_or_predicate):
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
-    def assertItemsEqual(self, first, second, msg=None):  # noqa: N802
+    def assertItemsEqual(self, first, second, msg=None):
         """The older name of assertCountEqual."""
         self.assertCountEqual(first, second, msg)
 
     # Older names that Python 3.12 took out of unittest.
-    assertEquals = absltest.TestCase.assertEqual  # noqa: N815
-    assertNotEquals = absltest.TestCase.assertNotEqual  # noqa: N815
-    assertAlmostEquals = absltest.TestCase.assertAlmostEqual  # noqa: N815
-    assertNotAlmostEquals = absltest.TestCase.assertNotAlmostEqual  # noqa: N815
-    assertRegexpMatches = absltest.TestCase.assertRegex  # noqa: N815
-    assertNotRegexpMatches = absltest.TestCase.assertNotRegex  # noqa: N815
-    assertRaisesRegexp = absltest.TestCase.assertRaisesRegex  # noqa: N815
+    assertEquals = absltest.TestCase.assertEqual
+    assertNotEquals = absltest.TestCase.assertNotEqual
+    assertAlmostEquals = absltest.TestCase.assertAlmostEqual
+    assertNotAlmostEquals = absltest.TestCase.assertNotAlmostEqual
+    assertRegexpMatches = absltest.TestCase.assertRegex
+    assertNotRegexpMatches = absltest.TestCase.assertNotRegex
+    assertRaisesRegexp = absltest.TestCase.assertRaisesRegex
     assert_ = absltest.TestCase.assertTrue
 
 

@@ -101,7 +101,7 @@ def read_graph_like(path):
                 text_format.Parse(data.decode(), message)
             else:
                 message.ParseFromString(data)
-        except Exception:  # noqa: S112, BLE001  any failure only says that it is not of this kind
+        except Exception:  # any failure only says that it is not of this kind
             continue
         found = graphs(message)
         nodes = [node for g in found for node in g.node]
@@ -258,7 +258,7 @@ def records(path):
 def _event(record):
     try:
         event = Event.FromString(record)
-    except Exception:  # noqa: BLE001  any failure only says that it is not an event
+    except Exception:  # any failure only says that it is not an event
         return None
     return event if event.wall_time > 1e8 and event.WhichOneof("what") else None
 
@@ -294,7 +294,7 @@ def _examples(found, path):
     for record in found[:1000]:
         try:
             example = Example.FromString(record)
-        except Exception:  # noqa: BLE001  any failure only says that it is not an Example
+        except Exception:  # any failure only says that it is not an Example
             features = {}
             break
         for name, feature in example.features.feature.items():

@@ -32,7 +32,7 @@ def transform(name):
     return register
 
 
-def TransformGraph(input_graph_def, inputs, outputs, transforms):  # noqa: N802  TensorFlow's own name
+def TransformGraph(input_graph_def, inputs, outputs, transforms):
     """A GraphDef after some transforms: names, with parameters in parentheses.
 
     >>> TransformGraph(frozen, ["x"], ["y"], ["strip_unused_nodes", "fold_constants(ignore_errors=true)", "fold_batch_norms"])

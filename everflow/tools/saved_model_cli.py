@@ -121,7 +121,7 @@ def preprocess_input_exprs_arg_string(input_exprs_str):
         if not equals:
             raise RuntimeError(f'--input_exprs "{text}" format is incorrect. Please follow "<input_key>=<python expression>"')
         # Typed by the user on the command line, never read out of a file.
-        found[key] = eval(expression, {"np": np, "numpy": np})  # noqa: S307
+        found[key] = eval(expression, {"np": np, "numpy": np})
     return found
 
 

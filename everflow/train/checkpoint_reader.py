@@ -44,7 +44,7 @@ class CheckpointReader:
         return "".join(lines).encode()
 
 
-def NewCheckpointReader(filepattern):  # noqa: N802  TensorFlow's own name
+def NewCheckpointReader(filepattern):
     """A reader of the checkpoint of this name."""
     return CheckpointReader(filepattern)
 

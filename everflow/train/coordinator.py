@@ -167,7 +167,7 @@ class LooperThread(threading.Thread):
                     self.run_loop()
             self.stop_loop()
 
-    def isAlive(self):  # noqa: N802  the name that threads had
+    def isAlive(self):
         """Whether it still runs."""
         return self.is_alive()
 

@@ -47,7 +47,7 @@ def jit_scope(compile_ops=True, separate_compiled_gradients=False):
         yield
 
 
-def compile(computation, inputs=None):  # noqa: A001  TensorFlow's own name
+def compile(computation, inputs=None):
     """What `computation(*inputs)` returns, its nodes marked as one cluster to compile.
 
     A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations as one operation.

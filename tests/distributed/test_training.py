@@ -28,7 +28,7 @@ def in_threads(work, count):
         try:
             with tf.Graph().as_default():
                 work(task)
-        except BaseException as e:  # noqa: BLE001  raised below
+        except BaseException as e:  # raised below
             failed.append(e)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in reversed(range(count))]

@@ -11,7 +11,7 @@ import everflow as tf
 class Case(tf.test.TestCase):
     __test__ = False  # run below, a method at a time
 
-    def runTest(self):  # noqa: N802
+    def runTest(self):
         pass
 
 

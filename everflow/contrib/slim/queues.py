@@ -17,7 +17,7 @@ class NestedQueueRunnerError(Exception):
 
 
 @contextlib.contextmanager
-def QueueRunners(session):  # noqa: N802  TensorFlow's own name
+def QueueRunners(session):
     """Start all queue runners, and stop them at the end of the block.
 
     >>> with slim.queues.QueueRunners(sess):

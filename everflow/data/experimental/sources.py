@@ -15,7 +15,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 
 
-def Counter(start=0, step=1, dtype=dtypes.int64):  # noqa: N802  TensorFlow's own name
+def Counter(start=0, step=1, dtype=dtypes.int64):
     """The numbers from `start` on, by `step`, for ever."""
     with name_scope("counter"):
         start = convert_to_tensor(start, dtype=dtype, name="start")
@@ -115,7 +115,7 @@ def to_variant(dataset):
     return dataset._variant_tensor
 
 
-def from_variant(variant, structure):  # noqa: A002  TensorFlow's own name
+def from_variant(variant, structure):
     """The dataset that a tensor stands for, given the specs of its elements."""
     from everflow.data.dataset import VariantDataset
 
@@ -148,19 +148,19 @@ UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
-def TensorStructure(dtype, shape):  # noqa: N802  TensorFlow's own name
+def TensorStructure(dtype, shape):
     """The spec of a tensor."""
     return TensorSpec(shape, dtype)
 
 
-def SparseTensorStructure(dtype, shape):  # noqa: N802  TensorFlow's own name
+def SparseTensorStructure(dtype, shape):
     """The spec of a sparse tensor."""
     from everflow.framework.composites import SparseTensorSpec
 
     return SparseTensorSpec(shape, dtype)
 
 
-def RaggedTensorStructure(dtype, shape, ragged_rank):  # noqa: N802  TensorFlow's own name
+def RaggedTensorStructure(dtype, shape, ragged_rank):
     """The spec of a ragged tensor."""
     from everflow.ops.ragged.spec import RaggedTensorSpec
 

@@ -61,9 +61,7 @@ def _reduction(x, name):
     return layers.Concatenate(axis=channels_axis(), name=name)(parts)
 
 
-def InceptionResNetV2(  # noqa: N802  Keras's own name
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
-):
+def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
     """Inception-ResNet version 2, for images of 299 by 299."""
     check_weights(weights, include_top, classes)
     input_shape = obtain_input_shape(input_shape, 299, 75, include_top, weights)

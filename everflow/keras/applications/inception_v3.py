@@ -39,9 +39,7 @@ def _join(parts, name=None):
     return layers.concatenate(parts, axis=channels_axis(), name=name)
 
 
-def InceptionV3(  # noqa: N802  Keras's own name
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
-):
+def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
     """Inception version 3, for images of 299 by 299."""
     check_weights(weights, include_top, classes)
     input_shape = obtain_input_shape(input_shape, 299, 75, include_top, weights)

@@ -53,7 +53,7 @@ def _block(x, filters, alpha, depth_multiplier, stride, number):
     return _normalized(x, f"conv_pw_{number}")
 
 
-def MobileNet(  # noqa: N802  Keras's own name
+def MobileNet(
     input_shape=None,
     alpha=1.0,
     depth_multiplier=1,

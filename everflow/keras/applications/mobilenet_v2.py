@@ -52,9 +52,7 @@ def _block(inputs, expansion, stride, alpha, filters, number):
     return layers.Add(name=prefix + "add")([inputs, x]) if channels == out and stride == 1 else x
 
 
-def MobileNetV2(  # noqa: N802  Keras's own name
-    input_shape=None, alpha=1.0, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
-):
+def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
     """MobileNet version 2, for images of 224 by 224; `alpha` makes it narrower or wider."""
     check_weights(weights, include_top, classes)
     if input_shape is None and input_tensor is not None:

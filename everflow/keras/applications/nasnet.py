@@ -177,15 +177,11 @@ def _nasnet(
     return finished(x, images, input_tensor, "NASNet", weights, file, folder="nasnet")
 
 
-def NASNetLarge(  # noqa: N802  Keras's own name
-    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
-):
+def NASNetLarge(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
     """NASNet for images of 331 by 331."""
     return _nasnet(331, 4032, 6, 96, True, "large", include_top, weights, input_tensor, input_shape, pooling, classes)
 
 
-def NASNetMobile(  # noqa: N802
-    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
-):
+def NASNetMobile(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
     """NASNet for images of 224 by 224, small enough for telephones."""
     return _nasnet(224, 1056, 4, 32, False, "mobile", include_top, weights, input_tensor, input_shape, pooling, classes)

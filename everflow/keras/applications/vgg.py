@@ -26,15 +26,11 @@ def _vgg(name, convolutions, include_top, weights, input_tensor, input_shape, po
     return finished(x, images, input_tensor, name, weights, usual_file(name, include_top))
 
 
-def VGG16(  # noqa: N802  Keras's own name
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
-):
+def VGG16(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
     """VGG with 16 layers that have weights."""
     return _vgg("vgg16", (2, 2, 3, 3, 3), include_top, weights, input_tensor, input_shape, pooling, classes)
 
 
-def VGG19(  # noqa: N802
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
-):
+def VGG19(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
     """VGG with 19 layers that have weights."""
     return _vgg("vgg19", (2, 2, 4, 4, 4), include_top, weights, input_tensor, input_shape, pooling, classes)

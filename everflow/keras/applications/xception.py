@@ -29,9 +29,7 @@ def _beside(x, filters):
     return layers.BatchNormalization(axis=channels_axis())(x)
 
 
-def Xception(  # noqa: N802  Keras's own name
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs
-):
+def Xception(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
     """Xception, for images of 299 by 299."""
     check_weights(weights, include_top, classes)
     input_shape = obtain_input_shape(input_shape, 299, 71, include_top, weights)

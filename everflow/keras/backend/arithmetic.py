@@ -26,11 +26,11 @@ def _of_one(name, meaning):
     return function
 
 
-abs = _of_one("abs", "Absolute values")  # noqa: A001  Keras's own name
+abs = _of_one("abs", "Absolute values")
 cos = _of_one("cos", "Cosines")
 exp = _of_one("exp", "Exponentials")
 log = _of_one("log", "Logarithms")
-round = _of_one("round", "Nearest integers, halves to the even one")  # noqa: A001
+round = _of_one("round", "Nearest integers, halves to the even one")
 sign = _of_one("sign", "Signs")
 sin = _of_one("sin", "Sines")
 square = _of_one("square", "Squares")
@@ -50,7 +50,7 @@ def sqrt(x):
     return math.sqrt(clip_ops.clip_by_value(x, zero, infinity))
 
 
-def pow(x, a):  # noqa: A001
+def pow(x, a):
     """Powers, element by element."""
     return math.pow(x, a)
 
@@ -95,17 +95,17 @@ minimum = _of_two("minimum", "The smaller of x and y")
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def max(x, axis=None, keepdims=False):  # noqa: A001
+def max(x, axis=None, keepdims=False):
     """The largest value along axes."""
     return math.reduce_max(x, axis, keepdims)
 
 
-def min(x, axis=None, keepdims=False):  # noqa: A001
+def min(x, axis=None, keepdims=False):
     """The smallest value along axes."""
     return math.reduce_min(x, axis, keepdims)
 
 
-def sum(x, axis=None, keepdims=False):  # noqa: A001
+def sum(x, axis=None, keepdims=False):
     """The sum along axes."""
     return math.reduce_sum(x, axis, keepdims)
 
@@ -134,12 +134,12 @@ def std(x, axis=None, keepdims=False):
     return math.reduce_std(_as_float(x), axis=axis, keepdims=keepdims)
 
 
-def any(x, axis=None, keepdims=False):  # noqa: A001
+def any(x, axis=None, keepdims=False):
     """Whether anything along axes is true."""
     return math.reduce_any(math.cast(x, dtypes.bool), axis, keepdims)
 
 
-def all(x, axis=None, keepdims=False):  # noqa: A001
+def all(x, axis=None, keepdims=False):
     """Whether everything along axes is true."""
     return math.reduce_all(math.cast(x, dtypes.bool), axis, keepdims)
 

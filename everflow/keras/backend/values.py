@@ -188,7 +188,7 @@ def count_params(x):
 # --- values in the session -----------------------------------------------------------------------
 
 
-def eval(x):  # noqa: A001  Keras's own name
+def eval(x):
     """The value of a variable or tensor.
 
     >>> K = tf.keras.backend

@@ -65,7 +65,7 @@ def _shape_without_batch(input_shape, batch_size, kwargs):
     return tuple(full[1:]), full[0]
 
 
-def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, ragged=False, **kwargs):  # noqa: N802  Keras's name
+def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tensor=None, ragged=False, **kwargs):
     """A tensor to begin a model with. `shape` is without the batch.
 
     >>> x = tf.keras.Input(shape=(32,))

@@ -274,7 +274,7 @@ def _names_of(metrics):
     return list(metrics)
 
 
-def load_model(path, custom_objects=None, compile=True):  # noqa: A002  Keras's name
+def load_model(path, custom_objects=None, compile=True):
     """Read what `save_model` wrote."""
     from everflow.keras import optimizers
     from everflow.keras.saving.model_config import model_from_config

@@ -192,7 +192,7 @@ def _serving_function(model):
 # --- loading -----------------------------------------------------------------------------------
 
 
-def load_model(folder, custom_objects=None, compile=True):  # noqa: A002  Keras's name
+def load_model(folder, custom_objects=None, compile=True):
     """The model of a SavedModel that `model.save` or `tf.saved_model.save` wrote."""
     loader = ObjectLoader(folder)
     root = loader.nodes[0].user_object

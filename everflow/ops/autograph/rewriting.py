@@ -208,27 +208,27 @@ def _bind(names, call):
 class _Expressions(ast.NodeTransformer):
     """Logic and calls inside expressions."""
 
-    def visit_BoolOp(self, node):  # noqa: N802  ast's own name
+    def visit_BoolOp(self, node):
         self.generic_visit(node)
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         return ast.copy_location(_call(name, *(_plain_thunk(v) for v in node.values)), node)
 
-    def visit_UnaryOp(self, node):  # noqa: N802
+    def visit_UnaryOp(self, node):
         self.generic_visit(node)
         return ast.copy_location(_call("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
 
-    def visit_IfExp(self, node):  # noqa: N802
+    def visit_IfExp(self, node):
         self.generic_visit(node)
         return ast.copy_location(_call("if_exp", node.test, _plain_thunk(node.body), _plain_thunk(node.orelse)), node)
 
-    def visit_Call(self, node):  # noqa: N802
+    def visit_Call(self, node):
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in _AS_THEY_ARE:
             return node
         node.func = ast.copy_location(_call("callable_of", node.func), node.func)
         return node
 
-    def visit_Lambda(self, node):  # noqa: N802
+    def visit_Lambda(self, node):
         return self.generic_visit(node)
 
 

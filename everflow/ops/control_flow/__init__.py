@@ -4,8 +4,8 @@ from everflow.framework.graph import Graph
 from everflow.ops.control_flow import gradients, shapes  # noqa: F401  they register rules
 from everflow.ops.control_flow.conditionals import Assert, case, cond, merge, smart_case, smart_cond, smart_constant_value, switch
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, WhileContext, check_input_context
-from everflow.ops.control_flow.loops import exit, next_iteration, while_loop  # noqa: A004
-from everflow.ops.grouping import group, no_op, tuple, with_dependencies  # noqa: A004
+from everflow.ops.control_flow.loops import exit, next_iteration, while_loop
+from everflow.ops.grouping import group, no_op, tuple, with_dependencies
 
 Graph.check_input_context = staticmethod(check_input_context)
 

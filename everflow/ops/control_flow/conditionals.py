@@ -249,7 +249,7 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
     return tuple(zip(*pairs)) if pairs else ((), ())
 
 
-def Assert(condition, data, summarize=None, name=None):  # noqa: N802  TensorFlow's own name
+def Assert(condition, data, summarize=None, name=None):
     """An op that raises InvalidArgumentError and shows `data` where `condition` is false when run."""
     if executing_eagerly():
         if not condition:

@@ -251,6 +251,6 @@ def add_back_edge(merged, value, enforce=True):
     return value
 
 
-def exit(data, name=None):  # noqa: A001  TensorFlow's own name
+def exit(data, name=None):
     """Take a value out of its loop."""
     return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)

@@ -46,7 +46,7 @@ def _same_rows(ragged):
     return checks
 
 
-def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):  # noqa: A001  TensorFlow's own name
+def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
     """Rows of numbers: from each start up to its limit."""
     if limits is None:
         starts, limits = 0, starts
@@ -201,7 +201,7 @@ def _joined_rows(parts):
     return RaggedTensor(joined, array.concat(splits, 0), internal=True)
 
 
-def expand_dims(input, axis, name=None):  # noqa: A002
+def expand_dims(input, axis, name=None):
     """A dimension of size 1 added."""
     with name_scope(name, "RaggedExpandDims", [input]):
         rt = as_ragged_or_tensor(input, "input")

@@ -12,7 +12,7 @@ from everflow.ops.ragged.functions import gather, map_flat_values
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 
 
-def rank(input, name=None):  # noqa: A002
+def rank(input, name=None):
     """The number of dimensions, ragged ones counted in."""
     with name_scope(name, "RaggedRank", [input]) as name:
         if input.shape.rank is not None:
@@ -80,7 +80,7 @@ def batch_gather(params, indices, name=None):
         return indices.with_values(gather(params.values, math.cast(indices.values, start.dtype) + start))
 
 
-def tile(input, multiples, name=None):  # noqa: A002
+def tile(input, multiples, name=None):
     """A ragged tensor repeated `multiples[i]` times along each dimension."""
     with name_scope(name, "RaggedTile", [input, multiples]):
         rt = as_ragged_or_tensor(input, "input")
@@ -105,7 +105,7 @@ def _tiled(rt, multiples):
     return gather(wide, array.tile(places, multiples[:1]))
 
 
-def squeeze(input, axis=None, name=None, squeeze_dims=None):  # noqa: A002
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """A ragged tensor without some of its dimensions, whose size must be 1."""
     axis = squeeze_dims if axis is None else axis
     if axis is None:
@@ -113,7 +113,7 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):  # noqa: A002
     with name_scope(name, "RaggedSqueeze", [input]):
         axes = sorted(positive_axis(a, input.shape.rank) for a in ([axis] if isinstance(axis, int) else axis))
         for dropped, a in enumerate(axes):
-            input = _squeezed(input, a - dropped)  # noqa: A001
+            input = _squeezed(input, a - dropped)
         return input
 
 

@@ -81,7 +81,7 @@ def computed(node: Node, values: list, session):
     try:
         binding = bind(node, session)
         results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
-    except Exception:  # noqa: BLE001  whatever a kernel raises is told when the node runs
+    except Exception:  # whatever a kernel raises is told when the node runs
         return None
     return None if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results) else results
 

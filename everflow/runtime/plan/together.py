@@ -17,7 +17,7 @@ class _End:
     def run(self) -> None:
         try:
             self.result = self._call()
-        except BaseException as error:  # noqa: BLE001  raised again where the call's statement is
+        except BaseException as error:  # raised again where the call's statement is
             self.error = error
             self._step.cancel()  # the others would wait in vain
 
