@@ -20,8 +20,8 @@ if "OMP_WAIT_POLICY" not in _os.environ:
 import everflow.ops.array_slicing
 import everflow.ops.indexed_slices
 import everflow.ops.math_binary
-import everflow.runtime.session
-from everflow.version import (
+import everflow.runtime.session  # noqa: F401
+from everflow.version import (  # noqa: F401
     COMPILER_VERSION,
     CXX11_ABI_FLAG,
     GIT_VERSION,

@@ -1,6 +1,6 @@
 """tf.debugging: assertions and checks of numbers."""
 
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.ops.check import (
     assert_equal,

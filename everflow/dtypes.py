@@ -1,6 +1,6 @@
 """tf.dtypes: the types, and conversions between them."""
 
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.framework.dtypes import (
     QUANTIZED_DTYPES,

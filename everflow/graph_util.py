@@ -1,5 +1,7 @@
 """tf.graph_util: changing GraphDefs for use without training."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.framework.graph_surgery import (
     convert_variables_to_constants,
     extract_sub_graph,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types as _types
 
 # The re-exports are the purpose of this file.
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.ops.lookup import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
 from everflow.ops.lookup_files import TextFileIndex, TextFileInitializer
 from everflow.ops.lookup_mutable import DenseHashTable as _DenseHashTable

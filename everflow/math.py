@@ -1,6 +1,6 @@
 """tf.math: element-wise functions, reductions, segments and special functions."""
 
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.ops.array import invert_permutation
 from everflow.ops.check import is_non_decreasing, is_strictly_increasing

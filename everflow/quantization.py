@@ -1,6 +1,6 @@
 """tf.quantization: numbers in few bits."""
 
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.ops.array import quantized_concat
 from everflow.ops.quantization import (

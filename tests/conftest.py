@@ -6,9 +6,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-import subprocess  # noqa: E402
+import subprocess
 
-import pytest  # noqa: E402
+import pytest
 
 
 def pytest_collection_modifyitems(items):

@@ -1,6 +1,6 @@
 """tf.compat: text, bytes and number types; `tf.compat.v1` is the whole of tf."""
 
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 import everflow as v1
 from everflow.framework.shapes import dimension_at_index, dimension_value

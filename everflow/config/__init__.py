@@ -1,5 +1,7 @@
 """tf.config: devices, threads and rewriting for the whole process."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.config import experimental, optimizer, threading
 from everflow.ops.traced_functions import run_functions_eagerly as experimental_run_functions_eagerly
 from everflow.runtime.process_options import PROCESS as _PROCESS

@@ -1,5 +1,7 @@
 """`tf.contrib.signal`: the functions that became `tf.signal`, under their first address."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 from everflow.ops.signal import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # The re-exports are the purpose of this file.
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.ops.random_stateless import (
     stateless_multinomial,
     stateless_random_normal,

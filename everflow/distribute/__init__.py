@@ -1,5 +1,7 @@
 """tf.distribute: a computation spread over devices, with variables that have a copy on each of them."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.distribute import cluster_resolver, experimental
 from everflow.distribute.context import (
     experimental_set_strategy,

@@ -1,5 +1,6 @@
 """tf.io: reading, writing and parsing files and records."""
 
+# The re-exports are the purpose of this file, in the families' order rather than the alphabet's.
 # ruff: noqa: F401, I001
 
 from everflow.io import gfile

@@ -8,7 +8,6 @@ from everflow.ops import initializers as _initializers
 from everflow.ops.initializers import (
     Constant,
     Identity,
-    Initializer,
     Ones,
     Orthogonal,
     VarianceScaling,
@@ -16,6 +15,9 @@ from everflow.ops.initializers import (
 )
 from everflow.ops.initializers import GlorotNormal as glorot_normal
 from everflow.ops.initializers import GlorotUniform as glorot_uniform
+from everflow.ops.initializers import (
+    Initializer as Initializer,
+)
 
 
 class RandomNormal(_initializers.RandomNormal):

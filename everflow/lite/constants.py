@@ -1,5 +1,7 @@
 """tf.lite.constants: types and file formats by the names that tf.lite gives them."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.framework.dtypes import float16 as FLOAT16
 from everflow.framework.dtypes import float32 as FLOAT
 from everflow.framework.dtypes import int8 as INT8

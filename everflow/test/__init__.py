@@ -1,5 +1,7 @@
 """tf.test: a TestCase for programs that use tensors, gradients checked by numbers, and what this installation can do."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from unittest import mock
 
 from everflow.test.benchmark import Benchmark, benchmark_config

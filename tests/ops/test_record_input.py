@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow  # noqa: F401
+import everflow.as_tensorflow
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """tf.contrib.autograph: where `tf.autograph` lived first."""
 
-from __future__ import absolute_import, annotations, division, print_function  # noqa: F401, UP010  Names of this module as well.
+from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names of this module as well.
 
 import functools as _functools
 

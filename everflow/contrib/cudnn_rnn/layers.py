@@ -120,7 +120,7 @@ class _CudnnRNN(Layer):
         )
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
         # TensorFlow looks at the vector's beginning here; without this the nodes made later would have other names.
-        self.kernel[0]  # noqa: B018
+        self.kernel[0]
 
     def state_shape(self, batch_size):
         """The shapes of the states, for a batch of this size."""

@@ -1,5 +1,7 @@
 """tf.contrib.distributions: what tf.distributions has, and many more."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.distributions import bijectors
 from everflow.contrib.distributions.autoregressive import Autoregressive
 from everflow.contrib.distributions.batch_reshape import BatchReshape

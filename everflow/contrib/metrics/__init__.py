@@ -1,5 +1,7 @@
 """tf.contrib.metrics: the streaming metrics under their old names, with predictions before labels."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 import inspect

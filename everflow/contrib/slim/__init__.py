@@ -5,7 +5,7 @@
 ...     net = slim.repeat(images, 2, slim.conv2d, 64, [3, 3], scope="conv1")
 """
 
-from __future__ import absolute_import, annotations, division, print_function  # noqa: F401, UP010  slim shows these, too.
+from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  slim shows these, too.
 
 import importlib as _importlib
 

@@ -1,7 +1,7 @@
 """tf.data.experimental."""
 
 # The re-exports are the purpose of this file.
-# ruff: noqa: F401
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window
 from everflow.data.experimental.readers import CsvDatasetV1 as CsvDataset

@@ -1,5 +1,7 @@
 """tf.keras.applications: models of images, with weights learned on ImageNet where they can be downloaded."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 from everflow.keras.applications import (

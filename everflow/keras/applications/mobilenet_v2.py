@@ -13,7 +13,8 @@ from everflow.keras.applications.building import (
     obtain_input_shape,
     pooled,
 )
-from everflow.keras.applications.imagenet_utils import decode_predictions, preprocessing
+from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from everflow.keras.applications.imagenet_utils import preprocessing
 from everflow.keras.applications.mobilenet import square_size
 
 preprocess_input = preprocessing("tf")

@@ -1,6 +1,6 @@
 """tf.keras.backend: the functions that Keras's layers, losses and metrics are written in."""
 
-# ruff: noqa: A004  Names are Keras's own.
+# ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from __future__ import annotations
 

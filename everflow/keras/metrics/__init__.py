@@ -1,5 +1,7 @@
 """tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over batches."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
-from everflow.keras.optimizers import schedules
+from everflow.keras.optimizers import schedules as schedules
 from everflow.keras.optimizers.adam import Adam, Adamax, Nadam
 from everflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from everflow.keras.optimizers.gradient_descent import SGD

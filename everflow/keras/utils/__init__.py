@@ -1,5 +1,7 @@
 """tf.keras.utils: arrays and labels, files, progress bars, workers, and Keras objects as data."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 from everflow.keras.generic import (

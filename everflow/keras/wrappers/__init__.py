@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from everflow.keras.wrappers import scikit_learn
+from everflow.keras.wrappers import scikit_learn as scikit_learn

@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections
 import ctypes
 
-from everflow.lite.experimental import nn
-from everflow.lite.op_hints import convert_op_hints_to_stubs
+from everflow.lite.experimental import nn as nn
+from everflow.lite.op_hints import convert_op_hints_to_stubs as convert_op_hints_to_stubs
 
 SupportedOp = collections.namedtuple("SupportedOp", ["op"])
 

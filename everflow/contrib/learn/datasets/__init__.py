@@ -1,9 +1,9 @@
 """tf.contrib.learn.datasets: irises, MNIST, and data sets in CSV files."""
 
-from everflow.datasets import csv_files as base
-from everflow.datasets import mnist
+from everflow.datasets import csv_files, mnist
 from everflow.datasets.iris import load_iris
 
+base = csv_files
 DATASETS = {"iris": load_iris, "mnist": mnist.load_mnist}
 
 

@@ -14,7 +14,6 @@ from everflow import image as image_ops
 from everflow.contrib.slim.data.data_decoder import DataDecoder
 from everflow.framework import composites, dtypes
 from everflow.framework.operation import Tensor as _GraphTensor
-from everflow.framework.shapes import TensorShape
 from everflow.ops import array, functional, math, parsing, sparse
 from everflow.ops.control_flow import case, cond
 from everflow.ops.parsing_examples import parse_single_example

@@ -1,5 +1,7 @@
 """tf.keras.preprocessing.image: images from files, changed at random, in batches."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from __future__ import annotations
 
 from everflow.keras.preprocessing.image.affine import (

@@ -7,7 +7,9 @@ import os
 from google.protobuf import text_format
 
 from everflow.platform.gfile import GFile
-from everflow.protos.projector_config_pb2 import EmbeddingInfo, ProjectorConfig, SpriteMetadata
+from everflow.protos.projector_config_pb2 import EmbeddingInfo as EmbeddingInfo
+from everflow.protos.projector_config_pb2 import ProjectorConfig
+from everflow.protos.projector_config_pb2 import SpriteMetadata as SpriteMetadata
 
 _CONFIG_FILE = "projector_config.pbtxt"
 
