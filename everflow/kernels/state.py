@@ -7,6 +7,7 @@ functions writes into it. Training ops are in `training.py`.
 from __future__ import annotations
 
 import sys
+import threading
 
 import numpy as np
 import torch
@@ -20,10 +21,11 @@ from everflow.kernels.tensors import torch_dtype
 class Buffer:
     """Memory that outlives a run: `value` is None until something is assigned.
 
-    An assignment of the same shape copies into the buffer, so that whoever holds it sees the new value.
+    An assignment of the same shape copies into the buffer, so that whoever holds it sees the new value. Writers that must not come
+    between one another hold `lock`; plans see to that (`runtime/plan/locking.py`).
     """
 
-    __slots__ = ("value", "dtype", "name", "shape", "container", "__weakref__")
+    __slots__ = ("value", "dtype", "name", "shape", "container", "lock", "__weakref__")
 
     def __init__(self, dtype, name="", shape=None, container=""):
         self.value = None
@@ -31,6 +33,7 @@ class Buffer:
         self.name = name
         self.shape = shape
         self.container = container
+        self.lock = threading.Lock()
 
     def assign(self, value) -> None:
         """Take a copy of `value`, into the buffer there is where it has that shape."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from everflow.framework import errors
 from everflow.kernels import registry, tensors
+from everflow.runtime.plan.locking import excludes_others, locked
 from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
 
 # Their result is their (first) input, whatever it is: plans give it another name instead of calling anything.
@@ -36,15 +37,16 @@ def bind(node: Node, session) -> Binding | None:
     entry = registry.lookup(node.type)
     if entry is None:
         return None
+    held = (lambda function: locked(node, function)) if excludes_others(node) else (lambda function: function)
     special = registry.specialized(node)
     if special is not None:
-        return Binding(special)
+        return Binding(held(special))
     keywords = {name: node.attribute(name) for name in entry.attribute_names}
     if "node" in entry.context_names:
         keywords["node"] = node
     if "session" in entry.context_names:
         keywords["session"] = session
-    return Binding(entry.function, keywords, "step" in entry.context_names)
+    return Binding(held(entry.function), keywords, "step" in entry.context_names)
 
 
 def _is_function(node: Node, session) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 
 from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
+from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.program import Node, Program, is_ref
 from everflow.runtime.plan.structure import structure
 
@@ -268,7 +269,9 @@ def joint_updates(program: Program, session) -> int:
     for node in candidates:
         _, variables, shared, gradient, _ = _UPDATES[node.type]
         same_for_all = tuple(node.inputs[variables : variables + shared])
-        if node not in taken and node.input_dtypes[gradient] is dtypes.float32 and not node.attrs.get("use_nesterov"):
+        if node in taken or node.input_dtypes[gradient] is not dtypes.float32 or node.attrs.get("use_nesterov"):
+            continue
+        if not excludes_others(node):
             groups.setdefault((node.type, same_for_all, node.device, node.guard, node.frame), []).append(node)
     above = _ancestors(program, candidates)
     joined: dict[Node, Node] = {}
