@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.metrics import mean
@@ -52,7 +53,7 @@ def write_results(output_dir, results, step):
         elif isinstance(value, bytes):
             try:
                 inner = Summary.FromString(value)
-            except Exception:
+            except DecodeError:
                 logging.warning("Skipping summary for %s, cannot parse string to Summary.", key)
                 continue
             for i, _ in enumerate(inner.value):

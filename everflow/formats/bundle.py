@@ -13,6 +13,7 @@ import struct
 import uuid
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from everflow.formats import varints
 from everflow.formats.checksums import crc32c, mask
@@ -220,7 +221,7 @@ class BundleReader:
     def _parsed(self, kind, value, what):
         try:
             return kind.FromString(value)
-        except Exception as e:  # protobuf's DecodeError has moved between versions
+        except DecodeError as e:
             raise DataLossError(None, None, f"{index_name(self._prefix)}: the entry {what!r} can't be read") from e
 
     def names(self) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import uuid
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from everflow.formats.ordered_code import slice_key
 from everflow.formats.slices import TensorSlice, copy_overlap
@@ -87,7 +88,7 @@ class OldCheckpointReader:
 def _parsed(value, path):
     try:
         return saved_tensor_slice_pb2.SavedTensorSlices.FromString(bytes(value))
-    except Exception as e:  # protobuf's DecodeError has moved between versions
+    except DecodeError as e:
         raise DataLossError(None, None, f"{path}: an entry of the table can't be read") from e
 
 

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import torch
+from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.tensor_values import make_ndarray
@@ -68,7 +69,7 @@ def _from_bytes(data):
     proto = tensor_pb2.TensorProto()
     try:
         proto.ParseFromString(data)
-    except Exception:
+    except DecodeError:
         raise invalid("Could not parse serialized TensorProto") from None
     dtype = dtypes.as_dtype(proto.dtype)
     if dtype is dtypes.string and proto.tensor_content:

@@ -9,6 +9,7 @@ import wave
 
 import numpy as np
 import torch
+from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
@@ -207,7 +208,7 @@ def tensor_summary(tensor, *, T, node):
 def _parsed(serialized):
     try:
         return Summary.FromString(serialized)
-    except Exception as e:  # protobuf's DecodeError has moved between versions
+    except DecodeError as e:
         raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from e
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import weakref
 
+from google.protobuf.message import DecodeError
+
 from everflow.formats.event_files import EventFileWriter
 from everflow.framework.errors import DataLossError, NotFoundError
 from everflow.kernels import summaries
@@ -129,5 +131,5 @@ def _parsed(serialized):
 def _from_string(kind, text):
     try:
         return kind.FromString(text)
-    except Exception as e:  # protobuf's DecodeError has moved between versions
+    except DecodeError as e:
         raise DataLossError(None, None, f"Bad tf.{kind.__name__} binary proto tensor string") from e

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from google.protobuf.message import DecodeError
+
 from everflow.framework.dtypes import as_dtype
 from everflow.framework.errors import OpError
 from everflow.framework.graph import Graph
@@ -33,7 +35,7 @@ def kernel(custom_options, call):
     try:
         _, data = decode_strings(b"" if custom_options is None else custom_options.tobytes())
         node = NodeDef.FromString(data)
-    except Exception as e:  # protobuf's DecodeError has moved between versions
+    except (DecodeError, ValueError) as e:
         raise RuntimeError(f"{call.name} carries no node of TensorFlow: {e}") from e
     names = [f"input_{i}" for i in range(len(call.inputs))]
     graph_def = GraphDef()

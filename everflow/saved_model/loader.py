@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from google.protobuf import text_format
+from google.protobuf.message import DecodeError
 
 from everflow.framework.scopes import get_default_graph
 from everflow.platform import file_io, logging
@@ -25,7 +26,7 @@ def parse_saved_model(export_dir):
     if file_io.file_exists(binary):
         try:
             model.ParseFromString(file_io.read_file_to_string(binary, binary_mode=True))
-        except Exception as e:  # protobuf's DecodeError has moved between versions
+        except DecodeError as e:
             raise OSError(f"Cannot parse file {binary}: {e}.") from e
         return model
     if file_io.file_exists(text):

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 from google.protobuf import text_format
+from google.protobuf.message import DecodeError
 
 from everflow.formats import tflite
 from everflow.formats.checkpoint import open_checkpoint
@@ -101,7 +102,7 @@ def read_graph_like(path):
                 text_format.Parse(data.decode(), message)
             else:
                 message.ParseFromString(data)
-        except Exception:  # any failure only says that it is not of this kind
+        except (DecodeError, text_format.ParseError, UnicodeDecodeError):
             continue
         found = graphs(message)
         nodes = [node for g in found for node in g.node]
@@ -258,7 +259,7 @@ def records(path):
 def _event(record):
     try:
         event = Event.FromString(record)
-    except Exception:  # any failure only says that it is not an event
+    except DecodeError:
         return None
     return event if event.wall_time > 1e8 and event.WhichOneof("what") else None
 
@@ -294,7 +295,7 @@ def _examples(found, path):
     for record in found[:1000]:
         try:
             example = Example.FromString(record)
-        except Exception:  # any failure only says that it is not an Example
+        except DecodeError:
             features = {}
             break
         for name, feature in example.features.feature.items():

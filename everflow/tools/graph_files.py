@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from google.protobuf import text_format
+from google.protobuf.message import DecodeError
 
 from everflow.framework.tensor_values import array_of, make_tensor_proto
 from everflow.platform import file_io
@@ -22,7 +23,7 @@ def read_message(path, kind, binary, what="graph"):
             message.ParseFromString(file_io.read_file_to_string(path, binary_mode=True))
         else:
             text_format.Parse(file_io.read_file_to_string(path), message)
-    except Exception as e:  # protobuf's DecodeError has moved between versions
+    except (DecodeError, text_format.ParseError, UnicodeDecodeError) as e:
         raise OSError(f"Cannot parse {path} as a {'binary' if binary else 'text'} {kind.DESCRIPTOR.name}: {e}") from e
     return message
 

@@ -7,6 +7,7 @@ import re
 
 from google.protobuf import text_format
 from google.protobuf.any_pb2 import Any
+from google.protobuf.message import DecodeError
 
 from everflow.framework import op_def_protos, op_defs
 from everflow.framework.graph_keys import GraphKeys
@@ -240,8 +241,8 @@ def read_meta_graph_file(filename):
     try:
         meta.ParseFromString(content)
         return meta
-    except Exception:  # protobuf's DecodeError has moved between versions; then it may be text
-        pass
+    except DecodeError:
+        pass  # it may be text
     try:
         text_format.Parse(content.decode("utf-8"), meta)
     except (text_format.ParseError, UnicodeDecodeError) as e:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import abc
 import collections
 
+from google.protobuf.message import DecodeError
+
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
@@ -182,9 +184,7 @@ def read_object_graph(reader, path) -> TrackableObjectGraph:
     """The tree of objects that a checkpoint was written from."""
     try:
         return TrackableObjectGraph.FromString(reader.read(OBJECT_GRAPH_KEY).item())
-    except Exception as e:  # protobuf's DecodeError has moved between versions
-        if isinstance(e, DataLossError):
-            raise
+    except (DecodeError, TypeError, ValueError) as e:  # no message, or no single string
         raise DataLossError(None, None, f"{path}: the tree of objects in {OBJECT_GRAPH_KEY} can't be read") from e
 
 
