@@ -1,4 +1,4 @@
-"""tf.audio: WAV files."""
+"""tf.audio: WAV files as tensors and back."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -1,4 +1,4 @@
-"""tf.gfile"""
+"""tf.gfile: files wherever they are, under the names of TensorFlow's first years."""
 
 from everflow.platform.gfile import (  # noqa: F401
     Copy,

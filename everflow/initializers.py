@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# The re-exports are the purpose of this file.
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.ops.initializers import Constant as constant
 from everflow.ops.initializers import GlorotNormal as glorot_normal

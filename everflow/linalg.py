@@ -1,4 +1,4 @@
-"""tf.linalg: matrices."""
+"""tf.linalg: matrices, factorized, solved, normed, and as linear operators."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

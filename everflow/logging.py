@@ -1,4 +1,4 @@
-"""tf.logging"""
+"""tf.logging: messages with a level, to a logger of their own."""
 
 from everflow.platform.logging import (  # noqa: F401
     DEBUG,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types as _types
 
-# The re-exports are the purpose of this file.
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.ops.lookup import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
 from everflow.ops.lookup_files import TextFileIndex, TextFileInitializer

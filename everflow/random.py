@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types as _types
 
-# The re-exports are the purpose of this file.
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.framework.seeds import get_seed, set_random_seed
 from everflow.ops import random_generators as _generators

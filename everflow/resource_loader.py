@@ -1,4 +1,4 @@
-"""tf.resource_loader"""
+"""tf.resource_loader: files that lie beside a program's source."""
 
 from everflow.platform.resource_loader import (  # noqa: F401
     get_data_files_path,

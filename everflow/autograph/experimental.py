@@ -1,4 +1,4 @@
-"""`tf.autograph.experimental`."""
+"""`tf.autograph.experimental`: functions that stay as they are, and the kinds of conversion that can be asked for."""
 
 from everflow.ops.autograph.public import Feature, do_not_convert
 

@@ -1,4 +1,4 @@
-"""tf.data: input pipelines."""
+"""tf.data: input pipelines as objects; what a dataset does when it runs is in `kernels/data*.py`."""
 
 from everflow.data import experimental
 from everflow.data.dataset import Dataset

@@ -219,10 +219,10 @@ class EagerGraph(Graph):
         return contextlib.nullcontext()
 
     def prevent_feeding(self, tensor):
-        pass
+        """Nothing to prevent: no session feeds what has run already."""
 
     def prevent_fetching(self, op):
-        pass
+        """Nothing to prevent: what an op gives is there at once."""
 
     # --- collections: a program's own, and the global step --------------------------------------
 

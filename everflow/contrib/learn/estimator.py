@@ -92,7 +92,7 @@ class BaseEstimator(Trainable, Evaluable):
         return self
 
     def _has_reached(self, max_steps):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError):  # no checkpoint: nothing was trained yet
             return int(self._core.get_variable_value("global_step")) >= max_steps
         return False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# The re-exports are part of the purpose of this file.
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor

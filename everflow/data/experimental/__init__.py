@@ -1,6 +1,5 @@
-"""tf.data.experimental."""
+"""tf.data.experimental: steps of pipelines that never found their way into `tf.data`, a file for each kind."""
 
-# The re-exports are the purpose of this file.
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window

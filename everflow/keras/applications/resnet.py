@@ -1,4 +1,4 @@
-"""tf.keras.applications.resnet."""
+"""tf.keras.applications.resnet: residual networks of the first kind."""
 
 from __future__ import annotations
 

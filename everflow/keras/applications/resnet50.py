@@ -1,4 +1,4 @@
-"""tf.keras.applications.resnet50."""
+"""tf.keras.applications.resnet50: the residual network of 50 layers, under an address of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.keras.applications.resnet_v2."""
+"""tf.keras.applications.resnet_v2: residual networks with the activation before the convolution."""
 
 from __future__ import annotations
 

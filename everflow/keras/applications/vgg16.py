@@ -1,4 +1,4 @@
-"""tf.keras.applications.vgg16."""
+"""tf.keras.applications.vgg16: VGG with 16 layers that have weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.keras.applications.vgg19."""
+"""tf.keras.applications.vgg19: VGG with 19 layers that have weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tf.keras.layers."""
+"""tf.keras.layers: all layers of Keras; each kind has a file, what they share is in `keras/engine`."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -194,7 +194,7 @@ class Bijector:
         result = math.reduce_sum(ones * log_det, axis=list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None)
         if value.shape.ndims is not None and log_det.shape.ndims is not None and isinstance(event_ndims, int):
             batch = TensorShape(value.shape[: value.shape.ndims - event_ndims])
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError):  # shapes that only fit each other at run time, if then
                 result.set_shape(array.broadcast_static_shape(batch, result.shape) if result.shape.ndims else result.shape)
         return result
 
