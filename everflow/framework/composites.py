@@ -131,6 +131,13 @@ class IndexedSlices:
         whole = TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
         return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, shape, self._indices.shape)
 
+    def _kept_shapes(self, shape):
+        """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they are now."""
+        parts = self._type_spec._to_components(self)
+        if shape is None:
+            return [part.shape for part in parts]
+        return [shape, shape.with_rank_at_least(1)[:1] if shape.rank is not None else TensorShape([None]), TensorShape([shape.rank])][: len(parts)]
+
     def consumers(self):
         """The operations that use one of its tensors."""
         parts = [self._values, self._indices] + ([self._dense_shape] if self._dense_shape is not None else [])
@@ -203,6 +210,14 @@ class SparseTensor:
     @property
     def _type_spec(self):
         return SparseTensorSpec(self.shape, self.dtype)
+
+    def _kept_shapes(self, shape):
+        """The shapes its tensors keep as variables of a loop: how many values there are may change. `shape` is that of `dense_shape`."""
+        shape = self._dense_shape.shape if shape is None else shape
+        if shape.rank not in (None, 1):
+            raise ValueError(f"The shape invariant of a SparseTensor is the shape of its dense_shape, one number; got {shape}")
+        rank = None if shape.rank is None else shape[0]
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
     def __str__(self):
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"

@@ -34,11 +34,14 @@ def _handle_shape(op):
 
 
 def variable_shape(handle, out_type=dtypes.int32):
-    """The shape of the variable behind a handle as a tensor, a constant where it is known."""
+    """The shape of the variable behind a handle as a tensor, a constant where the handle is the variable's own and its shape known.
+
+    A handle that came into a branch, loop or function is asked when run.
+    """
     from everflow.ops.constants import constant
 
     shape, _ = handle_data(handle)
-    if shape.is_fully_defined():
+    if shape.is_fully_defined() and (handle.is_eager or handle.op.type == "VarHandleOp"):
         return constant(shape.as_list(), dtype=out_type)
     return raw.VariableShape(handle, out_type=out_type)
 

@@ -76,8 +76,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             # Imported when needed: its gradients are built on top of this module.
             from everflow.ops.control_flow.functional_branches import functional_cond
 
-            result = functional_cond(pred, true_fn, false_fn, scope)
-            return result if strict else _unpack_singleton(result)
+            return functional_cond(pred, true_fn, false_fn, scope)
         switched = switch(pred, pred)
         pivot_true = raw.Identity(input=switched[1], name="switch_t")
         pivot_false = raw.Identity(input=switched[0], name="switch_f")
@@ -93,6 +92,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         _check_alike(result_true, result_false, original_true, original_false)
         flat_true = nest.flatten(result_true, expand_composites=True)
         flat_false = nest.flatten(result_false, expand_composites=True)
+        if not flat_true:
+            raise ValueError("true_fn and false_fn must return at least one result.")
         for t, f in zip(flat_true, flat_false):
             if t.dtype.base_dtype != f.dtype.base_dtype:
                 raise ValueError(f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, {f.dtype.name}")
@@ -246,7 +247,9 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
             raise TypeError(f"pred must be a Python bool, got: {pred}")
         if not callable(function):
             raise TypeError(f"fn for pred {getattr(pred, 'name', pred)} must be callable.")
-    return tuple(zip(*pairs)) if pairs else ((), ())
+    if not pairs:
+        raise ValueError("pred_fn_pairs must have at least one pair of a predicate and a function")
+    return tuple(zip(*pairs))
 
 
 def Assert(condition, data, summarize=None, name=None):

@@ -339,6 +339,8 @@ class WhileContext(ControlFlowContext):
         if context_def is not None:
             self._init_from_proto(context_def, import_scope)
             return
+        if not isinstance(parallel_iterations, int) or parallel_iterations <= 0:
+            raise ValueError(f"`parallel_iterations` must be a positive integer: {parallel_iterations}")
         self._name = get_default_graph().unique_name(name)
         self._maximum_iterations = maximum_iterations
         self._parallel_iterations = parallel_iterations

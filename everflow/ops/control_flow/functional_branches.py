@@ -8,7 +8,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
-from everflow.framework.operation import Operation
+from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
@@ -29,23 +29,25 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 
     >>> tf.switch_case(index, [lambda: tf.constant(17), lambda: tf.constant(31)], default=lambda: tf.constant(-1))
     """
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"branch_index must be a Tensor, got {type(branch_index)}")
     functions = _functions_in_order(branch_fns)
     if default is not None:
         if not callable(default):
             raise TypeError("default must be callable.")
         functions.append(default)
     with name_scope(name, "case", [branch_index]), name_scope("indexed_case") as scope:
-        branch_index = convert_to_tensor(branch_index, name="branch_index")
         if branch_index.dtype.base_dtype != dtypes.int32:
             raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
         branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
-        result = _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case")
-        return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
+        return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case")
 
 
 def _functions_in_order(branch_fns):
-    if not isinstance(branch_fns, (dict, list, tuple)) or not branch_fns:
-        raise TypeError("branch_fns must be a non-empty dict or list of callables or of pairs of an index and a callable")
+    if not isinstance(branch_fns, (dict, list, tuple)):
+        raise TypeError("branch_fns must be a dict or list of callables or of pairs of an index and a callable")
+    if not branch_fns:
+        raise ValueError("branch_fns must not be empty")
     pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if all(callable(item) for item in pairs):
         pairs = list(enumerate(pairs))
@@ -66,7 +68,10 @@ def _chosen(selector, branches, scope, what):
     """The results of the branch that is chosen when run."""
     first = branches[0]
     for other in branches[1:]:
-        nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
+        try:
+            nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {e}") from None
         for a, b in zip(first.outputs, other.outputs):
             if a.dtype.base_dtype != b.dtype.base_dtype:
                 raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {a}, {b}")

@@ -14,22 +14,32 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import control_dependencies, get_default_graph
+from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.constants import constant
+from everflow.ops.control_flow.loops import iteration_limit
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
 from everflow.ops.tensor_array import flow_of, with_flows_of
 
 
-def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_prop, scope, maximum_iterations, same_structure):
+def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_prop, name, maximum_iterations, same_structure):
     """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep."""
-    graph = get_default_graph()
     flat = nest.flatten(loop_vars, expand_composites=True)
     tensors = [convert_to_tensor(flow_of(x)) for x in flat]
-    invariants = shapes(tensors)
-    limit = constant(-1, dtypes.int32, name="maximum_iterations") if maximum_iterations is None else maximum_iterations
+    with name_scope(name, "while") as scope:
+        outputs = _draw_loop(cond, body, loop_vars, flat, tensors, shapes(tensors), parallel_iterations, scope, maximum_iterations)
+        if not back_prop:
+            outputs = [array.stop_gradient(t) for t in outputs]
+    final = nest.pack_sequence_as(loop_vars, with_flows_of(flat, outputs), expand_composites=True)
+    return final if same_structure or len(outputs) != 1 else nest.flatten(final)[0]
+
+
+def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterations, scope, maximum_iterations):
+    """Draw condition and body, and the `While` that calls them; returns its outputs for the loop variables."""
+    graph = get_default_graph()
+    limit = constant(-1, dtypes.int32, name="maximum_iterations") if maximum_iterations is None else iteration_limit(maximum_iterations)
     counter = constant(0, limit.dtype, name="loop_counter")
     started = [counter, limit, *tensors]
     flat_name = scope.replace("/", "_")
@@ -74,11 +84,7 @@ def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_pro
     )
     kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
     op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
-    made = [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
-    if not back_prop:
-        made = [array.stop_gradient(t) for t in made]
-    final = nest.pack_sequence_as(result, with_flows_of(nest.flatten(result, expand_composites=True), made), expand_composites=True)
-    return final if same_structure or len(made) != 1 else nest.flatten(final)[0]
+    return [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
 
 
 def _check_invariant(start, shape, after):

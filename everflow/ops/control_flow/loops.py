@@ -6,7 +6,6 @@ import functools
 
 from everflow.framework import nest
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_default_graph, name_scope
@@ -25,35 +24,33 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
     >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
     """
-    with name_scope(name, "while", loop_vars) as scope:
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    if draws_functions() and loop_vars and not executing_eagerly():
+        # Imported when needed: its gradients are built on top of this module.
+        from everflow.ops.control_flow.functional_loops import functional_loop
+
+        if shape_invariants is not None:
+            nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
+        shapes = functools.partial(_flat_invariants, loop_vars, shape_invariants=shape_invariants)
+        return functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_prop, name, maximum_iterations, return_same_structure)
+    with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
-        if not callable(cond):
-            raise TypeError("cond must be callable.")
-        if not callable(body):
-            raise TypeError("body must be callable.")
-        if parallel_iterations < 1:
-            raise TypeError("parallel_iterations must be a positive integer.")
         if maximum_iterations is not None:
-            maximum_iterations = convert_to_tensor(maximum_iterations, name="maximum_iterations")
-            if maximum_iterations.shape.rank != 0:
-                raise ValueError(f"maximum_iterations must be a scalar, saw shape: {maximum_iterations.shape}")
+            maximum_iterations = iteration_limit(maximum_iterations)
         if executing_eagerly():
             return _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure)
-        if draws_functions():
-            # Imported when needed: its gradients are built on top of this module.
-            from everflow.ops.control_flow.functional_loops import functional_loop
-
-            if shape_invariants is not None:
-                nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
-            shapes = functools.partial(_flat_invariants, loop_vars, shape_invariants=shape_invariants)
-            return functional_loop(
-                cond, body, loop_vars, shapes, parallel_iterations, back_prop, scope, maximum_iterations, return_same_structure
-            )
         if maximum_iterations is not None:
             alone = len(loop_vars) == 1 and not return_same_structure
+            given = loop_vars
             cond, body, loop_vars = _counted(cond, body, loop_vars[0] if alone else loop_vars, maximum_iterations, alone)
             if shape_invariants is not None:
+                nest.assert_same_structure(given, shape_invariants, expand_composites=False)
                 shape_invariants = (TensorShape([]), shape_invariants[0] if alone else shape_invariants)
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
@@ -63,6 +60,14 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
             add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result = build_loop(context, cond, body, loop_vars, shape_invariants, return_same_structure)
         return result[1] if maximum_iterations is not None else result
+
+
+def iteration_limit(maximum_iterations):
+    """The most rounds a loop may take, as a scalar tensor."""
+    limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if limit.shape.rank != 0:
+        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+    return limit
 
 
 def _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure):
@@ -116,14 +121,10 @@ def _flat_invariants(loop_vars, tensors, shape_invariants):
         if shape is not None and not isinstance(shape, TensorShape):
             raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
         parts = [next(tensors) for _ in nest.flatten(value, expand_composites=True)]
-        if isinstance(value, SparseTensor):
-            # How many values there are may change; the rank may not.
-            rank = value.dense_shape.shape[0] if shape is None else shape.rank
-            shapes += [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
-        elif len(parts) == 1:
-            shapes.append(parts[0].shape if shape is None else shape)
+        if hasattr(value, "_kept_shapes"):
+            shapes += value._kept_shapes(shape)
         else:
-            shapes += [part.shape for part in parts]
+            shapes += [part.shape if shape is None else shape for part in parts]
     return shapes
 
 

@@ -68,3 +68,14 @@ class RaggedTensorSpec(TypeSpec):
     def most_specific_compatible_type(self, other):
         """The tightest spec that both fit in; ValueError where there is none."""
         return super().most_specific_compatible_type(other)
+
+
+def _kept_shapes(ragged, shape):
+    spec = ragged._type_spec
+    if shape is not None:
+        spec = RaggedTensorSpec(shape, spec._dtype, spec._ragged_rank, spec._row_splits_dtype)
+    return [part.shape for part in spec._component_specs]
+
+
+RaggedTensor._type_spec = property(RaggedTensorSpec.from_value)
+RaggedTensor._kept_shapes = _kept_shapes

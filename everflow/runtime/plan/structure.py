@@ -203,11 +203,18 @@ def _find_guards(program: Program, loops: dict) -> None:
             union = _joined(union, control.guard)
         node.guard = DEAD if union is None else _sorted(union)
     for loop in loops.values():
-        union = set()
-        for node in loop.nodes:
-            if node.type in ENTER and node.frame == loop.path:
-                union = _joined(union, node.guard)
-        loop.guard = DEAD if union is None else _sorted(union)
+        loop.guard = _loop_guard(loop)
+
+
+def _loop_guard(loop: Loop):
+    """A loop runs when its variables have first and next values; what else enters it may be of a branch that only some of its nodes take."""
+    inside = set(loop.nodes)
+    union: set | None = set()
+    for merge in loop.variables:
+        union = _joined(union, loop.entry(merge)[0].guard)
+        following = loop.following(merge)[0].guard
+        union = _joined(union, following if following is DEAD else [literal for literal in following if literal[0][0] not in inside])
+    return DEAD if union is None else _sorted(union)
 
 
 def edge_guard(edge) -> tuple | None:
