@@ -136,7 +136,9 @@ class IndexedSlices:
         parts = self._type_spec._to_components(self)
         if shape is None:
             return [part.shape for part in parts]
-        return [shape, shape.with_rank_at_least(1)[:1] if shape.rank is not None else TensorShape([None]), TensorShape([shape.rank])][: len(parts)]
+        return [shape, shape.with_rank_at_least(1)[:1] if shape.rank is not None else TensorShape([None]), TensorShape([shape.rank])][
+            : len(parts)
+        ]
 
     def consumers(self):
         """The operations that use one of its tensors."""
