@@ -6,6 +6,7 @@ A head's loss, predictions and metrics can also be used alone, in training loops
 from __future__ import annotations
 
 import abc
+import functools
 
 from everflow.estimator.canned import classification_heads, head, multi_label_head, regression_heads
 from everflow.estimator.canned.head_inputs import checked_logits
@@ -76,7 +77,7 @@ class Head(abc.ABC):
 
 
 class _CommonHead:
-    """What all kinds but MultiHead share. A kind adds `_keras_metrics` and `_update`, and the canned head of its kind does the rest."""
+    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind does the rest."""
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
@@ -113,11 +114,11 @@ class _CommonHead:
         return {key: found[key] for key in keys}
 
     def metrics(self, regularization_losses=None):
+        kinds = self._metric_kinds()
+        if regularization_losses is not None:
+            kinds[MetricKeys.LOSS_REGULARIZATION] = keras_metrics.Mean
         with name_scope("metrics"):
-            made = self._keras_metrics()
-            if regularization_losses is not None:
-                made[MetricKeys.LOSS_REGULARIZATION] = keras_metrics.Mean(name=self._key(MetricKeys.LOSS_REGULARIZATION))
-            return {self._key(key): metric for key, metric in made.items()}
+            return {self._key(key): make(name=self._key(key)) for key, make in kinds.items()}
 
     def _key(self, key):
         return head.summary_key(self._name, key)
@@ -125,7 +126,7 @@ class _CommonHead:
     def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         logits, predictions = self._predictions(logits)
         loss = self.create_loss(features or {}, ModeKeys.EVAL, logits, labels)
-        found = {key: eval_metrics[self._key(key)] for key in [*self._metric_keys(), MetricKeys.LOSS_MEAN]}
+        found = {key: eval_metrics[self._key(key)] for key in self._metric_kinds() if key != MetricKeys.ACCURACY_BASELINE}
         found[MetricKeys.LOSS_MEAN].update_state(values=loss.unreduced_loss, sample_weight=loss.weights)
         self._update(found, predictions, loss)
         if regularization_losses is not None:
@@ -135,15 +136,6 @@ class _CommonHead:
             share = found[MetricKeys.LABEL_MEAN].result()
             eval_metrics[baseline] = (accuracy_baseline((share, share))[0], no_op())
         return eval_metrics
-
-    def _metric_keys(self):
-        """The keys of the metrics that `_update` wants, but that of the loss."""
-        return [key for key in self._keys if key not in (MetricKeys.ACCURACY_BASELINE, MetricKeys.LOSS_MEAN)]
-
-    def _keras_metrics(self):
-        made = self._make_metrics()
-        self._keys = list(made)
-        return made
 
     def create_estimator_spec(
         self,
@@ -178,22 +170,21 @@ class _CommonHead:
 
 def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):
     """The op of a training step, by a Keras optimizer or a function, and the update ops with it."""
-    if optimizer is not None:
-        if train_op_fn is not None:
-            raise ValueError("train_op_fn and optimizer cannot both be set.")
+
+    def minimize():
         if not hasattr(optimizer, "get_updates"):
             raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
         if trainable_variables is None:
             raise ValueError("trainable_variables cannot be None: a Keras optimizer wants a list of variables.")
-        train_op = optimizer.get_updates(loss, trainable_variables)[0]
-    elif train_op_fn is not None:
-        train_op = train_op_fn(loss)
-    else:
-        raise ValueError("train_op_fn and optimizer cannot both be None.")
+        return optimizer.get_updates(loss, trainable_variables)[0]
+
+    train_op = head.either_train_op(loss, optimizer, minimize, train_op_fn)
     return group(train_op, *update_ops) if update_ops else train_op
 
 
 # --- the kinds -----------------------------------------------------------------------------------
+
+_PRECISION_RECALL_AUC = functools.partial(keras_metrics.AUC, curve="PR")
 
 
 class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
@@ -213,19 +204,19 @@ class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
     ):
         super().__init__(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
-    def _make_metrics(self):
-        made = {
-            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
-            MetricKeys.ACCURACY: keras_metrics.Accuracy(name=self._key(MetricKeys.ACCURACY)),
-            MetricKeys.PRECISION: keras_metrics.Precision(name=self._key(MetricKeys.PRECISION)),
-            MetricKeys.RECALL: keras_metrics.Recall(name=self._key(MetricKeys.RECALL)),
-            MetricKeys.PREDICTION_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.PREDICTION_MEAN)),
-            MetricKeys.LABEL_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LABEL_MEAN)),
-            MetricKeys.ACCURACY_BASELINE: keras_metrics.Mean(name=self._key(MetricKeys.ACCURACY_BASELINE)),
-            MetricKeys.AUC: keras_metrics.AUC(name=self._key(MetricKeys.AUC)),
-            MetricKeys.AUC_PR: keras_metrics.AUC(curve="PR", name=self._key(MetricKeys.AUC_PR)),
+    def _metric_kinds(self):
+        return {
+            MetricKeys.LOSS_MEAN: keras_metrics.Mean,
+            MetricKeys.ACCURACY: keras_metrics.Accuracy,
+            MetricKeys.PRECISION: keras_metrics.Precision,
+            MetricKeys.RECALL: keras_metrics.Recall,
+            MetricKeys.PREDICTION_MEAN: keras_metrics.Mean,
+            MetricKeys.LABEL_MEAN: keras_metrics.Mean,
+            MetricKeys.ACCURACY_BASELINE: keras_metrics.Mean,
+            MetricKeys.AUC: keras_metrics.AUC,
+            MetricKeys.AUC_PR: _PRECISION_RECALL_AUC,
+            **_threshold_kinds(self._thresholds),
         }
-        return {**made, **_threshold_metrics(self._thresholds, self._key)}
 
     def _update(self, metrics, predictions, loss):
         logistic, told = predictions[PredictionKeys.LOGISTIC], predictions[PredictionKeys.CLASS_IDS]
@@ -258,11 +249,8 @@ class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
             )
         super().__init__(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
 
-    def _make_metrics(self):
-        return {
-            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
-            MetricKeys.ACCURACY: keras_metrics.SparseCategoricalAccuracy(name=self._key(MetricKeys.ACCURACY)),
-        }
+    def _metric_kinds(self):
+        return {MetricKeys.LOSS_MEAN: keras_metrics.Mean, MetricKeys.ACCURACY: keras_metrics.SparseCategoricalAccuracy}
 
     def _update(self, metrics, predictions, loss):
         weights = None if self._weight_column is None else loss.weights
@@ -288,9 +276,8 @@ class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
     def predictions(self, logits):
         return super().predictions(logits)
 
-    def _make_metrics(self):
-        keys = MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN
-        return {key: keras_metrics.Mean(name=self._key(key)) for key in keys}
+    def _metric_kinds(self):
+        return dict.fromkeys((MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN), keras_metrics.Mean)
 
     def _update(self, metrics, predictions, loss):
         metrics[MetricKeys.LABEL_MEAN].update_state(values=loss.processed_labels, sample_weight=loss.weights)
@@ -338,19 +325,16 @@ class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
             n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name
         )
 
-    def _make_metrics(self):
-        made = {
-            MetricKeys.LOSS_MEAN: keras_metrics.Mean(name=self._key(MetricKeys.LOSS_MEAN)),
-            MetricKeys.AUC: keras_metrics.AUC(name=self._key(MetricKeys.AUC)),
-            MetricKeys.AUC_PR: keras_metrics.AUC(curve="PR", name=self._key(MetricKeys.AUC_PR)),
-            **_threshold_metrics(self._thresholds, self._key),
+    def _metric_kinds(self):
+        kinds = {
+            MetricKeys.LOSS_MEAN: keras_metrics.Mean,
+            MetricKeys.AUC: keras_metrics.AUC,
+            MetricKeys.AUC_PR: _PRECISION_RECALL_AUC,
+            **_threshold_kinds(self._thresholds),
         }
         for class_id in self._classes_for_metrics:
-            mean_key, auc_key, pr_key = self._class_keys(class_id)
-            made[mean_key] = keras_metrics.Mean(name=self._key(mean_key))
-            made[auc_key] = keras_metrics.AUC(name=self._key(auc_key))
-            made[pr_key] = keras_metrics.AUC(curve="PR", name=self._key(pr_key))
-        return made
+            kinds.update(zip(self._class_keys(class_id), (keras_metrics.Mean, keras_metrics.AUC, _PRECISION_RECALL_AUC)))
+        return kinds
 
     def _update(self, metrics, predictions, loss):
         probabilities, labels = predictions[PredictionKeys.PROBABILITIES], loss.processed_labels
@@ -379,12 +363,12 @@ def _threshold_keys(thresholds):
     return [key % threshold for threshold in thresholds for key in keys]
 
 
-def _threshold_metrics(thresholds, key_of):
-    """{key: metric} of accuracy, precision and recall at thresholds."""
-    made = {}
+def _threshold_kinds(thresholds):
+    """{key: what makes a metric} of accuracy, precision and recall at thresholds."""
+    kinds = {}
     for threshold in thresholds:
         accuracy, precision, recall = _threshold_keys([threshold])
-        made[accuracy] = keras_metrics.BinaryAccuracy(name=key_of(accuracy), threshold=threshold)
-        made[precision] = keras_metrics.Precision(name=key_of(precision), thresholds=threshold)
-        made[recall] = keras_metrics.Recall(name=key_of(recall), thresholds=threshold)
-    return made
+        kinds[accuracy] = functools.partial(keras_metrics.BinaryAccuracy, threshold=threshold)
+        kinds[precision] = functools.partial(keras_metrics.Precision, thresholds=threshold)
+        kinds[recall] = functools.partial(keras_metrics.Recall, thresholds=threshold)
+    return kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.estimator.canned.head import PREDICT_SERVING_KEY
 from everflow.estimator.canned.keys import MetricKeys
-from everflow.estimator.canned.multi_head import by_name, merged_outputs, split_logits
+from everflow.estimator.canned.multi_head import by_name, check_heads, merged_loss, merged_outputs, split_logits
 from everflow.estimator.export.outputs import PredictOutput
 from everflow.estimator.head import Head, make_train_op
 from everflow.estimator.mode_keys import ModeKeys
@@ -18,15 +18,7 @@ class MultiHead(Head):
     """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names."""
 
     def __init__(self, heads, head_weights=None):
-        if not heads:
-            raise ValueError(f"Must specify heads. Given: {heads}")
-        if head_weights and len(head_weights) != len(heads):
-            raise ValueError(
-                f"heads and head_weights must have the same size. Given len(heads): {len(heads)}. Given len(head_weights): {len(head_weights)}."
-            )
-        for head in heads:
-            if not head.name:
-                raise ValueError(f"All given heads must have name specified. Given: {head}")
+        check_heads(heads, head_weights)
         reductions = [head.loss_reduction for head in heads]
         if len(set(reductions)) > 1:
             raise ValueError(f"The loss_reduction must be the same for different heads. Given: {reductions}")
@@ -53,10 +45,7 @@ class MultiHead(Head):
 
     def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
         losses = [head.loss(its_labels, its_logits, features, mode) for head, its_logits, its_labels in self._each(logits, labels)]
-        with name_scope(None, "merge_losses", losses):
-            if self._head_weights:
-                losses = [math.multiply(loss, weight) for loss, weight in zip(losses, self._head_weights, strict=True)]
-            return math.add_n([*losses, *(regularization_losses or ())])
+        return merged_loss(losses, self._head_weights, regularization_losses)
 
     def predictions(self, logits, keys=None):
         logits = split_logits(logits, self._heads)

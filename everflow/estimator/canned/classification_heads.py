@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, REGRESS_SERVING_KEY, Head
 from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
-from everflow.estimator.canned.head_metrics import accuracy_baseline, area, at_threshold, weighted_mean
+from everflow.estimator.canned.head_metrics import accuracy_baseline, area, at_threshold, regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput, RegressionOutput
 from everflow.framework import dtypes
@@ -135,13 +135,11 @@ class MultiClassHead(_ClassificationHead):
     def _metrics(self, predictions, loss, labels, regularization_loss):
         told, labels = predictions[PredictionKeys.CLASS_IDS], loss.processed_labels
         with name_scope(None, "metrics", (told, labels, loss.weights, loss.unreduced_loss, regularization_loss)):
-            metrics = {
+            return {
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN),
                 MetricKeys.ACCURACY: accuracy(labels=labels, predictions=told, weights=loss.weights, name=MetricKeys.ACCURACY),
+                **regularization(regularization_loss),
             }
-            if regularization_loss is not None:
-                metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
-        return metrics
 
     def _outputs(self, predictions):
         output = self._classification_output(predictions)
@@ -218,9 +216,8 @@ class BinaryHead(_ClassificationHead):
                 MetricKeys.ACCURACY_BASELINE: accuracy_baseline(labels_mean),
                 MetricKeys.AUC: area(labels, logistic, weights, "ROC", MetricKeys.AUC),
                 MetricKeys.AUC_PR: area(labels, logistic, weights, "PR", MetricKeys.AUC_PR),
+                **regularization(regularization_loss),
             }
-            if regularization_loss is not None:
-                metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
             for threshold in self._thresholds:
                 metrics.update(at_threshold(labels, logistic, weights, threshold))
         return metrics

@@ -118,13 +118,17 @@ def summary_key(name, key):
 
 def make_train_op(loss, optimizer, train_op_fn):
     """The op of a training step, which the graph's update ops (of batch normalization) belong to."""
+    train_op = either_train_op(loss, optimizer, lambda: optimizer.minimize(loss, global_step=get_global_step()), train_op_fn)
+    updates = get_collection(GraphKeys.UPDATE_OPS)
+    return group(train_op, *updates) if updates else train_op
+
+
+def either_train_op(loss, optimizer, minimize, train_op_fn):
+    """What `minimize` gives where there is an optimizer, else what `train_op_fn` does; ValueError where there are both or none."""
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")
-        train_op = optimizer.minimize(loss, global_step=get_global_step())
-    elif train_op_fn is not None:
-        train_op = train_op_fn(loss)
-    else:
+        return minimize()
+    if train_op_fn is None:
         raise ValueError("train_op_fn and optimizer cannot both be None.")
-    updates = get_collection(GraphKeys.UPDATE_OPS)
-    return group(train_op, *updates) if updates else train_op
+    return train_op_fn(loss)

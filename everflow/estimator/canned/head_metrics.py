@@ -27,6 +27,11 @@ def area(labels, predictions, weights, curve, name):
         return auc(labels=labels, predictions=predictions, weights=weights, curve=curve, name=scope)
 
 
+def regularization(loss):
+    """{key: metric} of the regularization loss, where there is one."""
+    return {} if loss is None else {MetricKeys.LOSS_REGULARIZATION: mean(values=loss, name=MetricKeys.LOSS_REGULARIZATION)}
+
+
 def accuracy_baseline(labels_mean):
     """How accurate it would be to always tell the more frequent class."""
     with name_scope(None, MetricKeys.ACCURACY_BASELINE, labels_mean):

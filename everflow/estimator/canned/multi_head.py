@@ -20,15 +20,7 @@ class MultiHead(Head):
     """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names."""
 
     def __init__(self, heads, head_weights=None):
-        if not heads:
-            raise ValueError(f"Must specify heads. Given: {heads}")
-        if head_weights and len(head_weights) != len(heads):
-            raise ValueError(
-                f"heads and head_weights must have the same size. Given len(heads): {len(heads)}. Given len(head_weights): {len(head_weights)}."
-            )
-        for head in heads:
-            if not head.name:
-                raise ValueError(f"All given heads must have name specified. Given: {head}")
+        check_heads(heads, head_weights)
         super().__init__(Reduction.SUM, "_".join(head.name for head in heads))
         self._heads = tuple(heads)
         self._head_weights = tuple(head_weights) if head_weights else ()
@@ -94,15 +86,33 @@ class MultiHead(Head):
         return self._merged_loss(losses), metrics
 
     def _merged_loss(self, losses, regularization_losses=None):
-        with name_scope(None, "merge_losses", losses):
-            if self._head_weights:
-                losses = [math.multiply(loss, weight) for loss, weight in zip(losses, self._head_weights, strict=True)]
-            return math.add_n([*losses, *(regularization_losses or ())])
+        return merged_loss(losses, self._head_weights, regularization_losses)
 
     def _predictions(self, logits):
         raise NotImplementedError("Each head makes its own predictions.")
 
     _metrics = _outputs = _predictions
+
+
+def check_heads(heads, head_weights):
+    """ValueError where there is none, one without a name, or not a weight for each."""
+    if not heads:
+        raise ValueError(f"Must specify heads. Given: {heads}")
+    if head_weights and len(head_weights) != len(heads):
+        raise ValueError(
+            f"heads and head_weights must have the same size. Given len(heads): {len(heads)}. Given len(head_weights): {len(head_weights)}."
+        )
+    for head in heads:
+        if not head.name:
+            raise ValueError(f"All given heads must have name specified. Given: {head}")
+
+
+def merged_loss(losses, head_weights, regularization_losses):
+    """The sum of the heads' losses, each by its weight where there are weights, and of regularization losses."""
+    with name_scope(None, "merge_losses", losses):
+        if head_weights:
+            losses = [math.multiply(loss, weight) for loss, weight in zip(losses, head_weights, strict=True)]
+        return math.add_n([*losses, *(regularization_losses or ())])
 
 
 def merged_outputs(heads, specs):

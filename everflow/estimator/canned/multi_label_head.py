@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.estimator.canned.classification_heads import all_classes, check_label_vocabulary
 from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, Head
 from everflow.estimator.canned.head_inputs import NO_LABELS, call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
-from everflow.estimator.canned.head_metrics import area, at_threshold, weighted_mean
+from everflow.estimator.canned.head_metrics import area, at_threshold, regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput
 from everflow.framework import dtypes
@@ -79,9 +79,8 @@ class MultiLabelHead(Head):
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=weights, name=MetricKeys.LOSS_MEAN),
                 MetricKeys.AUC: auc(labels=labels, predictions=probabilities, weights=weights, name=MetricKeys.AUC),
                 MetricKeys.AUC_PR: auc(labels=labels, predictions=probabilities, weights=weights, curve="PR", name=MetricKeys.AUC_PR),
+                **regularization(regularization_loss),
             }
-            if regularization_loss is not None:
-                metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
             for threshold in self._thresholds:
                 metrics.update(at_threshold(labels, probabilities, weights, threshold))
             for class_id in self._classes_for_metrics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.estimator.canned.head import REGRESS_SERVING_KEY, Head
 from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
-from everflow.estimator.canned.head_metrics import weighted_mean
+from everflow.estimator.canned.head_metrics import regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import RegressionOutput
 from everflow.losses import Reduction, mean_squared_error
@@ -54,14 +54,12 @@ class RegressionHead(Head):
         return logits, {PredictionKeys.PREDICTIONS: self._inverse_link_fn(logits), PredictionKeys.LOGITS: logits}
 
     def _metrics(self, predictions, loss, labels, regularization_loss):
-        metrics = {
+        return {
             MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights),
             MetricKeys.PREDICTION_MEAN: weighted_mean(predictions[PredictionKeys.PREDICTIONS], loss.weights, MetricKeys.PREDICTION_MEAN),
             MetricKeys.LABEL_MEAN: mean(values=labels, weights=loss.weights),
+            **regularization(regularization_loss),
         }
-        if regularization_loss is not None:
-            metrics[MetricKeys.LOSS_REGULARIZATION] = mean(values=regularization_loss, name=MetricKeys.LOSS_REGULARIZATION)
-        return metrics
 
     def _outputs(self, predictions):
         output = RegressionOutput(value=predictions[PredictionKeys.PREDICTIONS])
