@@ -209,7 +209,6 @@ class CondContext(ControlFlowContext):
         # The predicate and pivot are outside of the branch and need no Switch.
         self._values.update([pred.name, pivot.name])
         self._external_values[pred.name] = pred
-        self._external_values[pivot.name] = pivot
 
     pred = property(lambda self: self._pred)
     pivot = property(lambda self: self._pivot)
