@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.contrib.distributions.bijectors.affine import Affine, AffineLinearOperator
+from everflow.contrib.distributions.affine_vectors import AffineVector, checked, diag_scale, diag_scaled, placed, shapes_of
+from everflow.contrib.distributions.bijectors.affine import Affine
 from everflow.contrib.distributions.bijectors.composed import Chain
 from everflow.contrib.distributions.bijectors.elementwise import SinhArcsinh
-from everflow.contrib.distributions.multivariate_normal import AffineVector, diag_scale, shapes_of
 from everflow.contrib.distributions.transformed import TransformedDistribution
 from everflow.distributions.gamma import Exponential
 from everflow.distributions.location_scale import Laplace, Normal
@@ -16,31 +16,16 @@ from everflow.framework.scopes import name_scope
 from everflow.ops import array, linear_operators
 
 
-def _checked(scale):
-    if scale is None:
-        raise ValueError("Missing required `scale` parameter.")
-    if not scale.dtype.is_floating:
-        raise TypeError("`scale` parameter must have floating-point dtype.")
-    return scale
-
-
 class VectorExponentialLinearOperator(AffineVector):
     """The distribution of `loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as scale."""
 
     def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorExponentialLinearOperator"):
         parameters = dict(locals())
-        dtype = _checked(scale).dtype
+        dtype = checked(scale).dtype
         with name_scope(name, values=[loc, *scale.graph_parents]) as name:
-            loc = None if loc is None else convert_to_tensor(loc, name="loc", dtype=dtype)
-            batch_shape, event_shape = shapes_of(loc, scale)
-            super().__init__(
-                distribution=Exponential(rate=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats),
-                bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-                batch_shape=batch_shape,
-                event_shape=event_shape,
-                validate_args=validate_args,
-                name=name,
-            )
+            loc, shapes = placed(loc, scale)
+            standard = Exponential(rate=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+            super().__init__(standard, loc, scale, shapes, validate_args, name)
         self._parameters = parameters
 
     def _moved(self, z):
@@ -69,61 +54,26 @@ class VectorLaplaceLinearOperator(AffineVector):
 
     def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorLaplaceLinearOperator"):
         parameters = dict(locals())
-        dtype = _checked(scale).dtype
+        dtype = checked(scale).dtype
         # The name isn't taken from the scope: TensorFlow's graphs have the distribution in a scope of its own name inside this one.
         with name_scope(name, values=[loc, *scale.graph_parents]):
-            loc = None if loc is None else convert_to_tensor(loc, name="loc", dtype=dtype)
-            batch_shape, event_shape = shapes_of(loc, scale)
-            super().__init__(
-                distribution=Laplace(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype)),
-                bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-                batch_shape=batch_shape,
-                event_shape=event_shape,
-                validate_args=validate_args,
-                name=name,
-            )
+            loc, shapes = placed(loc, scale)
+            standard = Laplace(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype))
+            super().__init__(standard, loc, scale, shapes, validate_args, name)
         self._parameters = parameters
 
 
+@diag_scaled(scope_is_name=True)
 class VectorExponentialDiag(VectorExponentialLinearOperator):
     """Vectors of independent exponential draws, stretched by `scale_diag` and moved by `loc`.
 
     >>> VectorExponentialDiag(loc=[1.0, 2.0], scale_diag=[3.0, 4.0]).mean()  # [4.0, 6.0]
     """
 
-    def __init__(
-        self,
-        loc=None,
-        scale_diag=None,
-        scale_identity_multiplier=None,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="VectorExponentialDiag",
-    ):
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
-
+@diag_scaled(scope_is_name=False)
 class VectorLaplaceDiag(VectorLaplaceLinearOperator):
     """Vectors of independent Laplace draws, stretched by `scale_diag` and moved by `loc`."""
-
-    def __init__(
-        self,
-        loc=None,
-        scale_diag=None,
-        scale_identity_multiplier=None,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="VectorLaplaceDiag",
-    ):
-        parameters = dict(locals())
-        with name_scope(name), name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
