@@ -9,9 +9,9 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.generic import serialize_keras_object
-from everflow.layers import activations
 from everflow.layers.base import Layer
 from everflow.ops import array, clip, initializers, math, nn
 from everflow.ops import variable_scope as scopes

@@ -204,7 +204,6 @@ class ResidualWrapper(RNNCellWrapper):
 
         result = (self._residual_fn or add)(inputs, outputs)
         nest.assert_same_structure(outputs, result)
-        nest.map_structure(lambda o, r: o.shape.assert_is_compatible_with(r.shape), outputs, result)
         return result, new_state
 
     def get_config(self):

@@ -51,7 +51,7 @@ class LSTMBlockCell(LayerRNNCell):
         """One step of the LSTM."""
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
-        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units])] * 3
+        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units], dtype=self.dtype)] * 3
         cs_before, h_before = state
         _, cs, _, _, _, _, h = raw.LSTMBlockCell(
             x=inputs,

@@ -8,6 +8,7 @@ from everflow.contrib.rnn.gated import sharded_variable
 from everflow.ops import array, initializers, math, nn
 from everflow.ops import variable_scope as scopes
 from everflow.ops.clip import clip_by_value
+from everflow.ops.constants import constant
 from everflow.rnn.cells import RNNCell
 
 
@@ -34,7 +35,7 @@ class TimeFreqLSTMCell(RNNCell):
         self._frequency_skip = frequency_skip
 
     state_size = property(lambda self: 2 * self._num_units)
-    output_size = property(lambda self: 2 * self._num_units)
+    output_size = property(lambda self: self._num_units)  # Of one band.
 
     def _bands(self, inputs):
         count = (_known_width(inputs) - self._feature_size) // self._frequency_skip + 1
@@ -121,9 +122,9 @@ class GridLSTMCell(RNNCell):
         """The bands of each block."""
         width = _known_width(inputs)
         if offset > 0:
-            inputs = array.pad(inputs, [[0, 0], [0, offset]])
+            inputs = array.pad(inputs, constant([[0, 0], [0, offset]]))
         elif offset < 0:
-            inputs, offset = array.pad(inputs, [[0, 0], [-offset, 0]]), 0
+            inputs, offset = array.pad(inputs, constant([[0, 0], [-offset, 0]])), 0
         if self._start_freqindex_list is None:
             ranges = [(0, width)]
             if len(self._num_frequency_blocks) != 1:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from everflow.contrib.rnn.linear import Linear
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.ops import array, initializers, math, nn
 from everflow.ops import variable_scope as scopes
 from everflow.ops.clip import clip_by_value
@@ -28,12 +30,20 @@ def _layer_norm(values, scope, gain, shift, dtype=None):
 
 
 def sharded_variable(name, shape, dtype, shards):
-    """A matrix made of so many variables along its rows."""
+    """A matrix made of so many variables along its rows; joined once, and found again under its name by the cell's later calls."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")
     rows, rest = divmod(shape[0], shards)
     parts = [scopes.get_variable(f"{name}_{i}", [rows + (i < rest)] + shape[1:], dtype=dtype) for i in range(shards)]
-    return parts[0] if len(parts) == 1 else array.concat(parts, 0, name=name + "/concat")
+    if len(parts) == 1:
+        return parts[0]
+    joined_name = "/".join(filter(None, [scopes.get_variable_scope().name, name, "concat:0"]))
+    for joined in get_collection(GraphKeys.CONCATENATED_VARIABLES):
+        if joined.name == joined_name:
+            return joined
+    joined = array.concat(parts, 0, name=name + "/concat")
+    add_to_collection(GraphKeys.CONCATENATED_VARIABLES, joined)
+    return joined
 
 
 class LayerNormBasicLSTMCell(RNNCell):

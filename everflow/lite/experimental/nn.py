@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
+from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.layers import activations
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, clip, initializers, math, nn
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings

@@ -57,6 +57,13 @@ def is_loop_switch(op):
     return context is not None and context.IsWhileContext() and not is_cond_switch(op)
 
 
+def _is_around(outer, context):
+    """Whether a context is another one or somewhere within it; None is around all."""
+    while context is not outer and context is not None:
+        context = context.outer_context
+    return context is outer
+
+
 def _shape_of(tensor):
     """The shape when run, as a node even where it is known."""
     return raw.Shape(input=tensor)
@@ -199,7 +206,9 @@ class GradLoopState:
         """Push a forward value on a new stack in each iteration; returns the stack."""
         current = get_default_graph()._get_control_flow_context()
         with control_dependencies(None), _Within(current), colocate_with(value):
-            stack = raw.StackV2(max_size=constant(-1), elem_type=value.dtype.base_dtype, name="f_acc")
+            marked = value.op.attrs.get("_XlaCompile")
+            size = self._most_pushes(value, current) if marked else constant(-1)
+            stack = raw.StackV2(max_size=size, elem_type=value.dtype.base_dtype, name="f_acc")
         inside = self.forward_context.AddValue(stack)
         swap = self.forward_context.swap_memory
         value_context = output_context(value.op)
@@ -217,6 +226,28 @@ class GradLoopState:
             self.forward_sync._add_control_input(push.op)
         push.op._add_control_input(self.forward_index.op.inputs[0].op)
         return stack
+
+    def _most_pushes(self, value, current):
+        """How often a value can be pushed: XLA, for which it is marked, has stacks of a known size only."""
+        size, context = constant(1), self.forward_context
+        while context is not None and context is not current:
+            limit, wanted = (
+                context.maximum_iterations,
+                f"Cannot create a gradient accumulator for tensor '{value.name}' inside XLA while_loop",
+            )
+            if limit is None:
+                raise ValueError(f"{wanted} because maximum_iterations was not passed to the tf.while_loop call ('{context.name}').")
+            if not _is_around(limit.op._control_flow_context, current):
+                known = constant_value(limit)
+                if known is None:
+                    raise ValueError(
+                        f"{wanted}: maximum_iterations '{limit.name}' must be known, or be made outside of the loop '{context.name}'."
+                    )
+                limit = int(known)
+            size *= limit
+            outer = context.outer_context
+            context = outer.GetWhileContext() if outer is not None and outer is not current else None
+        return size
 
     def AddBackpropAccumulatedValue(self, history_value, value, dead_branch=False):
         """Pop, in the backward loop, what was pushed in the matching iteration of the forward loop."""
