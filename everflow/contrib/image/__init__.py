@@ -1,6 +1,7 @@
-"""tf.contrib.image: projective transforms, warps, regions and matching."""
+"""tf.contrib.image: projective transforms, warps, regions, matching and stereograms."""
 
 from everflow.contrib.image.regions import bipartite_match, connected_components
+from everflow.contrib.image.stereograms import single_image_random_dot_stereograms
 from everflow.contrib.image.transforms import (
     angles_to_projective_transforms,
     compose_transforms,
@@ -23,6 +24,7 @@ __all__ = [
     "interpolate_spline",
     "matrices_to_flat_transforms",
     "rotate",
+    "single_image_random_dot_stereograms",
     "sparse_image_warp",
     "transform",
     "translate",
