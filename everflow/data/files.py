@@ -83,40 +83,39 @@ class _FileDataset(Dataset):
         self._begin(joined._variant_tensor, _STRING, [joined])
 
 
-class TextLineDatasetV1(_FileDataset):
+class _PlainFileDataset(_FileDataset):
+    """Files of a kind that has no settings of its own."""
+
+    _op_type = None
+
+    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
+        def read_one_file(filename):
+            return _reader(
+                getattr(raw, self._op_type),
+                filenames=filename,
+                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
+                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
+            )
+
+        self._read(filenames, read_one_file, num_parallel_reads)
+
+
+class TextLineDatasetV1(_PlainFileDataset):
     """The lines of text files, without their ends.
 
     >>> tf.data.TextLineDataset(["a.txt", "b.txt"]).skip(1)
     """
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
-        def read_one_file(filename):
-            return _reader(
-                raw.TextLineDataset,
-                filenames=filename,
-                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
-                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
-            )
-
-        self._read(filenames, read_one_file, num_parallel_reads)
+    _op_type = "TextLineDataset"
 
 
-class TFRecordDatasetV1(_FileDataset):
+class TFRecordDatasetV1(_PlainFileDataset):
     """The records of TFRecord files.
 
     >>> tf.data.TFRecordDataset("train.tfrecord").map(parse)
     """
 
-    def __init__(self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None):
-        def read_one_file(filename):
-            return _reader(
-                raw.TFRecordDataset,
-                filenames=filename,
-                compression_type=optional_tensor("compression_type", compression_type, "", dtypes.string),
-                buffer_size=optional_tensor("buffer_size", buffer_size, _BUFFER),
-            )
-
-        self._read(filenames, read_one_file, num_parallel_reads)
+    _op_type = "TFRecordDataset"
 
 
 class FixedLengthRecordDatasetV1(_FileDataset):

@@ -43,35 +43,17 @@ ifft3d = _complex_transform("IFFT3D", "The inverse discrete Fourier transform ov
 
 def _real_transform(op_type, rank, doc):
     make, scope = getattr(raw, op_type), op_type.lower()
+    inverse = scope.startswith("i")
 
     def transform(input_tensor, fft_length=None, name=None):
         with name_scope(name, scope, [input_tensor, fft_length]) as name:
-            input_tensor = convert_to_tensor(input_tensor, dtypes.float32)
+            input_tensor = convert_to_tensor(input_tensor, dtypes.complex64 if inverse else dtypes.float32)
             input_tensor.shape.with_rank_at_least(rank)
             if fft_length is None:
-                fft_length = _last_sizes(input_tensor, rank)
+                fft_length = _inverse_length(input_tensor, rank) if inverse else _last_sizes(input_tensor, rank)
             else:
                 fft_length = convert_to_tensor(fft_length, dtypes.int32)
-            input_tensor = _padded_to(input_tensor, rank, fft_length)
-            return make(input=input_tensor, fft_length=fft_length, name=name)
-
-    transform.__name__ = transform.__qualname__ = scope
-    transform.__doc__ = doc
-    return transform
-
-
-def _inverse_real_transform(op_type, rank, doc):
-    make, scope = getattr(raw, op_type), op_type.lower()
-
-    def transform(input_tensor, fft_length=None, name=None):
-        with name_scope(name, scope, [input_tensor, fft_length]) as name:
-            input_tensor = convert_to_tensor(input_tensor, dtypes.complex64)
-            input_tensor.shape.with_rank_at_least(rank)
-            if fft_length is None:
-                fft_length = _inverse_length(input_tensor, rank)
-            else:
-                fft_length = convert_to_tensor(fft_length, dtypes.int32)
-            input_tensor = _padded_to(input_tensor, rank, fft_length, inverse=True)
+            input_tensor = _padded_to(input_tensor, rank, fft_length, inverse)
             return make(input=input_tensor, fft_length=fft_length, name=name)
 
     transform.__name__ = transform.__qualname__ = scope
@@ -100,7 +82,7 @@ def _inverse_length(x, rank):
     return array.stack(sizes)
 
 
-def _padded_to(x, rank, fft_length, inverse=False):
+def _padded_to(x, rank, fft_length, inverse):
     """Zeros at the end of the last dimensions up to `fft_length`; the input itself where it is known to be long enough."""
     wanted = constant_value_as_shape(fft_length)
     if wanted.is_fully_defined() and x.shape.rank is not None and x.shape[-rank:].is_fully_defined():
@@ -125,9 +107,9 @@ def _padded_to(x, rank, fft_length, inverse=False):
 rfft = _real_transform("RFFT", 1, "The Fourier transform of a real signal over the last dimension: the first half of it.")
 rfft2d = _real_transform("RFFT2D", 2, "The Fourier transform of a real signal over the last two dimensions.")
 rfft3d = _real_transform("RFFT3D", 3, "The Fourier transform of a real signal over the last three dimensions.")
-irfft = _inverse_real_transform("IRFFT", 1, "The real signal of which `rfft` gives the input, over the last dimension.")
-irfft2d = _inverse_real_transform("IRFFT2D", 2, "The real signal of which `rfft2d` gives the input.")
-irfft3d = _inverse_real_transform("IRFFT3D", 3, "The real signal of which `rfft3d` gives the input.")
+irfft = _real_transform("IRFFT", 1, "The real signal of which `rfft` gives the input, over the last dimension.")
+irfft2d = _real_transform("IRFFT2D", 2, "The real signal of which `rfft2d` gives the input.")
+irfft3d = _real_transform("IRFFT3D", 3, "The real signal of which `rfft3d` gives the input.")
 
 
 def fftshift(x, axes=None, name=None):

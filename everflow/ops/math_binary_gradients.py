@@ -203,28 +203,46 @@ def _squared_difference_grad(op, grad):
     return first, -sides.reduce(1, grad_x)
 
 
-@gradient("Xlogy")
-def _xlogy_grad(op, grad):
-    x, y = op.inputs
-    sides = _sides(op)
-    with after(grad):
-        nonzero = elementwise.cast(raw.NotEqual(x, elementwise.cast(0.0, dtype=x.dtype)), dtype=x.dtype)
-        slope_x = raw.Xlogy(nonzero, y)
-        slope_y = raw.Xdivy(x, y)
-        grad_x = sides.reduce(0, slope_x * grad)
-        return grad_x, sides.reduce(1, slope_y * grad)
+def _slopes(op_type):
+    """Register the gradient of a function of two inputs by its slopes, which the decorated function gives."""
+
+    def register(slopes):
+        @gradient(op_type)
+        def by_slopes(op, grad):
+            sides = _sides(op)
+            with after(grad):
+                first, second = slopes(*op.inputs, sides.shapes)
+                grad_x = sides.reduce(0, first * grad)
+                return grad_x, sides.reduce(1, second * grad)
+
+        return by_slopes
+
+    return register
 
 
-@gradient("Xdivy")
-def _xdivy_grad(op, grad):
-    x, y = op.inputs
-    sides = _sides(op)
-    with after(grad):
-        nonzero = elementwise.cast(raw.NotEqual(x, elementwise.cast(0.0, dtype=x.dtype)), dtype=x.dtype)
-        slope_x = raw.Xdivy(nonzero, y)
-        slope_y = raw.Xdivy(raw.Neg(x), y**2)
-        grad_x = sides.reduce(0, slope_x * grad)
-        return grad_x, sides.reduce(1, slope_y * grad)
+def _nonzero(x):
+    """1 where x isn't zero."""
+    return elementwise.cast(raw.NotEqual(x, elementwise.cast(0.0, dtype=x.dtype)), dtype=x.dtype)
+
+
+@_slopes("Xlogy")
+def _xlogy_grad(x, y, shapes):
+    return raw.Xlogy(_nonzero(x), y), raw.Xdivy(x, y)
+
+
+@_slopes("Xdivy")
+def _xdivy_grad(x, y, shapes):
+    return raw.Xdivy(_nonzero(x), y), raw.Xdivy(raw.Neg(x), y**2)
+
+
+@_slopes("NextAfter")
+def _next_after_grad(x1, x2, shapes):
+    return array.ones(shapes[0], dtype=x1.dtype.base_dtype), array.zeros(shapes[1], dtype=x2.dtype.base_dtype)
+
+
+@_slopes("Igamma")
+def _igamma_grad(a, x, shapes):
+    return raw.IgammaGradA(a, x), raw.Exp(-x + (a - 1) * raw.Log(x) - raw.Lgamma(a))
 
 
 @gradient("Atan2")
@@ -233,28 +251,6 @@ def _atan2_grad(op, grad):
     with after(grad):
         share = grad / (raw.Square(x) + raw.Square(y))
         return x * share, -y * share
-
-
-@gradient("NextAfter")
-def _next_after_grad(op, grad):
-    x1, x2 = op.inputs
-    sides = _sides(op)
-    with after(grad):
-        slope_1 = array.ones(sides.shapes[0], dtype=x1.dtype.base_dtype)
-        slope_2 = array.zeros(sides.shapes[1], dtype=x2.dtype.base_dtype)
-        grad_1 = sides.reduce(0, slope_1 * grad)
-        return grad_1, sides.reduce(1, slope_2 * grad)
-
-
-@gradient("Igamma")
-def _igamma_grad(op, grad):
-    a, x = op.inputs
-    sides = _sides(op)
-    with after(grad):
-        slope_a = raw.IgammaGradA(a, x)
-        slope_x = raw.Exp(-x + (a - 1) * raw.Log(x) - raw.Lgamma(a))
-        grad_a = sides.reduce(0, slope_a * grad)
-        return grad_a, sides.reduce(1, slope_x * grad)
 
 
 @gradient("Igammac")

@@ -19,14 +19,13 @@ from everflow.framework.scopes import (
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import safe_initial_value, state
 from everflow.ops.variable_options import (
-    SaveSliceInfo,
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
     check_node_name,
-    options_from_proto,
     prepend_name_scope,
-    strip_name_scope,
+    take_options,
+    to_variable_def,
 )
 from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
@@ -122,31 +121,14 @@ class RefVariable(Variable):
         self._name = self._variable.name
         self._initializer_op = element(variable_def.initializer_name)
         self._initial_value = element(variable_def.initial_value_name) if variable_def.initial_value_name else None
-        self._synchronization, self._aggregation, self._trainable = options_from_proto(variable_def)
         self._snapshot = element(variable_def.snapshot_name)
-        self._save_slice_info = None
-        if variable_def.HasField("save_slice_info_def"):
-            self._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
+        take_options(self, variable_def, import_scope)
         self._caching_device = None
-        self._constraint = None
         self._graph_key = graph._graph_key
 
     def to_proto(self, export_scope=None):
         """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
-        if export_scope and not self._variable.name.startswith(export_scope):
-            return None
-        proto = variable_pb2.VariableDef()
-        proto.variable_name = strip_name_scope(self._variable.name, export_scope)
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
-        proto.trainable = self.trainable
-        proto.synchronization = self.synchronization.value
-        proto.aggregation = self.aggregation.value
-        proto.initializer_name = strip_name_scope(self.initializer.name, export_scope)
-        proto.snapshot_name = strip_name_scope(self._snapshot.name, export_scope)
-        if self._save_slice_info:
-            proto.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
-        return proto
+        return to_variable_def(self, self._variable, self._snapshot, export_scope)
 
     # --- facts -------------------------------------------------------------------------------
 

@@ -22,14 +22,13 @@ from everflow.framework.shapes import TensorShape, as_shape
 from everflow.ops import safe_initial_value, state
 from everflow.ops.resource_handles import handle_data
 from everflow.ops.variable_options import (
-    SaveSliceInfo,
     VariableAggregation,
     VariableSynchronization,
     check_creation_arguments,
     check_node_name,
-    options_from_proto,
     prepend_name_scope,
-    strip_name_scope,
+    take_options,
+    to_variable_def,
 )
 from everflow.ops.variables import Variable
 from everflow.protos import variable_pb2
@@ -302,7 +301,7 @@ class ResourceVariable(BaseResourceVariable):
         self._handle_name = self._handle.name
         self._initializer_op = element(variable_def.initializer_name)
         self._initial_value = element(variable_def.initial_value_name)
-        self._synchronization, self._aggregation, self._trainable = options_from_proto(variable_def)
+        take_options(self, variable_def, import_scope)
         snapshot = element(variable_def.snapshot_name)
         if snapshot is not None:
             # A snapshot that is not the read itself is a copy on another device, which reads then use.
@@ -312,30 +311,13 @@ class ResourceVariable(BaseResourceVariable):
         else:
             self._cached_value = None
             self._graph_element = graph.get_tensor_by_name(self._handle.op.name + "/Read/ReadVariableOp:0")
-        self._save_slice_info = None
-        if variable_def.HasField("save_slice_info_def"):
-            self._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
-        self._constraint = None
         self._distribute_strategy = None
         self._graph_key = graph._graph_key
 
     def to_proto(self, export_scope=None):
         """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
-        if export_scope and not self._handle.name.startswith(export_scope):
-            return None
-        proto = variable_pb2.VariableDef(is_resource=True)
-        proto.variable_name = strip_name_scope(self._handle.name, export_scope)
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
-        proto.initializer_name = strip_name_scope(self._initializer_op.name, export_scope)
         snapshot = self._graph_element if self._cached_value is None else self._cached_value
-        proto.snapshot_name = strip_name_scope(snapshot.name, export_scope)
-        proto.trainable = self.trainable
-        proto.synchronization = self.synchronization.value
-        proto.aggregation = self.aggregation.value
-        if self._save_slice_info:
-            proto.save_slice_info_def.MergeFrom(self._save_slice_info.to_proto(export_scope=export_scope))
-        return proto
+        return to_variable_def(self, self._handle, snapshot, export_scope, is_resource=True)
 
 
 class _UnreadVariable(BaseResourceVariable):

@@ -58,29 +58,17 @@ def count_up_to(ref, limit, name=None):
     return raw.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
 
 
-def _scatter(kind, default_locking):
+def _scatter(kind, default_locking, nd=""):
     def scatter(ref, indices, updates, use_locking=default_locking, name=None):
         if ref.dtype._is_ref_dtype:
-            return getattr(raw, f"Scatter{kind}")(ref, indices, updates, use_locking=use_locking, name=name)
-        resource_scatter = getattr(raw, f"ResourceScatter{kind}")
+            return getattr(raw, f"Scatter{nd}{kind}")(ref, indices, updates, use_locking=use_locking, name=name)
+        resource_scatter = getattr(raw, f"ResourceScatter{nd}{kind}")
         read = ref._lazy_read
         return read(resource_scatter(ref.handle, indices, convert_to_tensor(updates, ref.dtype), name=name))
 
-    scatter.__name__ = scatter.__qualname__ = f"scatter_{kind.lower()}"
-    scatter.__doc__ = f"{SCATTER_KINDS[kind]} rows of a variable."
-    return scatter
-
-
-def _scatter_nd(kind, default_locking):
-    def scatter(ref, indices, updates, use_locking=default_locking, name=None):
-        if ref.dtype._is_ref_dtype:
-            return getattr(raw, f"ScatterNd{kind}")(ref, indices, updates, use_locking=use_locking, name=name)
-        resource_scatter = getattr(raw, f"ResourceScatterNd{kind}")
-        read = ref._lazy_read
-        return read(resource_scatter(ref.handle, indices, convert_to_tensor(updates, ref.dtype), name=name))
-
-    scatter.__name__ = scatter.__qualname__ = f"scatter_nd_{kind.lower()}"
-    scatter.__doc__ = f"{SCATTER_KINDS[kind]} the slices of a variable that the last axis of `indices` addresses."
+    scatter.__name__ = scatter.__qualname__ = f"scatter_nd_{kind.lower()}" if nd else f"scatter_{kind.lower()}"
+    places = "the slices of a variable that the last axis of `indices` addresses" if nd else "rows of a variable"
+    scatter.__doc__ = f"{SCATTER_KINDS[kind]} {places}."
     return scatter
 
 
@@ -91,9 +79,9 @@ scatter_mul = _scatter("Mul", False)
 scatter_div = _scatter("Div", False)
 scatter_min = _scatter("Min", False)
 scatter_max = _scatter("Max", False)
-scatter_nd_update = _scatter_nd("Update", True)
-scatter_nd_add = _scatter_nd("Add", False)
-scatter_nd_sub = _scatter_nd("Sub", False)
+scatter_nd_update = _scatter("Update", True, nd="Nd")
+scatter_nd_add = _scatter("Add", False, nd="Nd")
+scatter_nd_sub = _scatter("Sub", False, nd="Nd")
 
 
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):

@@ -63,14 +63,37 @@ def check_creation_arguments(initial_value, collections, constraint, synchroniza
     return synchronization, aggregation, trainable, collections
 
 
-def options_from_proto(variable_def):
-    """(synchronization, aggregation, trainable) that a VariableDef holds."""
-    return validate_synchronization_aggregation_trainable(
+def take_options(variable, variable_def, import_scope):
+    """Give a variable what a VariableDef says of it besides the names of its nodes."""
+    options = validate_synchronization_aggregation_trainable(
         VariableSynchronization(variable_def.synchronization),
         VariableAggregation(variable_def.aggregation),
         variable_def.trainable,
         variable_def.variable_name,
     )
+    variable._synchronization, variable._aggregation, variable._trainable = options
+    variable._save_slice_info = None
+    if variable_def.HasField("save_slice_info_def"):
+        variable._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
+    variable._constraint = None
+
+
+def to_variable_def(variable, node, snapshot, export_scope, is_resource=False):
+    """A VariableDef of a variable whose own tensor is `node` and whose read is `snapshot`; None where it is outside `export_scope`."""
+    if export_scope and not node.name.startswith(export_scope):
+        return None
+    proto = variable_pb2.VariableDef(is_resource=is_resource)
+    proto.variable_name = strip_name_scope(node.name, export_scope)
+    if variable._initial_value is not None:
+        proto.initial_value_name = strip_name_scope(variable._initial_value.name, export_scope)
+    proto.initializer_name = strip_name_scope(variable.initializer.name, export_scope)
+    proto.snapshot_name = strip_name_scope(snapshot.name, export_scope)
+    proto.trainable = variable.trainable
+    proto.synchronization = variable.synchronization.value
+    proto.aggregation = variable.aggregation.value
+    if variable._save_slice_info:
+        proto.save_slice_info_def.MergeFrom(variable._save_slice_info.to_proto(export_scope=export_scope))
+    return proto
 
 
 class SaveSliceInfo:
