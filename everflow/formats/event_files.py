@@ -10,7 +10,7 @@ import threading
 import time
 
 from everflow.formats import records
-from everflow.platform import file_io, logging
+from everflow.platform import compat, file_io, logging
 from everflow.platform.gfile import GFile
 from everflow.protos.event_pb2 import Event
 
@@ -22,7 +22,8 @@ class EventFileWriter:
     """Writes Event protos to a new event file of a folder."""
 
     def __init__(self, logdir, max_queue=10, flush_secs=120, filename_suffix=None):
-        self._logdir = os.fspath(logdir)
+        self._given_logdir = logdir
+        self._logdir = compat.as_str_any(compat.path_to_str(logdir))
         self._flush_secs = flush_secs
         self._suffix = filename_suffix or ""
         self._queue = queue.Queue(max_queue)
@@ -33,7 +34,7 @@ class EventFileWriter:
         self.reopen()
 
     def get_logdir(self):
-        return self._logdir
+        return self._given_logdir
 
     def reopen(self):
         """Go on after `close`, in a new file, which is made when the first event comes."""

@@ -41,7 +41,7 @@ def create(definition: OpDef, name, keywords):
     for arg in definition.inputs:
         flat.extend(keywords[arg.name]) if arg.is_list else flat.append(keywords[arg.name])
     graph = graph_from_inputs(flat)
-    with graph.as_default(), name_scope(name or definition.name) as scope:
+    with graph.as_default(), name_scope(definition.name if name is None else name) as scope:
         inputs, inferred = _convert_inputs(definition, keywords, given)
         attrs = _all_attrs(definition, given, inferred)
         # An op that changes a ref runs where the ref is.

@@ -237,7 +237,7 @@ class Graph(GraphCollections):
         values = complete_attrs(definition, inputs, values)
         if dtypes is None:
             dtypes = output_dtypes(definition, values)
-        return self.add_op(definition, inputs, dtypes, values, name or op_type, compute_device=compute_device)
+        return self.add_op(definition, inputs, dtypes, values, op_type if name is None else name, compute_device=compute_device)
 
     def _create_op_internal(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None, compute_device=True):
         return self.create_op(op_type, inputs, dtypes, input_types, name, attrs, op_def, True, compute_device)

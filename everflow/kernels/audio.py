@@ -94,16 +94,21 @@ def encode_wav(audio, sample_rate):
         raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
     if sample_rate.dim() != 0:
         raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
-    rate = sample_rate.item()
+    return np.array(wav_file(audio.float(), sample_rate.item()), dtype=object)
+
+
+def wav_file(audio, rate):
+    """Frames [count, channels] from -1 to 1 as a WAV file of 16-bit samples."""
     if not audio.numel():
         raise _invalid("audio is null")
     if rate <= 0:
         raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
     channels = audio.shape[1]
-    values = torch.clamp(torch.round(audio.float() * 32768), -32768, 32767).to(torch.int16)
-    body = values.numpy().astype("<i2").tobytes()
+    scaled = torch.nan_to_num(audio * 32768, nan=0.0)
+    away_from_zero = torch.trunc(scaled + torch.copysign(torch.tensor(0.5), scaled))
+    body = torch.clamp(away_from_zero, -32768, 32767).to(torch.int16).numpy().astype("<i2").tobytes()
     header = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(body), b"WAVE", b"fmt ", 16, 1, channels, rate, rate * channels * 2, channels * 2, 16, b"data", len(body))  # fmt: skip
-    return np.array(header + body, dtype=object)
+    return header + body
 
 
 @kernel("AudioSpectrogram")

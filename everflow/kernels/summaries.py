@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import io
 import sys
-import wave
 
 import numpy as np
 import torch
@@ -16,6 +14,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.kernels import image_png
+from everflow.kernels.audio import wav_file
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import to_numpy
 from everflow.protos.summary_pb2 import HistogramProto, Summary, SummaryMetadata
@@ -135,29 +134,17 @@ def image_summary(tag, tensor, *, max_images, bad_color):
 # --- sounds ----------------------------------------------------------------------------------
 
 
-def _wav(frames: np.ndarray, rate: int) -> bytes:
-    """Frames [n, channels] from -1 to 1 as a WAV file of 16-bit samples."""
-    samples = np.clip(np.rint(frames * 32767.0), -32768, 32767).astype("<i2")
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(frames.shape[1])
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(samples.tobytes())
-    return out.getvalue()
-
-
 def _audio(tag, tensor, rate, max_outputs):
     if tensor.ndim not in (2, 3):
         raise InvalidArgumentError(None, None, f"Tensor must be 3-D or 2-D, got: {list(tensor.shape)}")
     if rate <= 0:
         raise InvalidArgumentError(None, None, f"sample_rate must be positive, got {rate}")
     summary, base = Summary(), _text(tag)
-    for i, frames in enumerate(to_numpy(tensor[:max_outputs].float())):
+    for i, frames in enumerate(tensor[:max_outputs].float()):
         frames = frames if frames.ndim == 2 else frames[:, None]
         made = summary.value.add(tag=f"{base}/audio/{i}" if max_outputs > 1 else f"{base}/audio").audio
         made.sample_rate, made.num_channels, made.length_frames = rate, frames.shape[1], frames.shape[0]
-        made.encoded_audio_string = _wav(frames, int(rate))
+        made.encoded_audio_string = wav_file(frames, round(rate))
         made.content_type = "audio/wav"
     return _serialized(summary)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
+
 from everflow.formats.event_files import EventFileWriter
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly
@@ -25,19 +27,24 @@ class FileWriter:
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None):
         if executing_eagerly():
             raise RuntimeError("tf.summary.FileWriter is not compatible with eager execution. Use tf.contrib.summary instead.")
-        self.event_writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        if session is None:
+            self.event_writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        else:
+            from everflow.summary.session_writer import EventFileWriterV2  # its ops need tf.train, and that this module
+
+            self.event_writer = EventFileWriterV2(session, logdir, max_queue, flush_secs, filename_suffix)
         self._run_tags: set[str] = set()
         self._seen_tags: set[str] = set()
         self._closed = False
         if graph is not None or graph_def is not None:
             self.add_graph(graph=graph, graph_def=graph_def)
-            if isinstance(graph, Graph):
-                self._add_meta_graph_of(graph, graph_def)
+            self._add_meta_graph_of(graph or graph_def)
 
-    def _add_meta_graph_of(self, graph, graph_def):
+    def _add_meta_graph_of(self, graph):
         from everflow.train.meta_graph import create_meta_graph_def
 
-        self.add_meta_graph(create_meta_graph_def(graph_def=graph_def or graph.as_graph_def(add_shapes=True), graph=graph))
+        graph_def = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
+        self.add_meta_graph(create_meta_graph_def(graph_def=graph_def))
 
     def __enter__(self):
         return self
@@ -60,7 +67,7 @@ class FileWriter:
     def _add(self, event, step):
         event.wall_time = time.time()
         if step is not None:
-            event.step = int(step)
+            event.step = int(step.item() if isinstance(step, np.ndarray) else step)
         self.add_event(event)
 
     def add_summary(self, summary, global_step=None):
@@ -102,6 +109,8 @@ class FileWriter:
 
     def add_run_metadata(self, run_metadata, tag, global_step=None):
         """Add what a traced run measured, under a tag that was not used yet."""
+        if not isinstance(tag, str | bytes):
+            raise TypeError(f"The tag of run metadata must be a string, not {tag!r}")
         if tag in self._run_tags:
             raise ValueError("The provided tag was already used for this event type")
         self._run_tags.add(tag)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import os
 import threading
 
 from everflow.framework import dtypes
@@ -20,7 +21,9 @@ from everflow.framework.scopes import (
     device,
     executing_eagerly,
     get_collection,
+    get_default_graph,
     get_default_session,
+    name_scope,
 )
 from everflow.ops import array, math
 from everflow.ops.constants import constant, placeholder
@@ -104,7 +107,7 @@ class ResourceSummaryWriter(SummaryWriter):
         return self._init_op_fn(self._resource)
 
     def flush(self):
-        return _flushed(self)
+        return flush(self)
 
     def close(self):
         with control_dependencies([self.flush()]), device("cpu:0"):
@@ -159,24 +162,18 @@ def create_summary_file_writer(*args, **kwargs):
     return create_file_writer(*args, **kwargs)
 
 
-def _flushed(writer, name=None):
-    with device("cpu:0"):
-        return raw.FlushSummaryWriter(writer=writer._resource, name=name)
-
-
 def flush(writer=None, name=None):
     """Have all summaries so far in the file of a writer, or of the current one."""
     writer = _current.writer if writer is None else writer
     if writer is None:
         return no_op()
-    if isinstance(writer, ResourceSummaryWriter):
-        return _flushed(writer, name)
-    raise ValueError(f"Invalid argument to flush(): {writer!r}")
+    with device("cpu:0"):
+        return raw.FlushSummaryWriter(writer=writer._resource if isinstance(writer, ResourceSummaryWriter) else writer, name=name)
 
 
 def eval_dir(model_dir, name=None):
     """The folder for summaries of evaluations."""
-    return f"{model_dir}/{'eval' if not name else 'eval_' + name}"
+    return os.path.join(model_dir, "eval" if not name else "eval_" + name)
 
 
 def summary_writer_initializer_op():
@@ -260,8 +257,15 @@ def _write(name, tensor, family, write):
     if writer is None:
         return no_op()
 
+    outer = get_default_graph().get_name_scope()
+
     def record():
-        with summary_scope(name, family, values=[tensor]) as (tag, scope), control_dependencies([write(writer._resource, tag, scope)]):
+        # The branch begins at the root of names; its summary belongs where it was asked for.
+        with (
+            name_scope(f"{outer}/" if outer else None),
+            summary_scope(name, family, values=[tensor]) as (tag, scope),
+            control_dependencies([write(writer._resource, tag, scope)]),
+        ):
             return constant(True)
 
     with device("cpu:0"):
