@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.ops import array, math
 
 
@@ -112,12 +112,6 @@ def deserialize(config, custom_objects=None):
 
 def get(identifier):
     """A constraint from its name, a written one, an object or None."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
     if isinstance(identifier, str):
-        return deserialize({"class_name": identifier, "config": {}})
-    if callable(identifier):
-        return identifier
-    raise ValueError(f"Could not interpret constraint identifier: {identifier}")
+        identifier = {"class_name": identifier, "config": {}}
+    return from_identifier(identifier, deserialize, "constraint")

@@ -112,3 +112,12 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     if inspect.isfunction(identifier):
         return identifier
     raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
+
+
+def from_identifier(identifier, deserialize, kind):
+    """What a layer's argument stands for: a name or a written object is read by `deserialize`, a function or object stays, and so does None."""
+    if isinstance(identifier, (dict, str)):
+        return deserialize(identifier)
+    if identifier is None or callable(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret {kind} identifier: {identifier}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.ops import initializers as _initializers
 from everflow.ops.initializers import (
     Constant,
@@ -82,10 +82,4 @@ def deserialize(config, custom_objects=None):
 
 def get(identifier):
     """An initializer from its name, a written one, an object or None."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, (dict, str)):
-        return deserialize(identifier)
-    if callable(identifier):
-        return identifier
-    raise ValueError(f"Could not interpret initializer identifier: {identifier}")
+    return from_identifier(identifier, deserialize, "initializer")

@@ -8,7 +8,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
 from everflow.ops import array, math, nn
 from everflow.ops.control_flow.conditionals import smart_cond
@@ -291,10 +291,4 @@ def deserialize(name, custom_objects=None):
 
 def get(identifier):
     """A loss from its name, a written one, a function or object, or None."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, (str, dict)):
-        return deserialize(identifier)
-    if callable(identifier):
-        return identifier
-    raise ValueError("Could not interpret loss function identifier:", identifier)
+    return from_identifier(identifier, deserialize, "loss function")

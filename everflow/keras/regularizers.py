@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.ops import math
 
 
@@ -68,14 +68,6 @@ def deserialize(config, custom_objects=None):
 
 def get(identifier):
     """A regularizer from its name, a written one, an object or None."""
-    if identifier is None:
-        return None
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if isinstance(identifier, str):
-        made = deserialize(identifier)
-        # "l2" names a function that makes one.
-        return made() if made in (l1, l2, l1_l2) else made
-    if callable(identifier):
-        return identifier
-    raise ValueError("Could not interpret regularizer identifier:", identifier)
+    made = from_identifier(identifier, deserialize, "regularizer")
+    # "l2" names a function that makes one.
+    return made() if isinstance(identifier, str) and made in (l1, l2, l1_l2) else made

@@ -5,21 +5,11 @@ from __future__ import annotations
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import Elementwise
 from everflow.ops import math
 
 
-class _Elementwise(ConfiguredLayer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
-    @shape_tuples
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-
-class LeakyReLU(_Elementwise):
+class LeakyReLU(Elementwise):
     """x where it is positive, alpha * x elsewhere."""
 
     def __init__(self, alpha=0.3, **kwargs):
@@ -30,7 +20,7 @@ class LeakyReLU(_Elementwise):
         return K.relu(inputs, alpha=self.alpha)
 
 
-class PReLU(_Elementwise):
+class PReLU(Elementwise):
     """x where it is positive, alpha * x elsewhere, and alpha is learned."""
 
     def __init__(self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs):
@@ -67,7 +57,7 @@ class PReLU(_Elementwise):
         return pos + neg
 
 
-class ELU(_Elementwise):
+class ELU(Elementwise):
     """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
 
     def __init__(self, alpha=1.0, **kwargs):
@@ -78,7 +68,7 @@ class ELU(_Elementwise):
         return K.elu(inputs, self.alpha)
 
 
-class ThresholdedReLU(_Elementwise):
+class ThresholdedReLU(Elementwise):
     """x where it is above theta, 0 elsewhere."""
 
     def __init__(self, theta=1.0, **kwargs):
@@ -89,7 +79,7 @@ class ThresholdedReLU(_Elementwise):
         return inputs * math.cast(math.greater(inputs, self.theta), K.floatx())
 
 
-class Softmax(_Elementwise):
+class Softmax(Elementwise):
     """Shares that are positive and sum to one along an axis."""
 
     def __init__(self, axis=-1, **kwargs):
@@ -100,7 +90,7 @@ class Softmax(_Elementwise):
         return K.softmax(inputs, axis=self.axis)
 
 
-class ReLU(_Elementwise):
+class ReLU(Elementwise):
     """x between `threshold` and `max_value`; below, negative_slope * (x - threshold)."""
 
     def __init__(self, max_value=None, negative_slope=0, threshold=0, **kwargs):

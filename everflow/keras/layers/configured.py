@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 
 
-def _module_for(argument):
+def module_for(argument):
     """The module that reads and writes an argument of this name: its ending tells the kind."""
     from everflow.keras import activations, constraints, initializers, regularizers
 
@@ -22,6 +23,24 @@ def _module_for(argument):
     return None
 
 
+def looked_up(argument, value):
+    """An argument's value; an activation, initializer, regularizer or constraint may be given by name."""
+    module = module_for(argument)
+    return module.get(value) if module else value
+
+
+def written(layer, arguments):
+    """{argument: value} of a layer's attributes, as a configuration holds them."""
+    config = {}
+    for name in arguments:
+        value = getattr(layer, name)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
+        module = module_for(name)
+        config[name] = module.serialize(value) if module else value
+    return config
+
+
 class ConfiguredLayer(Layer):
     """A layer that keeps its arguments with `_keep`."""
 
@@ -29,18 +48,22 @@ class ConfiguredLayer(Layer):
         """Set arguments as attributes: activations, initializers, regularizers and constraints are looked up by name."""
         kept = list(self.__dict__.get("_kept_arguments", ()))
         for name, value in arguments.items():
-            module = _module_for(name)
-            setattr(self, name, module.get(value) if module else value)
+            setattr(self, name, looked_up(name, value))
             if name not in kept:
                 kept.append(name)
         self.__dict__["_kept_arguments"] = kept
 
     def get_config(self):
-        config = super().get_config()
-        for name in self._kept_arguments:
-            module = _module_for(name)
-            value = getattr(self, name)
-            if isinstance(value, np.ndarray) and value.ndim == 0:
-                value = value.item()
-            config[name] = module.serialize(value) if module else value
-        return config
+        return {**super().get_config(), **written(self, self._kept_arguments)}
+
+
+class Elementwise(ConfiguredLayer):
+    """A layer whose outputs have the shape and the mask of its inputs."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    @shape_tuples
+    def compute_output_shape(self, input_shape):
+        return input_shape

@@ -7,8 +7,8 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, _module_for
-from everflow.keras.layers.recurrent import RNN
+from everflow.keras.layers.configured import ConfiguredLayer, looked_up
+from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
 from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer
 from everflow.ops import array
 
@@ -156,7 +156,14 @@ class ConvRNN2D(RNN):
             super().reset_states(states)
 
 
-class ConvLSTM2D(ConvRNN2D):
+@cell_arguments(
+    """
+    filters kernel_size strides padding data_format dilation_rate activation recurrent_activation use_bias kernel_initializer
+    recurrent_initializer bias_initializer unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer
+    kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout
+    """.split()
+)
+class ConvLSTM2D(OfCell, ConvRNN2D):
     """Long short-term memory over sequences of images."""
 
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation="tanh",
@@ -170,32 +177,8 @@ class ConvLSTM2D(ConvRNN2D):
                               recurrent_regularizer, bias_regularizer, kernel_constraint, recurrent_constraint, bias_constraint, dropout,
                               recurrent_dropout, dtype=kwargs.get("dtype"))  # fmt: skip
         super().__init__(cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs)
-        self.activity_regularizer = _module_for("activity_regularizer").get(activity_regularizer)
-
-    def call(self, inputs, mask=None, training=None, initial_state=None):
-        return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
-
-    def get_config(self):
-        config = self._rnn_config()
-        for name in self.cell._kept_arguments:
-            module = _module_for(name)
-            value = getattr(self.cell, name)
-            config[name] = module.serialize(value) if module else value
-        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
-        return config
+        self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
 
     @classmethod
     def from_config(cls, config):
         return cls(**config)
-
-
-def _of_cell(name):
-    return property(lambda self: getattr(self.cell, name), doc=f"The cell's `{name}`.")
-
-
-for _name in """
-    filters kernel_size strides padding data_format dilation_rate activation recurrent_activation use_bias kernel_initializer
-    recurrent_initializer bias_initializer unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer
-    kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout
-""".split():
-    setattr(ConvLSTM2D, _name, _of_cell(_name))

@@ -75,9 +75,6 @@ class Conv(ConfiguredLayer):
         self.kernel = self._add_weight_of("kernel", "kernel", (*self.kernel_size, depth, self.filters))
         self._add_bias(self.filters)
         padding = "valid" if self.padding == "causal" else self.padding
-        if all(rate == 1 for rate in self.dilation_rate):
-            # Graphs of all times hold the rates, also where nothing uses them.
-            constant(self.dilation_rate, dtype=dtypes.int32, name="dilation_rate")
         self._convolve = Convolution(
             TensorShape(input_shape),
             self.kernel.shape,
@@ -86,6 +83,9 @@ class Conv(ConfiguredLayer):
             dilation_rate=self.dilation_rate,
             data_format=arguments.op_format(self.data_format, self.rank),
         )
+        if all(rate == 1 for rate in self.dilation_rate):
+            # Graphs of all times hold the rates, also where nothing uses them.
+            constant(self.dilation_rate, dtype=dtypes.int32, name="dilation_rate")
         self.built = True
 
     def call(self, inputs):
@@ -264,16 +264,6 @@ class Conv3DTranspose(_Transposed, Conv3D):
         )
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return self._finished(outputs)
-
-    def _biased(self, outputs):
-        if not self._is_channels_first:
-            return nn.bias_add(outputs, self.bias, data_format="NHWC")
-        # BiasAdd knows no volumes with the channels first; depth and height count as one dimension for it.
-        sides = [-1 if s is None else s for s in outputs.shape.as_list()]
-        if sides[0] == -1 and any(s == -1 for s in sides[1:]):
-            return outputs + array.reshape(self.bias, (1, self.filters, 1, 1, 1))
-        flat = array.reshape(outputs, [sides[0], sides[1], sides[2] * sides[3], sides[4]])
-        return array.reshape(nn.bias_add(flat, self.bias, data_format="NCHW"), sides)
 
 
 class SeparableConv(Conv):

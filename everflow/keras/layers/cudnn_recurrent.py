@@ -8,7 +8,7 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import _module_for
+from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.layers.recurrent import RNN
 from everflow.keras.layers.recurrent_cells import forget_bias_initializer
 from everflow.ops import array, math
@@ -36,9 +36,8 @@ class _CuDNNRNN(RNN):
         self.units = units
         self._written = ["units", *arguments]
         for name, value in arguments.items():
-            module = _module_for(name)
-            setattr(self, name, module.get(value) if module else value)
-        self.activity_regularizer = _module_for("activity_regularizer").get(activity_regularizer)
+            setattr(self, name, looked_up(name, value))
+        self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
         self.input_spec = [InputSpec(ndim=3)]
 
     def build(self, input_shape):
@@ -82,11 +81,7 @@ class _CuDNNRNN(RNN):
 
     def get_config(self):
         config = {key: value for key, value in self._rnn_config().items() if key != "unroll"}
-        for name in self._written:
-            module = _module_for(name)
-            config[name] = module.serialize(getattr(self, name)) if module else getattr(self, name)
-        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
-        return config
+        return {**config, **written(self, [*self._written, "activity_regularizer"])}
 
     @classmethod
     def from_config(cls, config):

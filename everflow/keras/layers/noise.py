@@ -5,22 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras import backend as K
-from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import Elementwise
 from everflow.ops import array, math
 
 
-class _Noise(ConfiguredLayer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
-    @shape_tuples
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-
-class GaussianNoise(_Noise):
+class GaussianNoise(Elementwise):
     """Normal noise added to the inputs."""
 
     def __init__(self, stddev, **kwargs):
@@ -34,7 +23,7 @@ class GaussianNoise(_Noise):
         return K.in_train_phase(noised, inputs, training=training)
 
 
-class GaussianDropout(_Noise):
+class GaussianDropout(Elementwise):
     """Inputs times normal noise around one, with the variance that dropout would have."""
 
     def __init__(self, rate, **kwargs):
@@ -52,7 +41,7 @@ class GaussianDropout(_Noise):
         return K.in_train_phase(noised, inputs, training=training)
 
 
-class AlphaDropout(_Noise):
+class AlphaDropout(Elementwise):
     """Dropout that keeps the mean and variance of SELU's outputs."""
 
     # SELU's alpha times its scale: the value that dropped inputs get, negated.

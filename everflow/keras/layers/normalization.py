@@ -236,7 +236,7 @@ class BatchNormalization(ConfiguredLayer):
                 adjust_bias = smart_cond(training, lambda: adjust_bias, lambda: array.zeros_like(adjust_bias))
                 scale, offset = _composed(adjust_scale, adjust_bias, scale, offset)
             keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
-            batch_mean, batch_variance = nn_normalization.moments(inputs, reduction_axes, keep_dims=keep_dims)
+            batch_mean, batch_variance = nn_normalization.moments(math.cast(inputs, self._param_dtype), reduction_axes, keep_dims=keep_dims)
             mean = smart_cond(training, lambda: batch_mean, lambda: self._value_of(self.moving_mean))
             variance = smart_cond(training, lambda: batch_variance, lambda: self._value_of(self.moving_variance))
             new_mean, new_variance = mean, variance

@@ -11,7 +11,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import _module_for
+from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, zero_state_for
 from everflow.ops import array
 
@@ -312,29 +312,49 @@ class RNN(Layer):
         return layer
 
 
-class _OfCell(RNN):
-    """A recurrent layer with a cell of its own kind: its arguments are the cell's."""
+def cell_arguments(names):
+    """Class decorator: these arguments of the cell are attributes of the layer as well."""
 
-    cell_class = None
+    def decorate(cls):
+        for name in names:
+            setattr(cls, name, property(lambda self, name=name: getattr(self.cell, name), doc=f"The cell's `{name}`."))
+        return cls
 
-    def _init_with_cell(self, cell_arguments, rnn_arguments, kwargs, activity_regularizer):
-        regularizers = _module_for("activity_regularizer")
-        made = {key: kwargs[key] for key in ("dtype", "trainable") if key in kwargs}
-        RNN.__init__(self, self.cell_class(**cell_arguments, **made), **rnn_arguments, **kwargs)
-        self.activity_regularizer = regularizers.get(activity_regularizer)
-        self.input_spec = [InputSpec(ndim=3)]
+    return decorate
+
+
+class OfCell:
+    """What layers with a cell of their own kind add to `RNN`: their arguments are the cell's."""
 
     def call(self, inputs, mask=None, training=None, initial_state=None):
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def get_config(self):
-        config = self._rnn_config()
-        for name in self.cell._kept_arguments:
-            module = _module_for(name)
-            value = getattr(self.cell, name)
-            config[name] = module.serialize(value) if module else value
-        config["activity_regularizer"] = _module_for("activity_regularizer").serialize(self.activity_regularizer)
-        return config
+        return {**self._rnn_config(), **written(self.cell, self.cell._kept_arguments), **written(self, ["activity_regularizer"])}
+
+
+_CELL_ARGUMENTS = """
+    units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias
+    kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint dropout
+    recurrent_dropout implementation reset_after
+""".split()
+_LOOP_ARGUMENTS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
+
+
+@cell_arguments(_CELL_ARGUMENTS)
+class _OfDenseCell(OfCell, RNN):
+    """A recurrent layer over vectors."""
+
+    cell_class = None
+
+    def _init_with_cell(self, given):
+        """Start from the `locals()` of a constructor: what is not the cell's is the loop's."""
+        kwargs = given["kwargs"]
+        cell = {name: given[name] for name in _CELL_ARGUMENTS if name in given}
+        cell.update({key: kwargs[key] for key in ("dtype", "trainable") if key in kwargs})
+        RNN.__init__(self, self.cell_class(**cell), **{name: given[name] for name in _LOOP_ARGUMENTS}, **kwargs)
+        self.activity_regularizer = looked_up("activity_regularizer", given["activity_regularizer"])
+        self.input_spec = [InputSpec(ndim=3)]
 
     @classmethod
     def from_config(cls, config):
@@ -344,20 +364,7 @@ class _OfCell(RNN):
         return cls(**config)
 
 
-def _of_cell(name):
-    return property(lambda self: getattr(self.cell, name), doc=f"The cell's `{name}`.")
-
-
-_CELL_ARGUMENTS = """
-    units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias
-    kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint dropout
-    recurrent_dropout implementation reset_after
-""".split()
-for _name in _CELL_ARGUMENTS:
-    setattr(_OfCell, _name, _of_cell(_name))
-
-
-class SimpleRNN(_OfCell):
+class SimpleRNN(_OfDenseCell):
     """The output of each step is fed to the next."""
 
     cell_class = SimpleRNNCell
@@ -368,22 +375,10 @@ class SimpleRNN(_OfCell):
                  recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
                  **kwargs):  # fmt: skip
         kwargs.pop("implementation", None)
-        self._init_with_cell(
-            {
-                "units": units, "activation": activation, "use_bias": use_bias, "kernel_initializer": kernel_initializer,
-                "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
-                "kernel_regularizer": kernel_regularizer, "recurrent_regularizer": recurrent_regularizer,
-                "bias_regularizer": bias_regularizer, "kernel_constraint": kernel_constraint,
-                "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint, "dropout": dropout,
-                "recurrent_dropout": recurrent_dropout,
-            },
-            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
-             "unroll": unroll},
-            kwargs, activity_regularizer,
-        )  # fmt: skip
+        self._init_with_cell(locals())
 
 
-class GRU(_OfCell):
+class GRU(_OfDenseCell):
     """Gated recurrent units.
 
     >>> y = tf.keras.layers.GRU(32, return_sequences=True)(x)
@@ -396,22 +391,10 @@ class GRU(_OfCell):
                  bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
                  dropout=0.0, recurrent_dropout=0.0, implementation=1, return_sequences=False, return_state=False, go_backwards=False,
                  stateful=False, unroll=False, reset_after=False, **kwargs):  # fmt: skip
-        self._init_with_cell(
-            {
-                "units": units, "activation": activation, "recurrent_activation": recurrent_activation, "use_bias": use_bias,
-                "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer,
-                "bias_initializer": bias_initializer, "kernel_regularizer": kernel_regularizer,
-                "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
-                "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
-                "dropout": dropout, "recurrent_dropout": recurrent_dropout, "implementation": implementation, "reset_after": reset_after,
-            },
-            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
-             "unroll": unroll},
-            kwargs, activity_regularizer,
-        )  # fmt: skip
+        self._init_with_cell(locals())
 
 
-class LSTM(_OfCell):
+class LSTM(_OfDenseCell):
     """Long short-term memory.
 
     >>> y = tf.keras.layers.LSTM(32)(x)
@@ -424,16 +407,4 @@ class LSTM(_OfCell):
                  recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
                  recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1,
                  return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):  # fmt: skip
-        self._init_with_cell(
-            {
-                "units": units, "activation": activation, "recurrent_activation": recurrent_activation, "use_bias": use_bias,
-                "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer,
-                "bias_initializer": bias_initializer, "unit_forget_bias": unit_forget_bias, "kernel_regularizer": kernel_regularizer,
-                "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
-                "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
-                "dropout": dropout, "recurrent_dropout": recurrent_dropout, "implementation": implementation,
-            },
-            {"return_sequences": return_sequences, "return_state": return_state, "go_backwards": go_backwards, "stateful": stateful,
-             "unroll": unroll},
-            kwargs, activity_regularizer,
-        )  # fmt: skip
+        self._init_with_cell(locals())

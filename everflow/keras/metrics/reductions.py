@@ -123,8 +123,8 @@ class RootMeanSquaredError(Mean):
         return math.sqrt(math.div_no_nan(self.total, self.count))
 
 
-class MeanMetricWrapper(Mean):
-    """The mean of a function of labels and predictions."""
+class _OfFunction:
+    """A reduction of what a function gives for labels and predictions, instead of values."""
 
     def __init__(self, fn, name=None, dtype=None, **kwargs):
         super().__init__(name=name, dtype=dtype)
@@ -141,6 +141,10 @@ class MeanMetricWrapper(Mean):
         config = {key: K.eval(value) if isinstance(value, (Tensor, Variable)) else value for key, value in self._fn_kwargs.items()}
         return {**super().get_config(), **config}
 
+
+class MeanMetricWrapper(_OfFunction, Mean):
+    """The mean of a function of labels and predictions."""
+
     @classmethod
     def from_config(cls, config):
         # Plain wrappers are of a function that the config doesn't hold; their subclasses know theirs.
@@ -156,21 +160,8 @@ class SumOverBatchSize(Reduce):
         super().__init__(_SUM_OVER_BATCH_SIZE, name, dtype=dtype)
 
 
-class SumOverBatchSizeMetricWrapper(SumOverBatchSize):
+class SumOverBatchSizeMetricWrapper(_OfFunction, SumOverBatchSize):
     """The sum of a function of labels and predictions, times weights, over their number."""
-
-    def __init__(self, fn, name=None, dtype=None, **kwargs):
-        super().__init__(name=name, dtype=dtype)
-        self._fn = fn
-        self._fn_kwargs = kwargs
-
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        y_true = math.cast(y_true, self._dtype)
-        y_pred = math.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
-        return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
-
-    get_config = MeanMetricWrapper.get_config
 
 
 class MeanTensor(Metric):
