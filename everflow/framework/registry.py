@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import threading
 from collections.abc import Callable
 
 from everflow.framework import op_defs
+from everflow.framework.families import Families
 
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
-_loaded = _loading = False
-_load_lock = threading.RLock()  # another thread's look-up waits until all is there
-# Packages of ops/ that only build on others and register nothing.
-_WITHOUT_RULES = frozenset(["linear_operators"])
+# Every family of ops, so that rules for graphs from files are known; linear operators only build on others.
+load_all = Families("everflow.ops", without=frozenset(["linear_operators"])).load
 
 
 def shape_rule(*op_types: str):
@@ -84,25 +80,6 @@ def _know_gradient_of(op_type: str) -> None:
     """Have our own gradient of an op type in place, so that a program's second one is refused where the program makes it."""
     if op_defs.find(op_type) is not None:
         load_all()
-
-
-def load_all() -> None:
-    """Import every family of ops, so that rules for graphs from files are known."""
-    global _loaded, _loading
-    if _loaded:
-        return
-    with _load_lock:
-        if _loaded or _loading:  # the modules that are being imported look up rules themselves
-            return
-        _loading = True
-        try:
-            package = importlib.import_module("everflow.ops")
-            for module in pkgutil.iter_modules(package.__path__):
-                if module.name not in _WITHOUT_RULES:
-                    importlib.import_module(f"everflow.ops.{module.name}")
-            _loaded = True
-        finally:
-            _loading = False
 
 
 def find_shape_rule(op_type: str) -> Callable | None:

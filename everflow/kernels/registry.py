@@ -5,12 +5,11 @@ A kernel is a plain function on torch tensors; docs/adding-ops.md says how it ge
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from everflow.framework.families import Families
 
 # Keyword-only parameters of a kernel that are not attributes.
 CONTEXT_NAMES = ("node", "session", "step")
@@ -28,8 +27,7 @@ class Kernel:
 
 _kernels: dict[str, Kernel] = {}
 _specializers: dict[str, list[Callable]] = {}
-_loaded = _loading = False
-_load_lock = threading.RLock()  # another thread's look-up waits until all is there
+load_all = Families("everflow.kernels").load
 
 
 def kernel(*op_types: str, once: bool = False):
@@ -74,24 +72,6 @@ def _keyword_only(function) -> list[str]:
     if (getattr(function, "__module__", None) or "").startswith("torch"):
         return []
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-
-
-def load_all() -> None:
-    """Import every family of kernels, once."""
-    global _loaded, _loading
-    if _loaded:
-        return
-    with _load_lock:
-        if _loaded or _loading:  # a module that is being imported asks
-            return
-        _loading = True
-        try:
-            package = importlib.import_module("everflow.kernels")
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"everflow.kernels.{module.name}")
-            _loaded = True
-        finally:
-            _loading = False
 
 
 def lookup(op_type: str) -> Kernel | None:

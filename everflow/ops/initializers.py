@@ -42,30 +42,29 @@ def floating_dtype(dtype):
     return dtype
 
 
-class Zeros(Initializer):
+class _Filled(Initializer):
+    _fill = None  # of shape and type
+
+    def __init__(self, dtype=dtypes.float32):
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return self._fill(shape, self.dtype if dtype is None else dtype)
+
+    def get_config(self):
+        return {"dtype": self.dtype.name}
+
+
+class Zeros(_Filled):
     """All zeros."""
 
-    def __init__(self, dtype=dtypes.float32):
-        self.dtype = dtypes.as_dtype(dtype)
-
-    def __call__(self, shape, dtype=None, partition_info=None):
-        return zeros(shape, self.dtype if dtype is None else dtype)
-
-    def get_config(self):
-        return {"dtype": self.dtype.name}
+    _fill = staticmethod(zeros)
 
 
-class Ones(Initializer):
+class Ones(_Filled):
     """All ones."""
 
-    def __init__(self, dtype=dtypes.float32):
-        self.dtype = dtypes.as_dtype(dtype)
-
-    def __call__(self, shape, dtype=None, partition_info=None):
-        return ones(shape, self.dtype if dtype is None else dtype)
-
-    def get_config(self):
-        return {"dtype": self.dtype.name}
+    _fill = staticmethod(ones)
 
 
 class Constant(Initializer):

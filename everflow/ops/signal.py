@@ -192,6 +192,17 @@ def _raised_cosine_window(name, scope, window_length, periodic, dtype, a, b):
 # Short-time Fourier transforms
 
 
+def _frame_sizes(frame_length, frame_step, fft_length):
+    """The three as tensors; transforms are as long as the next power of two unless a length is given."""
+    frame_length = convert_to_tensor(frame_length, name="frame_length")
+    frame_length.shape.assert_has_rank(0)
+    frame_step = convert_to_tensor(frame_step, name="frame_step")
+    frame_step.shape.assert_has_rank(0)
+    if fft_length is None:
+        return frame_length, frame_step, _enclosing_power_of_two(frame_length)
+    return frame_length, frame_step, convert_to_tensor(fft_length, name="fft_length")
+
+
 def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_window, pad_end=False, name=None):
     """The Fourier transforms of the windowed frames of signals.
 
@@ -201,14 +212,7 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
     with name_scope(name, "stft", [signals, frame_length, frame_step]):
         signals = convert_to_tensor(signals, name="signals")
         signals.shape.with_rank_at_least(1)
-        frame_length = convert_to_tensor(frame_length, name="frame_length")
-        frame_length.shape.assert_has_rank(0)
-        frame_step = convert_to_tensor(frame_step, name="frame_step")
-        frame_step.shape.assert_has_rank(0)
-        if fft_length is None:
-            fft_length = _enclosing_power_of_two(frame_length)
-        else:
-            fft_length = convert_to_tensor(fft_length, name="fft_length")
+        frame_length, frame_step, fft_length = _frame_sizes(frame_length, frame_step, fft_length)
         frames = frame(signals, frame_length, frame_step, pad_end=pad_end)
         if window_fn is not None:
             frames = frames * window_fn(frame_length, dtype=frames.dtype)
@@ -245,15 +249,8 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=han
     with name_scope(name, "inverse_stft", [stfts]):
         stfts = convert_to_tensor(stfts, name="stfts")
         stfts.shape.with_rank_at_least(2)
-        frame_length = convert_to_tensor(frame_length, name="frame_length")
-        frame_length.shape.assert_has_rank(0)
-        frame_step = convert_to_tensor(frame_step, name="frame_step")
-        frame_step.shape.assert_has_rank(0)
-        if fft_length is None:
-            fft_length = _enclosing_power_of_two(frame_length)
-        else:
-            fft_length = convert_to_tensor(fft_length, name="fft_length")
-            fft_length.shape.assert_has_rank(0)
+        frame_length, frame_step, fft_length = _frame_sizes(frame_length, frame_step, fft_length)
+        fft_length.shape.assert_has_rank(0)
         frames = irfft(stfts, [fft_length])
         known_length, known_fft = constant_value(frame_length), constant_value(fft_length)
         if known_length is None or known_fft is None or known_length != known_fft:

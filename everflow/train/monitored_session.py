@@ -35,12 +35,10 @@ class SessionCreator(abc.ABC):
         raise NotImplementedError
 
 
-class ChiefSessionCreator(SessionCreator):
-    """Makes a session that initializes the model or restores it from a checkpoint."""
+class _ManagedSessionCreator(SessionCreator):
+    """Makes sessions by a `SessionManager` of a scaffold's ops."""
 
-    def __init__(self, scaffold=None, master="", config=None, checkpoint_dir=None, checkpoint_filename_with_path=None):
-        self._checkpoint_dir = checkpoint_dir
-        self._checkpoint_filename_with_path = checkpoint_filename_with_path
+    def __init__(self, scaffold, master, config):
         self._scaffold = scaffold or Scaffold()
         self._session_manager = None
         self._master = master
@@ -48,8 +46,22 @@ class ChiefSessionCreator(SessionCreator):
 
     def _get_session_manager(self):
         if self._session_manager is None:
-            self._session_manager = _manager_of(self._scaffold)
+            self._session_manager = SessionManager(
+                local_init_op=self._scaffold.local_init_op,
+                ready_op=self._scaffold.ready_op,
+                ready_for_local_init_op=self._scaffold.ready_for_local_init_op,
+                graph=get_default_graph(),
+            )
         return self._session_manager
+
+
+class ChiefSessionCreator(_ManagedSessionCreator):
+    """Makes a session that initializes the model or restores it from a checkpoint."""
+
+    def __init__(self, scaffold=None, master="", config=None, checkpoint_dir=None, checkpoint_filename_with_path=None):
+        super().__init__(scaffold, master, config)
+        self._checkpoint_dir = checkpoint_dir
+        self._checkpoint_filename_with_path = checkpoint_filename_with_path
 
     def create_session(self):
         self._scaffold.finalize()
@@ -65,33 +77,16 @@ class ChiefSessionCreator(SessionCreator):
         )
 
 
-class WorkerSessionCreator(SessionCreator):
+class WorkerSessionCreator(_ManagedSessionCreator):
     """Makes a session that waits until the chief has made the model ready."""
 
     def __init__(self, scaffold=None, master="", config=None, max_wait_secs=30 * 60):
-        self._scaffold = scaffold or Scaffold()
-        self._session_manager = None
-        self._master = master
-        self._config = config
+        super().__init__(scaffold, master, config)
         self._max_wait_secs = max_wait_secs
-
-    def _get_session_manager(self):
-        if self._session_manager is None:
-            self._session_manager = _manager_of(self._scaffold)
-        return self._session_manager
 
     def create_session(self):
         self._scaffold.finalize()
         return self._get_session_manager().wait_for_session(self._master, config=self._config, max_wait_secs=self._max_wait_secs)
-
-
-def _manager_of(scaffold):
-    return SessionManager(
-        local_init_op=scaffold.local_init_op,
-        ready_op=scaffold.ready_op,
-        ready_for_local_init_op=scaffold.ready_for_local_init_op,
-        graph=get_default_graph(),
-    )
 
 
 # --- layers of sessions, one in the other -----------------------------------------------------

@@ -1,0 +1,35 @@
+"""Packages whose modules register something, a module for each family: imported when the first look-up asks, whichever thread it is in."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import threading
+
+
+class Families:
+    """The modules of a package, to be imported once."""
+
+    def __init__(self, package: str, without: frozenset[str] = frozenset()):
+        """`without` are modules of it that register nothing."""
+        self._package = package
+        self._without = without
+        self._loaded = self._loading = False
+        self._lock = threading.RLock()  # another thread's look-up waits until all is there
+
+    def load(self) -> None:
+        """Import all of them, once."""
+        if self._loaded:
+            return
+        with self._lock:
+            if self._loaded or self._loading:  # the modules that are being imported look things up themselves
+                return
+            self._loading = True
+            try:
+                package = importlib.import_module(self._package)
+                for module in pkgutil.iter_modules(package.__path__):
+                    if module.name not in self._without:
+                        importlib.import_module(f"{self._package}.{module.name}")
+                self._loaded = True
+            finally:
+                self._loading = False
