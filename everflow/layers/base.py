@@ -11,9 +11,10 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection_ref, get_default_graph, name_scope
 from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
-from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.engine.tracked_attributes import TrackedAttributes
 from everflow.layers import experimental
 from everflow.ops import variable_scope as scopes
+from everflow.ops.module import Module
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables
 
@@ -31,7 +32,6 @@ class Layer(base_layer.Layer):
 
     _is_legacy_layer = True
 
-    @untracked
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         self._keras_style = experimental.keras_style
         scope = kwargs.pop("_scope", None)
@@ -44,6 +44,17 @@ class Layer(base_layer.Layer):
         if scope:
             with scopes.variable_scope(scope) as captured:
                 self._scope = captured
+
+    # Unlike a Keras layer it doesn't own what is put into its attributes: `weights`, `losses` and checkpoints know what `add_weight` and its
+    # kin made, not layers inside.
+
+    def __setattr__(self, name, value):
+        super(TrackedAttributes, self).__setattr__(name, value)
+
+    def _holdings(self):
+        return []
+
+    submodules = Module.submodules
 
     def _init_name(self, name, zero_based=False):
         if isinstance(name, scopes.VariableScope):
@@ -89,7 +100,6 @@ class Layer(base_layer.Layer):
 
     # --- variables in a scope ------------------------------------------------------------------
 
-    @untracked
     def _set_scope(self, scope=None):
         if self._scope is not None:
             return
@@ -125,6 +135,8 @@ class Layer(base_layer.Layer):
             )
         trainable = base_layer.resolve_trainable(trainable, synchronization)
         dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
         self._set_scope(None)
         before = set(map(id, global_variables()))
         reuse = self.built or self._reuse

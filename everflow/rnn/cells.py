@@ -417,6 +417,8 @@ class MultiRNNCell(RNNCell):
                 "At least two cells provided to MultiRNNCell are the same object and will share weights. If this is unintended, make one for each layer."
             )
         self._cells = cells
+        for i, cell in enumerate(cells):
+            self._track(f"cell-{i}", cell)
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(isinstance(c.state_size, (list, tuple, dict)) for c in cells):
             raise ValueError(

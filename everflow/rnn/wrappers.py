@@ -41,6 +41,7 @@ class RNNCellWrapper(RNNCell):
         super().__init__(*args, **kwargs)
         assert_like_rnncell("cell", cell)
         self.cell = cell
+        self._track("cell", cell)
 
     wrapped_cell = property(lambda self: self.cell)
     state_size = property(lambda self: self.cell.state_size)

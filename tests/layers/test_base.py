@@ -1,0 +1,57 @@
+"""`tf.layers.Layer`: what it owns, and what its variables are like."""
+
+import pytest
+
+import everflow as tf
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph():
+    with tf.Graph().as_default():
+        yield
+
+
+class Pair(tf.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = tf.layers.Dense(3), tf.keras.layers.Dense(2)
+
+    def call(self, x):
+        return self.second(self.first(x))
+
+
+def test_layers_in_attributes_are_not_its_own():
+    pair = Pair()
+    pair(tf.ones([2, 3]))
+    assert pair.weights == [] and pair.losses == []
+    assert set(pair.submodules) == {pair.first, pair.second}
+    assert [v.name for v in tf.global_variables()][:2] == ["pair/dense/kernel:0", "pair/dense/bias:0"]
+
+
+def test_the_first_weight_gives_the_dtype():
+    layer = tf.layers.Dense(3)
+    layer.build([None, 4])
+    assert layer.dtype == "float32"
+    assert layer(tf.ones([2, 4], tf.float64)).dtype == tf.float32
+
+
+def test_checkpoints_find_cells_by_their_number(tmp_path):
+    cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.BasicRNNCell(3)]))
+    cell(tf.ones([1, 2]), cell.zero_state(1, tf.float32))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(cell=cell).save(str(tmp_path / "model"))
+    names = {name for name, _ in tf.train.list_variables(path)}
+    assert "cell/cell/cell-1/kernel/.ATTRIBUTES/VARIABLE_VALUE" in names
+    assert "cell/cell/cell-0/gates.Skernel/.ATTRIBUTES/VARIABLE_VALUE" in names
+
+
+def test_half_precision_is_normalized_with_full_precision_statistics():
+    tf.layers.batch_normalization(tf.ones([4, 3], tf.float16), training=True)
+    mean = tf.get_default_graph().get_tensor_by_name("batch_normalization/moments/mean:0")
+    assert mean.dtype == tf.float32
+
+
+def test_volumes_with_channels_first_get_one_bias_add():
+    outputs = tf.layers.conv3d_transpose(tf.ones([1, 2, 3, 3, 3]), 4, 2, data_format="channels_first")
+    assert outputs.op.type == "BiasAdd" and outputs.op.inputs[0].op.type == "Conv3DBackpropInputV2"
