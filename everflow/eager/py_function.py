@@ -7,9 +7,8 @@ from everflow.eager.tensor import EagerTensor
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import executing_eagerly
+from everflow.framework.scopes import control_dependencies, executing_eagerly
 from everflow.kernels.script import translated
 from everflow.ops import script
 from everflow.ops.gradient_tape import GradientTape
@@ -17,39 +16,58 @@ from everflow.ops.gradients import is_trainable
 
 
 class _OnTape:
-    """A Python function that takes and gives kernel values, and remembers its last call for the gradient."""
+    """A Python function that takes and gives kernel values, and remembers the calls of a run for the gradient."""
 
     def __init__(self, function, types):
         self._function = function
         self._types = types
-        self._tape = self._inputs = self._outputs = None
+        self._latest: list = []
 
-    def __call__(self, *arguments):
+    def __call__(self, run, *arguments):
         with EagerGraph().as_default():
             inputs = [EagerTensor(value, dtype.base_dtype) for value, dtype in arguments]
             with GradientTape(persistent=True) as tape:
                 tape.watch([t for t in inputs if is_trainable(t)])
                 outputs = _converted(self._function(*inputs), self._types)
-            self._tape, self._inputs, self._outputs = tape, inputs, outputs
+            if self not in run:
+                run[self] = self._latest = []
+            run[self].append((tape, inputs, outputs))
             return [t._value for t in outputs]
 
-    def gradients(self, *arguments):
-        """The gradients of the last call's inputs, from those of its outputs."""
+    def calls(self, run):
+        """What it was called with in a run; in the latest one where a derivative runs by itself, as that of a traced function does."""
+        return run.get(self, self._latest)
+
+
+class _Backward:
+    """The gradient of such a function. A loop goes backwards through its calls, so the first gradient is that of the last call."""
+
+    def __init__(self, forward):
+        self._forward = forward
+
+    def __call__(self, run, *arguments):
+        calls = self._forward.calls(run)
+        turn = run[self] = run.get(self, 0) + 1
+        if turn > len(calls):
+            raise RuntimeError("The gradient of a py_function ran more often than the function itself")
+        tape, inputs, outputs = calls[-turn]
         with EagerGraph().as_default():
             grads = [EagerTensor(value, dtype) for value, dtype in arguments]
-            flowing = [(y, g) for y, g in zip(self._outputs, grads, strict=True) if is_trainable(y)]
-            sources = [x for x in self._inputs if is_trainable(x)]
-            found = self._tape.gradient([y for y, _ in flowing], sources, [g for _, g in flowing])
+            flowing = [(y, g) for y, g in zip(outputs, grads, strict=True) if is_trainable(y)]
+            sources = [x for x in inputs if is_trainable(x)]
+            found = tape.gradient([y for y, _ in flowing], sources, [g for _, g in flowing])
             # What the results don't depend on has a scalar zero, as in TensorFlow.
             return [convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)]
 
 
 def _converted(returned, types):
-    values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None else [returned]
-    if len(values) != len(types):
-        raise InvalidArgumentError(None, None, f"The function returns {len(values)} values, but {len(types)} are expected.")
+    values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None and not types else [returned]
+    if len(values) < len(types):
+        raise ValueError(f"The function returns {len(values)} values, but {len(types)} are expected.")
+    if values and not types:
+        raise RuntimeError("The function returns a value, but none is expected.")
     converted = []
-    for value, dtype in zip(values, types, strict=True):
+    for value, dtype in zip(values, types, strict=False):
         try:
             converted.append(convert_to_tensor(value, dtype))
         except ValueError as error:
@@ -85,6 +103,7 @@ def py_function(func, inp, Tout, name=None):
 def _py_function_grad(op, *grads):
     called = _by_token[op.get_attr("token").decode()]
     types = [t.dtype.base_dtype for t in op.inputs if is_trainable(t)]
-    token = script.register(called.gradients, types)
-    found = iter(raw.EagerPyFunc(input=list(grads), token=token, Tout=types))
+    token = script.register(_Backward(called), types)
+    with control_dependencies([op]):
+        found = iter(raw.EagerPyFunc(input=list(grads), token=token, Tout=types))
     return [next(found) if is_trainable(t) else None for t in op.inputs]

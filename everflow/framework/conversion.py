@@ -105,8 +105,8 @@ register_tensor_conversion_function(Tensor, _from_tensor, 0)
 
 def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_ref=False):
     """Each of several values as a tensor; constants are named `name_0`, `name_1`, …"""
-    if not isinstance(values, collections.abc.Iterable):
-        raise TypeError("values must be iterable.")
+    if not isinstance(values, collections.abc.Sequence):
+        raise TypeError(f"values must be a sequence, not {values!r}")
     return [
         internal_convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}", as_ref, preferred_dtype)
         for i, value in enumerate(values)

@@ -33,9 +33,9 @@ def py_func(input, *, token, Tout, node):
 
 
 @kernel("EagerPyFunc")
-def eager_py_func(input, *, token, Tout, node):
-    # The function was wrapped so that it takes and gives kernel values; see `eager/py_function.py`.
-    return _called(_found(token), list(zip(input, node.input_dtypes)))
+def eager_py_func(input, *, token, Tout, node, step):
+    # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see `eager/py_function.py`.
+    return _called(_found(token), [step.container, *zip(input, node.input_dtypes)])
 
 
 def _found(token):

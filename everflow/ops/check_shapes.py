@@ -195,15 +195,16 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     message = message or ""
     with name_scope(name, "assert_shapes", [shapes, data]):
         pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
-        pairs = [(x if is_tensor(x) else convert_to_tensor(x), _symbols(symbols)) for x, symbols in pairs]
+        pairs = [(x if is_tensor(x) else convert_to_tensor(x), symbols) for x, symbols in pairs if symbols is not None]
+        pairs = [(x, _symbols(x, symbols)) for x, symbols in pairs]
         sizes = [_sizes(x) for x, _ in pairs]
         rank_checks = []
         for x, symbols in pairs:
             if len(symbols) <= 1:
                 # A scalar passes for a vector of one element.
-                rank_checks.append(assert_rank_in(x, (0, 1), data=data, summarize=summarize, message=message))
+                rank_checks.append(assert_rank_in(x, (0, 1), data=data, summarize=summarize, message=message, name=name))
             else:
-                rank_checks.append(assert_rank(x, len(symbols), data=data, summarize=summarize, message=message))
+                rank_checks.append(assert_rank(x, len(symbols), data=data, summarize=summarize, message=message, name=name))
         size_checks = []
         seen: dict = {}
         for (x, symbols), found in zip(pairs, sizes, strict=True):
@@ -224,9 +225,9 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         return group(size_checks + rank_checks)
 
 
-def _symbols(symbols):
-    if isinstance(symbols, (int, np.integer)) or not isinstance(symbols, collections.abc.Iterable):
-        return (symbols,)
+def _symbols(x, symbols):
+    if not isinstance(symbols, collections.abc.Iterable):
+        raise ValueError(f"Tensor {_name(x)}.  Specified shape must be an iterable of sizes and symbols, not {symbols!r}")
     return tuple(symbols)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from everflow.framework import nest
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import Dimension, TensorShape
@@ -53,6 +54,10 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """
     if not callable(fn):
         raise TypeError("fn must be callable.")
+    if isinstance(elems, SparseTensor):
+        raise TypeError(
+            "map_fn can't take a SparseTensor: map over its values, and make one of the result with the same indices and dense_shape"
+        )
     flat = nest.flatten(elems)
     with name_scope(name, "map", flat), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in flat]

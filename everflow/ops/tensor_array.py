@@ -248,15 +248,24 @@ def _scalar_output(op):
     return scalar()
 
 
+def _declared_shape(handle):
+    """The shape that the elements were said to have where the array was made; what was written later doesn't count."""
+    while not handle.is_eager and handle.op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
+        handle = handle.op.inputs[0]
+    return unknown_shape() if handle.is_eager or handle.op.type != "TensorArrayV3" else as_shape(handle.op.attrs["element_shape"])
+
+
 @shape_rule(*_versions("Gather"))
 def _gather_shape(op):
-    return op.inputs[1].shape.with_rank(1).concatenate(as_shape(op.attrs.get("element_shape")))
+    element = _declared_shape(op.inputs[0])
+    if element.rank is None:
+        return unknown_shape()
+    return op.inputs[1].shape.with_rank(1).concatenate(element.merge_with(op.attrs.get("element_shape")))
 
 
 @shape_rule(*_versions("Concat"))
 def _concat_shapes(op):
-    rest = as_shape(op.attrs.get("element_shape_except0"))
-    return [TensorShape([None]).concatenate(rest), TensorShape([None])]
+    return [unknown_shape(), TensorShape([None])]
 
 
 not_differentiable(
