@@ -90,7 +90,7 @@ python.framework      op_def_library op_def_registry     : framework.op_defs fra
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.*
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
-python.framework      test_util                          : test test.modes
+python.framework      test_util                          : test test.*
 python.framework      versions                           : version .
 python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
 

@@ -58,7 +58,7 @@ def _numerical(x, x_value, y, delta, session, feed):
         sides = []
         for step in (delta, -delta):
             _parts(value)[i] = before + step
-            sides.append(_parts(np.ascontiguousarray(session.run(y, {**feed, x: value}))).astype(np.float64))
+            sides.append(_parts(np.ascontiguousarray(session.run(y, {**feed, x: value}))).copy())
         _parts(value)[i] = before
         rows.append((sides[0] - sides[1]) / (2 * delta))
     return np.stack(rows).astype(x_value.real.dtype) if rows else np.zeros((0, 0), x_value.real.dtype)

@@ -1,4 +1,4 @@
-"""Two GraphDefs compared node by node, whatever the order of their nodes."""
+"""What graphs hold: two GraphDefs compared node by node, whatever the order of their nodes, and ops that must be there."""
 
 from __future__ import annotations
 
@@ -26,6 +26,30 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_sha
             raise AssertionError(f"Node named {name!r} has op {node.op!r} that is not expected {other.op!r}")
         if node != other:
             raise AssertionError(f"Node named {name!r} differs:\n{node}\nexpected:\n{other}")
+
+
+assert_equal_graph_def_v1 = assert_equal_graph_def
+
+
+def assert_equal_graph_def_v2(expected, actual):
+    """Raise AssertionError unless two GraphDefs have equal nodes, whatever temporary files and shared tables are called."""
+    assert_equal_graph_def(actual, expected, checkpoint_v2=True, hash_table_shared_name=True)
+
+
+def assert_ops_in_graph(expected_ops, graph):
+    """The nodes of a graph that have the names in a dict {name: op type}; ValueError where one is missing or of another type."""
+    found = {node.name: node for node in graph.as_graph_def().node if node.name in expected_ops}
+    for name, node in found.items():
+        if node.op != expected_ops[name]:
+            raise ValueError(f"Expected op for node {name} is different. {expected_ops[name]} vs {node.op}")
+    if set(found) != set(expected_ops):
+        raise ValueError(f"Not all expected ops are present. Expected {expected_ops.keys()}, found {found.keys()}")
+    return found
+
+
+def get_node_def_from_graph(node_name, graph_def):
+    """The node of a GraphDef that has a name, or None."""
+    return next((node for node in graph_def.node if node.name == node_name), None)
 
 
 def _comparable(node, checkpoint_v2, hash_table_shared_name):

@@ -1,11 +1,17 @@
-"""Decorators that run a test twice: once drawing graphs, once executing eagerly."""
+"""Decorators that say in which mode a test runs: drawing graphs, executing eagerly, both, or in traced functions as well."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import unittest
 
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.ops.control_flow import switches
+
+_NO_TESTS = ("test_session", "testSkipEager")
 
 
 def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):
@@ -40,10 +46,191 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
     return decorator if func is None else decorator(func)
 
 
+def for_all_test_methods(decorator, *args, **kwargs):
+    """A decorator of a class that decorates each of its test methods with `decorator(*args, **kwargs)`."""
+
+    def decorate(cls):
+        for name, method in _tests_of(cls):
+            setattr(cls, name, decorator(*args, **kwargs)(method))
+        return cls
+
+    return decorate
+
+
 def run_all_in_graph_and_eager_modes(cls):
     """Decorate every test method of a class with `run_in_graph_and_eager_modes`."""
-    for name in dir(cls):
-        value = getattr(cls, name)
-        if name.startswith("test") and callable(value) and name not in ("test_session", "testSkipEager"):
-            setattr(cls, name, run_in_graph_and_eager_modes(value))
+    return _each_test(cls, run_in_graph_and_eager_modes)
+
+
+def _tests_of(cls):
+    return [
+        (name, getattr(cls, name))
+        for name in dir(cls)
+        if name.startswith("test") and name not in _NO_TESTS and callable(getattr(cls, name))
+    ]
+
+
+def _each_test(cls, decorator):
+    for name, method in _tests_of(cls):
+        setattr(cls, name, decorator(method))
     return cls
+
+
+def _of_tests(decorator):
+    """Let a decorator of test methods also decorate classes, and be used with or without a call."""
+
+    @functools.wraps(decorator)
+    def for_both(func=None):
+        if func is None:
+            return for_both
+        return _each_test(func, decorator) if isinstance(func, type) else decorator(func)
+
+    del for_both.__wrapped__  # its signature is its own
+    return for_both
+
+
+@_of_tests
+def deprecated_graph_mode_only(method):
+    """Run a test drawing graphs, whatever the mode of the program."""
+
+    @functools.wraps(method)
+    def drawing(self, *args, **kwargs):
+        with Graph().as_default() if executing_eagerly() else contextlib.nullcontext():
+            return method(self, *args, **kwargs)
+
+    return drawing
+
+
+run_deprecated_v1 = deprecated_graph_mode_only
+
+
+def run_v1_only(reason, func=None):
+    """Run a test as it is: there is only TensorFlow 1's behaviour here. `reason` says why it wouldn't work otherwise."""
+    if not isinstance(reason, str):
+        raise ValueError(f"'reason' should be string, got {type(reason)}")
+    return (lambda method: method) if func is None else func
+
+
+@_of_tests
+def run_v2_only(method):
+    """Skip a test that asks for TensorFlow 2's behaviour."""
+
+    @functools.wraps(method)
+    def skipped(self, *args, **kwargs):
+        self.skipTest("Test is only compatible with v2")
+
+    return skipped
+
+
+def also_run_as_tf_function(f):
+    """Run a test executing eagerly, then once more inside a traced function."""
+
+    @functools.wraps(f)
+    def both(*args, **kwargs):
+        from everflow.ops.traced_functions import function
+
+        with eager_mode():
+            f(*args, **kwargs)
+            function(lambda: f(*args, **kwargs), autograph=False)()
+
+    return both
+
+
+def py_func_if_in_function(f):
+    """A function of arrays that also takes tensors of a function that is being traced: there it becomes a py_func."""
+
+    @functools.wraps(f)
+    def called(*args, **kwargs):
+        if not get_default_graph().building_function:
+            return f(*args, **kwargs)
+        from everflow.framework.operation import Tensor
+        from everflow.ops.script import py_func
+
+        places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+
+        def with_arrays(*arrays):
+            filled = list(args)
+            for i, array in zip(places, arrays, strict=True):
+                filled[i] = array
+            f(*filled, **kwargs)
+
+        return py_func(with_arrays, [args[i] for i in places], [])
+
+    return called
+
+
+# --- control flow -------------------------------------------------------------------------------
+
+
+def enable_control_flow_v2(fn):
+    """Run a test with `cond` and `while_loop` as functional ops."""
+
+    @functools.wraps(fn)
+    def wrapped(*args, **kwargs):
+        before = switches.control_flow_v2_enabled()
+        switches.enable_control_flow_v2()
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            if not before:
+                switches.disable_control_flow_v2()
+
+    return wrapped
+
+
+def disable_control_flow_v2(unused_msg):
+    """Mark a test that `with_control_flow_v2` leaves as it is."""
+
+    def mark(method):
+        method._disable_control_flow_v2 = True
+        return method
+
+    return mark
+
+
+def with_control_flow_v2(cls):
+    """Add to each test of a class one with functional control flow, `NAMEWithControlFlowV2`."""
+    if not switches.control_flow_v2_enabled():
+        for name, method in _tests_of(cls):
+            if not getattr(method, "_disable_control_flow_v2", False):
+                setattr(cls, name + "WithControlFlowV2", enable_control_flow_v2(method))
+    return cls
+
+
+def skip_if(condition):
+    """Leave a test out where a condition, or what a function says, holds."""
+
+    def decorate(method):
+        @functools.wraps(method)
+        def maybe(self, *args, **kwargs):
+            if not (condition() if callable(condition) else condition):
+                return method(self, *args, **kwargs)
+            return None
+
+        return maybe
+
+    return decorate
+
+
+def _skip_without(available, words):
+    @_of_tests
+    def decorator(method):
+        @functools.wraps(method)
+        def maybe(self, *args, **kwargs):
+            if not available():
+                raise unittest.SkipTest(words)
+            return method(self, *args, **kwargs)
+
+        return maybe
+
+    return decorator
+
+
+def _has_gpu(**kind):
+    from everflow.test.environment import is_gpu_available
+
+    return is_gpu_available(**kind)
+
+
+run_gpu_only = _skip_without(_has_gpu, "Test requires GPU")
+run_cuda_only = _skip_without(functools.partial(_has_gpu, cuda_only=True), "Test requires CUDA GPU")

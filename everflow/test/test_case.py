@@ -15,11 +15,11 @@ from google.protobuf import text_format
 
 from everflow.framework import errors, nest
 from everflow.framework.devices import canonical_name
-from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_session, has_default_graph, reset_default_graph
 from everflow.framework.seeds import set_random_seed
 from everflow.protos import config_pb2, graph_pb2
 from everflow.runtime.session import Session
+from everflow.test.array_assertions import ArrayAssertions
 from everflow.test.environment import gpu_device_name
 
 _SEED = 87654321
@@ -62,7 +62,7 @@ class _CheckedThread:
             self._testcase.fail(f"Error in checkedThread: {self._error}")
 
 
-class TestCase(absltest.TestCase):
+class TestCase(ArrayAssertions, absltest.TestCase):
     """A test case with a fresh default graph and seeded random numbers for each test."""
 
     def __init__(self, methodName="runTest"):
@@ -181,149 +181,6 @@ class TestCase(absltest.TestCase):
                 os.dup2(saved, stream.fileno())
                 os.close(saved)
 
-    # --- arrays
-
-    def _array(self, a):
-        if isinstance(a, Tensor) or hasattr(a, "_as_graph_element"):
-            a = self.evaluate(a)
-        return a if isinstance(a, np.ndarray) else np.array(a)
-
-    def _checked_shapes(self, a, b, msg):
-        a, b = self._array(a), self._array(b)
-        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg or ''}")
-        return a, b
-
-    def _show_difference(self, a, b, wrong, msg, words):
-        where = np.where(wrong) if a.ndim else ()
-        lines = [words, f"first values: {a[where] if a.ndim else a}", f"second values: {b[where] if b.ndim else b}", f"where: {where}"]
-        raise AssertionError("\n".join([*lines, msg or ""]))
-
-    def _close_arrays(self, a, b, rtol, atol, msg):
-        a, b = self._checked_shapes(a, b, msg)
-        if any(x.dtype == np.float16 for x in (a, b)):
-            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
-        if any(x.dtype.name == "bfloat16" for x in (a, b)):
-            rtol, atol = max(rtol, 1e-2), max(atol, 1e-2)
-            a, b = a.astype(np.float32), b.astype(np.float32)
-        close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
-        if not close.all():
-            self._show_difference(a, b, ~close, msg, f"Not equal to tolerance rtol={rtol}, atol={atol}")
-
-    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
-        """That two arrays, tensors, or structures of them agree within |a - b| <= atol + rtol * |b|."""
-        if isinstance(a, dict) or isinstance(b, dict):
-            self.assertIsInstance(b, type(a) if isinstance(a, dict) else dict, msg)
-            self.assertCountEqual(a.keys(), b.keys(), msg)
-            for key in a:
-                self.assertAllClose(a[key], b[key], rtol, atol, f"at {key!r}. {msg or ''}")
-        elif isinstance(a, list | tuple) and _is_ragged(a):
-            self.assertEqual(len(a), len(b), msg)
-            for i, (x, y) in enumerate(zip(a, b, strict=True)):
-                self.assertAllClose(x, y, rtol, atol, f"at [{i}]. {msg or ''}")
-        else:
-            self._close_arrays(a, b, rtol, atol, msg)
-
-    def assertAllCloseAccordingToType(
-        self,
-        a,
-        b,
-        rtol=1e-6,
-        atol=1e-6,
-        float_rtol=1e-6,
-        float_atol=1e-6,
-        half_rtol=1e-3,
-        half_atol=1e-3,
-        bfloat16_rtol=1e-2,
-        bfloat16_atol=1e-2,
-        msg=None,
-    ):
-        """As assertAllClose, with a tolerance for each precision."""
-        a, b = self._array(a), self._array(b)
-        by_type = [
-            (("float32", "complex64"), float_rtol, float_atol),
-            (("float16",), half_rtol, half_atol),
-            (("bfloat16",), bfloat16_rtol, bfloat16_atol),
-        ]
-        for names, type_rtol, type_atol in by_type:
-            if {a.dtype.name, b.dtype.name} & set(names):
-                rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
-        self.assertAllClose(a, b, rtol, atol, msg)
-
-    def assertNotAllClose(self, a, b, **kwargs):
-        try:
-            self.assertAllClose(a, b, **kwargs)
-        except AssertionError:
-            return
-        raise AssertionError("The two values are close at all elements")
-
-    def assertAllEqual(self, a, b, msg=None):
-        """That two arrays or tensors have the same shape and values; NaNs are equal here."""
-        a, b = self._checked_shapes(a, b, msg)
-        same = np.asarray(a == b)
-        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
-            same = same | (np.isnan(a) & np.isnan(b))
-        if not same.all():
-            self._show_difference(a, b, ~same, msg, "Arrays are not equal")
-
-    def assertNotAllEqual(self, a, b, msg=None):
-        try:
-            self.assertAllEqual(a, b)
-        except AssertionError:
-            return
-        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
-
-    def assertAllGreater(self, a, comparison_target):
-        self.assertGreater(np.min(self._array(a)), comparison_target)
-
-    def assertAllLess(self, a, comparison_target):
-        self.assertLess(np.max(self._array(a)), comparison_target)
-
-    def assertAllGreaterEqual(self, a, comparison_target):
-        self.assertGreaterEqual(np.min(self._array(a)), comparison_target)
-
-    def assertAllLessEqual(self, a, comparison_target):
-        self.assertLessEqual(np.max(self._array(a)), comparison_target)
-
-    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
-        """That all elements lie between two bounds; an open bound itself is outside."""
-        target = self._array(target)
-        low = target <= lower_bound if open_lower_bound else target < lower_bound
-        high = target >= upper_bound if open_upper_bound else target > upper_bound
-        outside = low | high | np.isnan(target)
-        if outside.any():
-            where = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
-            raise AssertionError(f"{outside.sum()} of the {target.size} element(s) are outside the range {where}: {target[outside]}")
-
-    def assertAllInSet(self, target, expected_set):
-        absent = [value for value in np.unique(self._array(target)).tolist() if value not in expected_set]
-        if absent:
-            raise AssertionError(f"{len(absent)} unique element(s) are not in the set {expected_set}: {absent}")
-
-    def assertNear(self, f1, f2, err, msg=None):
-        """That two numbers differ by `err` at most."""
-        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg is not None else ''}")
-
-    def assertArrayNear(self, farray1, farray2, err, msg=None):
-        self.assertEqual(len(farray1), len(farray2), msg)
-        for f1, f2 in zip(farray1, farray2, strict=True):
-            self.assertNear(float(f1), float(f2), err, msg)
-
-    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
-        """That two arrays differ by `err` at most, in the Euclidean norm."""
-        self.assertTrue(np.linalg.norm(ndarray1 - ndarray2) < err, msg)
-
-    def assertDTypeEqual(self, target, expected_dtype):
-        found = target.dtype if hasattr(target, "dtype") else self._array(target).dtype
-        self.assertEqual(found, expected_dtype)
-
-    def assertShapeEqual(self, np_array, tf_tensor, msg=None):
-        """That an array and a tensor have the same static shape."""
-        if not isinstance(np_array, np.ndarray | np.generic):
-            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
-        if not isinstance(tf_tensor, Tensor):
-            raise TypeError("tf_tensor must be a Tensor")
-        self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg)
-
     # --- devices, messages, errors
 
     def assertDeviceEqual(self, device1, device2, msg=None):
@@ -379,6 +236,9 @@ class TestCase(absltest.TestCase):
     assert_ = absltest.TestCase.assertTrue
 
 
+TensorFlowTestCase = TestCase  # its name inside TensorFlow
+
+
 class _Captured:
     def __init__(self, stream, kept):
         self._stream = stream
@@ -390,15 +250,3 @@ class _Captured:
         self._kept.flush()
         self._kept.seek(0)
         return self._kept.read().decode()
-
-
-def _is_ragged(values) -> bool:
-    """Whether a list can't be one array: its parts have different shapes, or are structures themselves."""
-    if any(isinstance(v, dict) for v in values):
-        return True
-    if any(isinstance(v, Tensor) for v in values):
-        return True
-    try:
-        return np.array(values).dtype == object
-    except ValueError:
-        return True

@@ -169,3 +169,12 @@ def test_benchmark():
     found = Adding().benchmark_add()
     assert found["name"] == "Adding.benchmark_add" and found["iters"] == 3 and found["wall_time"] > 0 and found["throughput"] > 0
     assert tf.test.Benchmark.is_abstract() and not Adding.is_abstract()
+
+
+def test_a_difference_is_shown_where_it_is(case):
+    with pytest.raises(AssertionError, match=r"a\[a\]\[1\] is different from b\[a\]\[1\](.|\n)*not close where = \(array\(\[0\]\),\)"):
+        case.assertAllClose({"a": [[1.0], [2.0, 3.0]]}, {"a": [[1.0], [2.5, 3.0]]})
+    with pytest.raises(AssertionError, match=r"not equal lhs = \[4\]"):
+        case.assertAllEqual([[1, 2], [3, 4]], [[1, 2], [3, 5]])
+    with pytest.raises(AssertionError, match=r"\[1 0\] : 9"):
+        case.assertAllInRange([[1, 2], [9, 4]], 0, 5)
