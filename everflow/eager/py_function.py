@@ -8,7 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import control_dependencies, executing_eagerly
+from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.kernels.script import translated
 from everflow.ops import script
 from everflow.ops.gradient_tape import GradientTape
@@ -104,6 +104,7 @@ def _py_function_grad(op, *grads):
     called = _by_token[op.get_attr("token").decode()]
     types = [t.dtype.base_dtype for t in op.inputs if is_trainable(t)]
     token = script.register(_Backward(called), types)
-    with control_dependencies([op]):
+    # A traced function's derivative is a graph of its own, which runs after it.
+    with control_dependencies([op] if op.graph is get_default_graph() else []):
         found = iter(raw.EagerPyFunc(input=list(grads), token=token, Tout=types))
     return [next(found) if is_trainable(t) else None for t in op.inputs]
