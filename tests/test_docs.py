@@ -1,0 +1,33 @@
+"""The documents and the tree agree: files that a page names are there, and the page about the architecture leaves no part out."""
+
+import pathlib
+import re
+
+import pytest
+
+import everflow
+
+ROOT = pathlib.Path(everflow.__file__).parent
+DOCS = ROOT.parent / "docs"
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in DOCS.glob("*.md")))
+def test_files_that_are_named_are_there(page):
+    named = set(re.findall(r"`((?:\w+/)*\w+\.(?:py|json|txt|proto))`", (DOCS / page).read_text()))
+    there = [
+        f"/{path.relative_to(ROOT.parent).as_posix()}"
+        for part in ("everflow", "tests", "examples")
+        for path in (ROOT.parent / part).rglob("*.*")
+    ]
+    # Capitals stand for any name: everflow/ops/FAMILY.py.
+    missing = [name for name in named if name.islower() and not any(path.endswith(f"/{name}") for path in there)]
+    assert not missing
+
+
+def test_the_architecture_has_every_package_and_every_file_of_the_runtime():
+    page = (DOCS / "architecture.md").read_text()
+    packages = [f"{path.parent.name}/" for path in ROOT.glob("*/__init__.py")]
+    files = [path.name for path in (ROOT / "runtime").rglob("*.py") if path.name != "__init__.py"]
+    stages = re.findall(r"\w+", page[page.index("subgraph plan") : page.index("emit --> call")])
+    assert not [name for name in packages if name not in page]
+    assert not [name for name in files if name not in page and name.removesuffix(".py") not in stages]
