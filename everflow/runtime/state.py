@@ -55,11 +55,6 @@ class ResourceStore:
         with self._lock:
             self._containers.pop(container or DEFAULT_CONTAINER, None)
 
-    def all_of_kind(self, kind: str) -> dict[str, Any]:
-        """Name → object over all containers, e.g. to close every queue."""
-        with self._lock:
-            return {name: value for objects in self._containers.values() for (k, name), value in objects.items() if k == kind}
-
 
 class RandomStreams:
     """The generators of random ops, one for each node: a stream goes on from run to run and starts anew in a new session.
@@ -91,7 +86,6 @@ class SessionState:
         self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
         self._private_lock = threading.RLock()
         self._function_caller = function_caller
-        self._close_actions: list[Callable[[], None]] = []
 
     def own(self, kind: str, name: str, factory: Callable[[], Any]):
         """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions have their own."""
@@ -119,15 +113,9 @@ class SessionState:
         other.graph, other.constants, other._function_caller = graph, {}, function_caller
         return other
 
-    def on_close(self, action: Callable[[], None]) -> None:
-        """Have `action()` called when the session closes."""
-        self._close_actions.append(action)
-
     def close(self) -> None:
+        """Tell what waits that nothing more comes."""
         self.closed.set()
-        for action in self._close_actions:
-            action()
-        self._close_actions.clear()
 
 
 class Step:
