@@ -21,6 +21,25 @@ def test_scopes_mark_nodes_and_their_gradients():
             assert sess.run([w, grad], {x: 3.0}) == [0.0, 6.0]
 
 
+def _loop(**settings):
+    with tf.xla.experimental.jit_scope():
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.sin(y)), (0, tf.ones([2])), **settings)[1]
+
+
+def test_loops_under_marks_save_to_stacks_of_a_known_size():
+    with tf.Graph().as_default() as graph:
+        tf.gradients(_loop(maximum_iterations=5), [graph.get_operation_by_name("ones").outputs[0]])
+        (stack,) = (op for op in graph.get_operations() if op.type == "StackV2")
+        with tf.Session() as session:
+            assert session.run(stack.inputs[0]) == 5
+
+
+def test_loops_under_marks_need_a_limit_for_gradients():
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match="maximum_iterations was not passed"):
+            tf.gradients(_loop(), [graph.get_operation_by_name("ones").outputs[0]])
+
+
 def test_compile():
     with tf.Graph().as_default(), tf.Session() as sess:
         both = tf.xla.experimental.compile(lambda a, b: (a + b, a * b), [2.0, tf.constant(3.0)])

@@ -131,9 +131,11 @@ class PhasedLSTMCell(RNNCell):
             initializer=initializers.constant_initializer(self._ratio_on),
             trainable=self._trainable_ratio_on,
         )
+        # Time may be of higher precision than the values. The remainder has the gradient of the plain difference.
+        phase, length = math.cast(phase, time.dtype), math.cast(period, time.dtype)
         since = time - phase
-        # The remainder, with the gradient of the plain difference.
-        cycle = (array.stop_gradient(math.mod(since, period) - since) + since) / period
+        cycle = (array.stop_gradient(math.mod(since, length) - since) + since) / length
+        cycle = math.cast(cycle, period.dtype)
         rising = 2 * cycle / ratio_on
         falling = 2 - rising
         closed = self._leak * cycle
@@ -148,7 +150,7 @@ _CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
 
 
 class ConvLSTMCell(RNNCell):
-    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space.
+    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space; `initializers` is not used, as in TensorFlow.
 
     >>> cell = tf.contrib.rnn.ConvLSTMCell(2, input_shape=[64, 64, 3], output_channels=16, kernel_shape=[3, 3])
     """
@@ -165,7 +167,6 @@ class ConvLSTMCell(RNNCell):
         self._use_bias = use_bias
         self._forget_bias = forget_bias
         self._skip_connection = skip_connection
-        self._initializer = initializers
         space = list(input_shape[:-1])
         channels = output_channels + (input_shape[-1] if skip_connection else 0)
         state = TensorShape(space + [output_channels])
@@ -183,7 +184,7 @@ class ConvLSTMCell(RNNCell):
             raise ValueError(f"Conv Linear expects all args to be of same Dimension: {shapes}")
         depth = sum(s[-1] for s in shapes)
         dtype, rank = args[0].dtype, len(shapes[0])
-        kernel = scopes.get_variable(KERNEL, self._kernel_shape + [depth, channels], dtype=dtype, initializer=self._initializer)
+        kernel = scopes.get_variable(KERNEL, self._kernel_shape + [depth, channels], dtype=dtype)
         strides = 1 if rank == 3 else [1] * rank
         values = args[0] if len(args) == 1 else array.concat(axis=rank - 1, values=args)
         result = _CONVOLUTIONS[rank - 2](values, kernel, strides, padding="SAME")

@@ -10,9 +10,8 @@ from everflow.rnn.static import static_bidirectional_rnn
 
 def _check(cells_fw, cells_bw, states_fw, states_bw):
     for what, cells in (("cells_fw", cells_fw), ("cells_bw", cells_bw)):
-        if cells is None:
-            raise ValueError("Must specify at least one fw cell for BidirectionalRNN." if what == "cells_fw" else
-                             "Must specify at least one bw cell for BidirectionalRNN.")  # fmt: skip
+        if not cells:
+            raise ValueError(f"Must specify at least one {what[-2:]} cell for BidirectionalRNN.")
         if not isinstance(cells, list):
             raise ValueError(f"{what} must be a list of RNNCells (one per layer).")
     if len(cells_fw) != len(cells_bw):

@@ -81,12 +81,15 @@ def gather_tree_from_array(t, parent_ids, sequence_length):
 
 
 def split_static(shape, batch_size, beam_width):
-    """Whether elements of a shape can be [batch * beam, …] or [batch, beam, …], as far as is known."""
+    """Whether elements of a shape are taken for [batch * beam, …], as far as is known.
+
+    TensorFlow also wants a known second dimension to be the beams', which it then never is: arrays whose elements are known
+    in full stay in the order of the steps.
+    """
     if batch_size is None or shape[0].value is None:
         return True
-    if shape[0].value == batch_size * beam_width:
-        return True
-    if shape[0].value == batch_size and (shape.rank == 1 or shape[1].value in (None, beam_width)):
+    second = shape[1].value if shape.rank > 1 else None
+    if shape[0].value == batch_size * beam_width and (second is None or (shape[0].value, second) == (batch_size, beam_width)):
         return True
     logging.info(
         "TensorArray reordering expects elements to be reshapable to %s, but saw elements of shape %s; it is left in the order of steps.",

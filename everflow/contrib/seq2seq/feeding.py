@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 
 from everflow.contrib.seq2seq.draws import draw_bernoulli, draw_categorical
-from everflow.framework import dtypes, nest
+from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
@@ -17,7 +17,7 @@ from everflow.ops.tensor_array import TensorArray
 from everflow.rnn.dynamic import transpose_batch_time
 
 
-def _arrays_over_time(values):
+def _array_over_time(values):
     return TensorArray(dtype=values.dtype, size=array.shape(values)[0], element_shape=values.shape[1:]).unstack(values)
 
 
@@ -113,15 +113,14 @@ class TrainingHelper(_IdHelper):
 
     def __init__(self, inputs, sequence_length, time_major=False, name=None):
         with name_scope(name, "TrainingHelper", [inputs, sequence_length]):
-            inputs = convert_to_tensor(inputs, name="inputs") if not nest.is_sequence(inputs) else inputs
-            self._inputs = inputs
+            self._inputs = inputs = convert_to_tensor(inputs, name="inputs")
             if not time_major:
-                inputs = nest.map_structure(transpose_batch_time, inputs)
-            self._input_arrays = nest.map_structure(_arrays_over_time, inputs)
+                inputs = transpose_batch_time(inputs)
+            self._input_array = _array_over_time(inputs)
             self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.rank != 1:
                 raise ValueError(f"Expected sequence_length to be a vector, but received shape: {self._sequence_length.shape}")
-            self._zero_inputs = nest.map_structure(lambda x: array.zeros_like(x[0, :]), inputs)
+            self._zero_inputs = array.zeros_like(inputs[0, :])
             self._start_inputs = self._zero_inputs
             self._batch_size = array.size(sequence_length)
 
@@ -130,9 +129,7 @@ class TrainingHelper(_IdHelper):
     batch_size = property(lambda self: self._batch_size)
 
     def _read(self, all_finished, time):
-        return cond(
-            all_finished, lambda: self._zero_inputs, lambda: nest.map_structure(lambda values: values.read(time), self._input_arrays)
-        )
+        return cond(all_finished, lambda: self._zero_inputs, lambda: self._input_array.read(time))
 
     def initialize(self, name=None):
         with name_scope(name, "TrainingHelperInitialize"):
@@ -163,7 +160,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
                 raise ValueError(f"sampling_probability must be either a scalar or a vector. saw shape: {self._sampling_probability.shape}")
             self._seed = seed
             self._scheduling_seed = scheduling_seed
-            super().__init__(inputs=inputs, sequence_length=sequence_length, time_major=time_major, name=None)
+            super().__init__(inputs=inputs, sequence_length=sequence_length, time_major=time_major, name=name)
 
     def initialize(self, name=None):
         return super().initialize(name=name)
@@ -205,13 +202,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             else:
                 inputs = convert_to_tensor(inputs, name="inputs")
                 auxiliary_inputs = convert_to_tensor(auxiliary_inputs, name="auxiliary_inputs")
-                maybe_joined = nest.map_structure(lambda x, y: array.concat((x, y), -1), inputs, auxiliary_inputs)
+                maybe_joined = array.concat((inputs, auxiliary_inputs), -1)
                 if not time_major:
-                    auxiliary_inputs = nest.map_structure(transpose_batch_time, auxiliary_inputs)
-            self._auxiliary_arrays = nest.map_structure(_arrays_over_time, auxiliary_inputs) if auxiliary_inputs is not None else None
+                    auxiliary_inputs = transpose_batch_time(auxiliary_inputs)
+            self._auxiliary_array = _array_over_time(auxiliary_inputs) if auxiliary_inputs is not None else None
             self._seed = seed
             self._next_inputs_fn = next_inputs_fn
-            super().__init__(inputs=maybe_joined, sequence_length=sequence_length, time_major=time_major, name=None)
+            super().__init__(inputs=maybe_joined, sequence_length=sequence_length, time_major=time_major, name=name)
 
     def initialize(self, name=None):
         return super().initialize(name=name)
@@ -229,19 +226,16 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 """Outputs as inputs, with the auxiliary inputs of the next step after them."""
                 if self._next_inputs_fn is not None:
                     outputs = self._next_inputs_fn(outputs)
-                if self._auxiliary_arrays is None:
+                if self._auxiliary_array is None:
                     return outputs
-                auxiliary = nest.map_structure(lambda values: values.read(time + 1), self._auxiliary_arrays)
+                auxiliary = self._auxiliary_array.read(time + 1)
                 if indices is not None:
                     auxiliary = array.gather_nd(auxiliary, indices)
-                return nest.map_structure(lambda x, y: array.concat((x, y), -1), outputs, auxiliary)
+                return array.concat((outputs, auxiliary), -1)
 
             def mixed():
-                if self._next_inputs_fn is None and self._auxiliary_arrays is None:
-                    return array.where(
-                        sample_ids, math.cast(outputs, base_next_inputs.dtype) if outputs.dtype != base_next_inputs.dtype else outputs,
-                        base_next_inputs,
-                    )  # fmt: skip
+                if self._next_inputs_fn is None:
+                    return array.where(sample_ids, joined(outputs), base_next_inputs)
                 sampled_at = math.cast(array.where(sample_ids), dtypes.int32)
                 given_at = math.cast(array.where(math.logical_not(sample_ids)), dtypes.int32)
                 sampled = array.gather_nd(outputs, sampled_at)

@@ -349,7 +349,7 @@ class GradLoopState:
             if values.shape.is_fully_defined():
                 first_values = constant(0, values.dtype, shape=TensorShape([1] + values.shape.as_list()[1:]), name="b_acc")
             else:
-                shape = array.concat([[1], array.shape(op.inputs[0])[1:]], 0)
+                shape = array.concat([[1], raw.Shape(input=op.inputs[0])[1:]], 0)
                 first_values = array.zeros(shape, dtype=values.dtype)
             starts = [constant([0], indices.dtype), first_values]
             if dense_shape is not None:

@@ -147,3 +147,26 @@ def test_grid_lstm_names_its_state():
             wrong(tf.constant(X), wrong.zero_state(2, tf.float32))
         both = rnn.BidirectionalGridLSTMCell(3, num_frequency_blocks=[2], **settings)
         assert both.output_size == 24 and len(both.state_size) == 8
+
+
+def test_a_sharded_kernel_is_joined_once():
+    with tf.Graph().as_default() as graph:
+        _run(rnn.CoupledInputForgetGateLSTMCell(4, num_unit_shards=2))
+        assert len(tf.get_collection(tf.GraphKeys.CONCATENATED_VARIABLES)) == 1
+        assert sum(op.name.endswith("W/concat") for op in graph.get_operations()) == 1
+
+
+def test_time_may_be_more_precise_than_values():
+    with tf.Graph().as_default():
+        time = tf.constant([[0.1], [0.7]], tf.float64)
+        outputs, _, _ = _run(rnn.PhasedLSTMCell(3), (time, tf.constant(X)))
+        assert outputs[1].dtype == np.float32
+
+
+@pytest.mark.parametrize(("name", "types"), [("hard_sigmoid", ["Mul"]), ("selu", ["Elu"]), ("relu", ["Relu"])])
+def test_cells_know_the_activations_of_keras(name, types):
+    with tf.Graph().as_default() as graph:
+        _run(rnn.BasicRNNCell(3, activation=name))
+        assert set(types) <= {op.type for op in graph.get_operations()}
+    with pytest.raises(ValueError, match="relu6"):
+        rnn.BasicRNNCell(3, activation="relu6")

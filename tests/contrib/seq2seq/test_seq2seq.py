@@ -69,16 +69,29 @@ def test_beam_search_finds_the_best_sequences():
         np.testing.assert_allclose(scores[0, :5], [score(ids) for ids in ranked[:5]], rtol=1e-4)
 
 
-def test_alignment_history_is_reordered_along_beams():
+@pytest.mark.parametrize("steps", [None, 3])
+def test_alignment_history_is_reordered_along_beams_where_its_steps_are_unknown(steps):
     with tf.Graph().as_default(), tf.Session() as session:
-        memory = s2s.tile_batch(tf.constant(np.sin(np.arange(24.0, dtype="f")).reshape(2, 3, 4)), 2)
+        values = np.sin(np.arange(24.0, dtype="f")).reshape(2, 3, 4)
+        memory = s2s.tile_batch(tf.placeholder_with_default(values, [2, steps, 4]), 2)
         cell = s2s.AttentionWrapper(rnn.GRUCell(4), s2s.LuongAttention(4, memory), alignment_history=True)
         decoder = s2s.BeamSearchDecoder(cell, tf.eye(5), [1, 1], 2, cell.zero_state(4, tf.float32), 2, tf.layers.Dense(5))
         _, state, _ = s2s.dynamic_decode(decoder, maximum_iterations=4)
         _fill(session)
-        history = session.run(state.cell_state.alignment_history)
+        history = state.cell_state.alignment_history
+        assert isinstance(history, tf.TensorArray) == (steps is not None)
+        history = session.run(history if steps is None else history.stack())
     assert history.shape[1:] == (4, 3)
     np.testing.assert_allclose(history.sum(-1), 1, rtol=1e-5)
+
+
+def test_scheduled_outputs_carry_their_auxiliary_inputs():
+    with tf.Graph().as_default(), tf.Session() as session:
+        inputs, auxiliary = tf.ones([2, 3, 4]), tf.fill([2, 3, 1], 5.0)
+        helper = s2s.ScheduledOutputTrainingHelper(inputs, [3, 2], 1.0, auxiliary_inputs=auxiliary)
+        cell = rnn.GRUCell(4)
+        _, following, _ = helper.next_inputs(tf.constant(0), tf.fill([2, 4], 0.5), cell.zero_state(2, tf.float32), tf.constant([1, 0]))
+        assert session.run(following).tolist() == [[0.5] * 4 + [5.0], [1.0] * 4 + [5.0]]
 
 
 def test_attention_ignores_what_is_past_the_end():
