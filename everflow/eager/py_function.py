@@ -83,6 +83,7 @@ def py_function(func, inp, Tout, name=None):
 
     >>> y = tf.py_function(lambda x: x.numpy() ** 2 if x < 0 else x, [x], tf.float32)
     """
+    script.check_callable(func)
     several = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
     if executing_eagerly():

@@ -70,10 +70,12 @@ def _result(value, dtype, position, token):
     array = np.asarray(value)
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end
+    if array.dtype == object and not all(isinstance(item, (bytes, str)) for item in array.flat):
+        raise errors.InternalError(None, None, f"{position}-th value returned by {token} is no array of numbers or strings: {value!r}")
     try:
         found = dtypes.as_dtype(array.dtype)
     except TypeError:
-        raise errors.UnimplementedError(None, None, f"Unsupported numpy type {array.dtype} returned by {token}") from None
+        raise errors.InternalError(None, None, f"Unsupported numpy type {array.dtype} returned by {token}") from None
     if found != dtype:
         raise errors.InvalidArgumentError(None, None, f"{position}-th value returned by {token} is {found.name}, but expects {dtype.name}")
     if dtype is dtypes.string:

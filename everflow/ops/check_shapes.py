@@ -209,9 +209,9 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         seen: dict = {}
         for (x, symbols), found in zip(pairs, sizes, strict=True):
             for axis, symbol in enumerate(symbols or (1,)):
-                size = found(axis)
                 if symbol is None or symbol == ".":
                     continue
+                size = found(axis)
                 if isinstance(symbol, (int, np.integer)):
                     source, wanted = "explicitly", int(symbol)
                 elif symbol in seen:
@@ -253,16 +253,15 @@ def _assert_size(x, axis, size, wanted, source, data, summarize, message):
                 f"Received size {size}, shape {x.shape}"
             )
         return None
-    wanted_tensor = wanted if isinstance(wanted, Tensor) else constants.constant(wanted)
-    condition = raw.Equal(size, wanted_tensor)
+    condition = raw.Equal(*(value if isinstance(value, Tensor) else constants.constant(value) for value in (size, wanted)))
     if data is None:
         data = [
             message,
             f"Specified {source}.",
             f"Tensor {_name(x)} dimension",
-            axis if isinstance(axis, str) else str(axis),
+            axis,
             "must have size",
-            wanted if isinstance(wanted, Tensor) else str(wanted),
+            wanted,
             "Received shape: ",
             array.shape(x),
         ]

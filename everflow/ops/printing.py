@@ -8,7 +8,6 @@ import sys
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
-from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.shapes import TensorShape
@@ -96,7 +95,7 @@ def _template(value, placeholder, tensors):
     if isinstance(value, SparseTensor):
         return repr(_sparse_text(value, placeholder, tensors))
     if _is_tensor(value):
-        tensors.append(convert_to_tensor(value))
+        tensors.append(value)
         return placeholder
     if not nest.is_sequence(value):
         return str(value)
@@ -105,7 +104,7 @@ def _template(value, placeholder, tensors):
         if isinstance(item, SparseTensor):
             return _sparse_text(item, placeholder, tensors)
         if _is_tensor(item):
-            tensors.append(convert_to_tensor(item))
+            tensors.append(item)
             return _Text(placeholder)
         return item
 

@@ -50,15 +50,19 @@ def register(function, dtypes_out) -> str:
     return _register(PyFunction(function, dtypes_out), _outermost(get_default_graph()))
 
 
+def check_callable(function):
+    if not callable(function):
+        raise ValueError(f"Expected func to be callable, got func of type {type(function)}")
+
+
 def py_func(func, inp, Tout, stateful=True, name=None):
     """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
 
     >>> y = tf.py_func(np.sinh, [x], tf.float32)
     """
+    check_callable(func)
     if executing_eagerly():
         return _call(func, inp, Tout)
-    if not isinstance(inp, (list, tuple)):
-        raise TypeError(f"inp must be a list, not {inp!r}")
     several = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if several else [Tout])]
     token = register(func, types)
