@@ -35,7 +35,7 @@ def create(definition: OpDef, name, keywords):
     graph = get_default_graph()
     if graph.executes:
         inputs, inferred = _convert_inputs(definition, keywords, given)
-        attrs = _all_attrs(definition, given, inferred)
+        attrs = _all_attrs(definition, inferred)
         return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, name or definition.name)
     flat = []
     for arg in definition.inputs:
@@ -43,7 +43,7 @@ def create(definition: OpDef, name, keywords):
     graph = graph_from_inputs(flat)
     with graph.as_default(), name_scope(definition.name if name is None else name) as scope:
         inputs, inferred = _convert_inputs(definition, keywords, given)
-        attrs = _all_attrs(definition, given, inferred)
+        attrs = _all_attrs(definition, inferred)
         # An op that changes a ref runs where the ref is.
         refs = [tensor.op for arg, tensor in zip(definition.inputs, inputs) if arg.is_ref]
         with contextlib.ExitStack() as colocations:
@@ -226,7 +226,7 @@ def _check_type(definition, attr_name, dtype, parameter):
         raise NotFoundError(None, None, f"{message} [Op:{definition.name}]") if executing_eagerly() else TypeError(message)
 
 
-def _all_attrs(definition: OpDef, given, inferred):
+def _all_attrs(definition: OpDef, inferred):
     attrs = {}
     for attr in definition.attrs:
         if attr.name in inferred:
@@ -258,7 +258,7 @@ def complete_attrs(definition: OpDef, inputs, attrs):
             inferred.setdefault(arg.type_list_attr, [t.dtype.base_dtype for t in tensors])
         elif arg.type_attr and tensors:
             inferred.setdefault(arg.type_attr, tensors[0].dtype.base_dtype)
-    complete = _all_attrs(definition, attrs, inferred)
+    complete = _all_attrs(definition, inferred)
     complete.update((k, v) for k, v in inferred.items() if k not in complete)
     return complete
 

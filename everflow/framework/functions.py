@@ -251,7 +251,7 @@ def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handl
             tensor._handle_data = data
         nodes = {node.name: node for node in function.node_def}
         for node in _in_order(function, nodes):
-            _add_body_node(graph, node, nodes, tensors, attrs)
+            _add_body_node(graph, node, tensors, attrs)
         outputs = [_resolve(function.ret[arg.name], tensors) for arg in function.signature.output_arg]
     controls = [graph._by_name[name] for name in function.control_ret.values()]
     return Body(graph, inputs, [t for group in outputs for t in group], controls)
@@ -296,7 +296,7 @@ def _resolve(text, tensors):
     return [found[int(parts[2])]] if len(parts) == 3 else found
 
 
-def _add_body_node(graph, node, nodes, tensors, function_attrs):
+def _add_body_node(graph, node, tensors, function_attrs):
     definition = graph.definition_of(node.op)
     attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
     inputs, control = [], []

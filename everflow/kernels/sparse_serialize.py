@@ -128,7 +128,7 @@ def serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out
     return out
 
 
-def _stacked(parts, lead, dtype):
+def _stacked(parts, lead):
     """One sparse tensor of several, along new leading axes of dims `lead`."""
     ranks = {shape.numel() for _, _, shape in parts}
     if len(ranks) > 1:
@@ -169,7 +169,7 @@ def _deserialized(serialized, dtype):
 @kernel("DeserializeSparse")
 def deserialize_sparse(serialized_sparse, *, dtype):
     parts, lead = _deserialized(serialized_sparse, dtype)
-    return _stacked(parts, lead, dtype) if lead else parts[0]
+    return _stacked(parts, lead) if lead else parts[0]
 
 
 @kernel("DeserializeManySparse")
@@ -177,7 +177,7 @@ def deserialize_many_sparse(serialized_sparse, *, dtype):
     if serialized_sparse.ndim != 2:
         raise invalid(f"Serialized sparse should be a matrix but received shape: {bracketed(serialized_sparse.shape)}")
     parts, lead = _deserialized(serialized_sparse, dtype)
-    return _stacked(parts, lead, dtype)
+    return _stacked(parts, lead)
 
 
 # Handles: a map kept by the session.
@@ -221,4 +221,4 @@ def add_many_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, 
 def take_many_sparse_from_tensors_map(sparse_handles, *, dtype, container, shared_name, node, session):
     held = _map_of(session, container, shared_name, node)
     parts = [held.take(number) for number in sparse_handles.tolist()]
-    return _stacked(parts, (len(parts),), dtype)
+    return _stacked(parts, (len(parts),))

@@ -98,14 +98,13 @@ def quantize_all(net: Net, samples, allow_float: bool, input_type, output_type) 
     """Everything as int8, by the ranges seen on samples. Ops without an integer form raise, or stay floats with `allow_float`."""
     seen = observe(net, samples)
     integer = _integer_nodes(net, allow_float)
-    arrays = _arrays_around(net, integer)
     for number, node in enumerate(net.nodes):
         for place, name in enumerate(node.outputs):
             if id(node) in integer and net.arrays[name].dtype == np.float32 and name not in seen:
                 raise RuntimeError(f"Unable to find min/max value for output {place} in {node.op} in subgraph 0, node: {number}")
     for node in net.nodes:
         if id(node) in integer:
-            _quantize_node(net, node, seen, arrays)
+            _quantize_node(net, node, seen)
     _convert_borders(net, integer)
     _requantize_parts(net)
     _convert_ends(net, input_type, output_type)
@@ -130,16 +129,12 @@ def _weights_of(node):
     return [n for n in node.inputs[1:3] if n is not None] if node.op in LAYERS else []
 
 
-def _arrays_around(net, integer) -> set:
-    return {n for node in net.nodes if id(node) in integer for n in (*node.inputs, *node.outputs) if n is not None}
-
-
 def _to_int8(array, range_) -> None:
     scale, zero = parameters(*range_, np.int8)
     array.dtype, array.scale, array.zero, array.range = np.dtype(np.int8), np.array([scale]), np.array([zero], np.int64), range_
 
 
-def _quantize_node(net, node, seen, arrays) -> None:
+def _quantize_node(net, node, seen) -> None:
     """Make the arrays around an operator int8. Those before it in the net already are."""
     if node.op in LAYERS and net.arrays[node.inputs[1]].dtype == np.float32:
         _symmetric(net.arrays[node.inputs[1]], _CHANNELS.get(node.op))

@@ -83,19 +83,19 @@ def _unpack_grad(op, *grads):
 
 @gradient("ConcatV2")
 def _concat_v2_grad(op, grad):
-    return [*_concat_grad(op, grad, op.inputs[:-1], op.inputs[-1]), None]
+    return [*_concat_grad(grad, op.inputs[:-1], op.inputs[-1]), None]
 
 
 @gradient("Concat")
 def _concat_v1_grad(op, grad):
-    return [None, *_concat_grad(op, grad, op.inputs[1:], op.inputs[0])]
+    return [None, *_concat_grad(grad, op.inputs[1:], op.inputs[0])]
 
 
 # Above this many parts one Split replaces a Slice for each.
 _MANY_PARTS = 16
 
 
-def _concat_grad(op, grad, parts, axis):
+def _concat_grad(grad, parts, axis):
     if len(parts) == 1:
         return [grad]
     if not axis.is_eager and _is_constant(axis) and _output_context(axis.op) is not _output_context(grad.op):

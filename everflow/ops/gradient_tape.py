@@ -278,7 +278,7 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
                 grads[id(tensor)] = [total] if part else []
             else:
                 grads.pop(id(tensor), None)
-        for tensor, grad in zip(op.inputs, _input_gradients(recording, op, out_grads), strict=True):
+        for tensor, grad in zip(op.inputs, _input_gradients(op, out_grads), strict=True):
             if grad is not None and id(tensor) in recording.watched:
                 grads[id(tensor)].append(grad)
     found = []
@@ -291,7 +291,7 @@ def _backward(recording, targets, sources, output_gradients, unconnected):
     return found
 
 
-def _input_gradients(recording, op, out_grads):
+def _input_gradients(op, out_grads):
     """The gradients of an operation's inputs. Its gradient function gets zeros for outputs that nothing came back for."""
     function = gradient_function(op)
     if function is None:

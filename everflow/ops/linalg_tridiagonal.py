@@ -98,14 +98,14 @@ def _upper(i, size):
     return [i + 1, i] if i < size - 1 else [0, 0]
 
 
-def _lower(i, size):
+def _lower(i):
     return [i - 1, i] if i > 0 else [0, 0]
 
 
 def _read_diagonals(matrix):
     matrix = convert_to_tensor(matrix)
     size = _side(matrix)
-    places = [[_upper(i, size), [i, i], _lower(i, size)] for i in range(size)]
+    places = [[_upper(i, size), [i, i], _lower(i)] for i in range(size)]
     return array.transpose(array.gather_nd(array.transpose(matrix), places))
 
 
@@ -120,7 +120,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
         middle = array.matrix_diag_part(diagonals)
         reversed_matrix = array.transpose(diagonals)
         upper = array.transpose(array.gather_nd(reversed_matrix, [_upper(i, size) for i in range(size)]))
-        lower = array.transpose(array.gather_nd(reversed_matrix, [_lower(i, size) for i in range(size)]))
+        lower = array.transpose(array.gather_nd(reversed_matrix, [_lower(i) for i in range(size)]))
     else:
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     upper, middle, lower = (array.expand_dims(d, -2) for d in (upper, middle, lower))

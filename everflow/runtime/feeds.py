@@ -118,7 +118,7 @@ def array_converter(tensor: Tensor) -> Callable:
             value = value.eval()
         if isinstance(value, int):
             if is_integer:
-                _check_int(value, numpy_type, tensor)
+                _check_int(value, numpy_type)
             elif dtype is dtypes.string:
                 raise TypeError(f"Cannot feed the number {value} for the string Tensor {tensor.name!r}")
         try:
@@ -168,7 +168,7 @@ def _keep(value):
     return value
 
 
-def _check_int(value, numpy_type, tensor):
+def _check_int(value, numpy_type):
     try:
         fits = int(numpy_type(value)) == value
     except OverflowError:

@@ -21,7 +21,7 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
     from everflow.data import Dataset
 
     if isinstance(x, Dataset):
-        _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size, class_weight)
+        _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size)
         return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)
     if type(x).__name__ in ("Iterator", "IteratorV2", "EagerIterator") and hasattr(x, "get_next"):
         raise ValueError(f"Iterators can't be used as input of a model; pass the dataset itself. Received: {x}")
@@ -45,7 +45,7 @@ def _is_sequence(x):
     return isinstance(x, Sequence)
 
 
-def _refuse_extras(kind, x, y, sample_weight, batch_size, class_weight=None):
+def _refuse_extras(kind, x, y, sample_weight, batch_size):
     if y is not None:
         raise ValueError(f"`y` argument is not supported when using {kind} as input.")
     if sample_weight is not None:

@@ -20,7 +20,7 @@ def _doubles(x, operand) -> torch.Tensor:
     return x.to(torch.float64) - (operand.zero if operand.zero_point is not None else 0)
 
 
-def _multipliers(call, source, weights, output):
+def _multipliers(source, weights, output):
     """The multiplier of sums, for each channel of the output where the weights have as many scales."""
     if len(weights.scale) == 1:
         # The product of the two scales is a float32 here, as it is in the reference.
@@ -34,7 +34,7 @@ def _scaled(call, sums, bias, source, weights):
     total = sums.numpy().astype(np.int64)
     if bias is not None:
         total = total + bias.numpy()
-    return finish(fixed.multiply(total, *_multipliers(call, source, weights, output)) + output.zero, call)
+    return finish(fixed.multiply(total, *_multipliers(source, weights, output)) + output.zero, call)
 
 
 def _layer(sums):
