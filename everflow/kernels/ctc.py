@@ -36,6 +36,18 @@ def _rows_of_labels(indices, values, batch: int) -> list[list[int]]:
     return rows
 
 
+def _before_padding(labels: list[int], blank: int, row: int) -> list[int]:
+    """Labels as far as the first that is no class: dense labels made sparse may be padded with the blank or with more."""
+    end = next((place for place, label in enumerate(labels) if label >= blank), len(labels))
+    if min(labels[end:], default=blank) < blank:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Saw a non-null label (index >= num_classes - 1) following a null label, batch: {row} num_classes: {blank + 1} labels: {labels}",
+        )
+    return labels[:end]
+
+
 def _collapse(labels: list[int]) -> list[int]:
     return [label for place, label in enumerate(labels) if place == 0 or label != labels[place - 1]]
 
@@ -90,8 +102,7 @@ def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, 
     for row, labels in enumerate(rows):
         if not labels:
             raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
-        if max(labels) > blank:
-            raise InvalidArgumentError(None, None, f"Saw a label of {max(labels)} where there are {classes} classes, batch: {row}")
+        rows[row] = labels = _before_padding(labels, blank, row)
         if preprocess_collapse_repeated:
             rows[row] = labels = _collapse(labels)
         if len(labels) > steps[row]:

@@ -44,3 +44,17 @@ def test_distinct_and_collapsed_labels():
     assert distinct.tolist() == [[5, 3, 1, 0], [2, 0, 0, 0]]
     assert places.tolist() == [[0, 1, 0, 2], [0, 0, 0, 0]]
     assert collapsed.tolist() == [[1, 2], [3, 4]] and lengths.tolist() == [2, 2]
+
+
+def test_labels_end_at_the_first_that_is_no_class():
+    logits = np.sin(np.arange(24.0, dtype="f")).reshape(6, 1, 4)
+
+    def loss(labels):
+        sparse = tf.SparseTensor([[0, i] for i in range(len(labels))], labels, [1, len(labels)])
+        return tf.nn.ctc_loss(sparse, logits, [6])
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        plain, padded, beyond = session.run([loss([0, 1]), loss([0, 1, 3, 3]), loss([0, 1, 9])])
+        assert plain == padded == beyond
+        with pytest.raises(tf.errors.InvalidArgumentError, match="following a null label"):
+            session.run(loss([0, 3, 1]))
