@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.data import Dataset, End, Iteration, batched, from_iterable, grouped
+from everflow.kernels.data import Dataset, End, Iteration, from_iterable
+from everflow.kernels.data_batches import batched, grouped
 from everflow.kernels.registry import kernel
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End, batched, from_iterable
+from everflow.kernels.data import Dataset, End, from_iterable
+from everflow.kernels.data_batches import batched
 from everflow.kernels.registry import kernel
 
 

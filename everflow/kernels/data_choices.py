@@ -1,0 +1,208 @@
+"""Which elements follow which: some left out of a dataset, a dataset repeated, several joined."""
+
+from __future__ import annotations
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import Dataset, End
+from everflow.kernels.registry import kernel
+
+# --- choosing elements -----------------------------------------------------------------------
+
+
+@kernel("TakeDataset")
+def take_dataset(input_dataset, count):
+    count = int(count)
+
+    def start(iteration):
+        following, left = input_dataset.start(iteration), count
+
+        def take():
+            nonlocal left
+            if left == 0:
+                raise End
+            element = following()
+            left -= 1
+            return element
+
+        return take
+
+    return Dataset(start, _limited(input_dataset.cardinality, count))
+
+
+@kernel("SkipDataset")
+def skip_dataset(input_dataset, count):
+    count = int(count)
+
+    def start(iteration):
+        following, left = input_dataset.start(iteration), count
+
+        def skip():
+            nonlocal left
+            if left < 0:
+                raise End
+            while left > 0:
+                following()
+                left -= 1
+            return following()
+
+        return skip
+
+    known = input_dataset.cardinality
+    return Dataset(start, 0 if count < 0 else known if known < 0 else max(0, known - count))
+
+
+@kernel("ShardDataset")
+def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
+    shards, mine = int(num_shards), int(index)
+    if shards <= 0:
+        raise InvalidArgumentError(None, None, f"Number of shards must be greater than zero (currently num_shards = {shards}).")
+    if not 0 <= mine < shards:
+        raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
+
+    def start(iteration):
+        following, position = input_dataset.start(iteration), 0
+
+        def shard():
+            nonlocal position
+            while True:
+                element = following()
+                position += 1
+                if (position - 1) % shards == mine:
+                    return element
+
+        return shard
+
+    known = input_dataset.cardinality
+    return Dataset(start, known if known < 0 else max(0, -((mine - known) // shards)))
+
+
+@kernel("UniqueDataset", "ExperimentalUniqueDataset")
+def unique_dataset(input_dataset):
+    def start(iteration):
+        following, seen = input_dataset.start(iteration), set()
+
+        def unique():
+            while True:
+                element = following()
+                key = element[0].item() if element[0].ndim == 0 else tuple(element[0].reshape(-1).tolist())
+                if key not in seen:
+                    seen.add(key)
+                    return element
+
+        return unique
+
+    return Dataset(start)
+
+
+@kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
+def ignore_errors_dataset(input_dataset):
+    def start(iteration):
+        following = input_dataset.start(iteration)
+
+        def ignore():
+            while True:
+                try:
+                    return following()
+                except End:
+                    raise
+                except Exception:  # every failing element is left out: that is what the dataset is for
+                    continue
+
+        return ignore
+
+    return Dataset(start)
+
+
+# --- joining ---------------------------------------------------------------------------------
+
+
+@kernel("RepeatDataset")
+def repeat_dataset(input_dataset, count):
+    count = int(count)
+
+    def start(iteration):
+        if count == 1:  # nothing to fuse: it is taken away first
+            return input_dataset.start(iteration)
+        if iteration.fuse and input_dataset.fused_repeat is not None:
+            return input_dataset.fused_repeat(count).start(iteration)
+        following, done, empty = None, 0, False
+
+        def repeat():
+            nonlocal following, done, empty
+            while not empty and (count < 0 or done < count):
+                fresh = following is None
+                if fresh:
+                    following = input_dataset.start(iteration)
+                try:
+                    return following()
+                except End:
+                    following = None
+                    done += 1
+                    empty = fresh and count < 0  # else it would look for a first element for ever
+            raise End
+
+        return repeat
+
+    known = input_dataset.cardinality
+    return Dataset(start, 0 if count == 0 or known == 0 else -1 if count < 0 or known == -1 else known * count if known >= 0 else -2)
+
+
+@kernel("ConcatenateDataset")
+def concatenate_dataset(input_dataset, another_dataset):
+    def start(iteration):
+        following, last = input_dataset.start(iteration), False
+
+        def concatenate():
+            nonlocal following, last
+            try:
+                return following()
+            except End:
+                if last:
+                    raise
+                following, last = another_dataset.start(iteration), True
+                return following()
+
+        return concatenate
+
+    sizes = (input_dataset.cardinality, another_dataset.cardinality)
+    return Dataset(start, -1 if -1 in sizes else -2 if -2 in sizes else sum(sizes))
+
+
+@kernel("ZipDataset")
+def zip_dataset(input_datasets):
+    def start(iteration):
+        parts = [d.start(iteration) for d in input_datasets]
+        return lambda: tuple(value for part in [following() for following in parts] for value in part)
+
+    sizes = [d.cardinality for d in input_datasets]
+    finite = [s for s in sizes if s != -1]
+    return Dataset(start, -2 if -2 in sizes else min(finite) if finite else -1)
+
+
+@kernel("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
+def directed_interleave_dataset(selector_input_dataset, data_input_datasets):
+    def start(iteration):
+        select = selector_input_dataset.start(iteration)
+        parts = [d.start(iteration) for d in data_input_datasets]
+        open_parts = set(range(len(parts)))
+
+        def choose():
+            while open_parts:
+                index = int(select()[0])
+                if not 0 <= index < len(parts):
+                    raise InvalidArgumentError(None, None, f"Selector index out of range: {index} >= {len(parts)}")
+                if index not in open_parts:
+                    continue
+                try:
+                    return parts[index]()
+                except End:
+                    open_parts.discard(index)
+            raise End
+
+        return choose
+
+    return Dataset(start)
+
+
+def _limited(cardinality, count):
+    return cardinality if count < 0 else count if cardinality == -1 else min(cardinality, count) if cardinality >= 0 else -2
