@@ -11,7 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor, SparseTensorSpec, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.nest import _rebuild, _values
+from everflow.framework.nest import parts_of, rebuilt
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
@@ -31,7 +31,7 @@ def flatten(nest) -> list:
     """The leaves of a nest in order; dicts by their sorted keys."""
     if not is_nested(nest):
         return [nest]
-    return [leaf for value in _values(nest) for leaf in flatten(value)]
+    return [leaf for value in parts_of(nest) for leaf in flatten(value)]
 
 
 def map_nest(function: Callable, *nests):
@@ -39,7 +39,7 @@ def map_nest(function: Callable, *nests):
     first = nests[0]
     if not is_nested(first):
         return function(*nests)
-    return _rebuild(first, [map_nest(function, *values) for values in zip(*(_values(n) for n in nests), strict=True)])
+    return rebuilt(first, [map_nest(function, *values) for values in zip(*(parts_of(n) for n in nests), strict=True)])
 
 
 def pack_as(nest, leaves):
@@ -60,7 +60,7 @@ def same_structure(a, b) -> None:
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
     if len(a) != len(b):
         raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
-    for x, y in zip(_values(a), _values(b)):
+    for x, y in zip(parts_of(a), parts_of(b)):
         same_structure(x, y)
 
 

@@ -182,7 +182,7 @@ class Distribution:
     def _call_sample_n(self, sample_shape, seed, name, **kwargs):
         with self._name_scope(name, values=[sample_shape]):
             sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            sample_shape, n = _as_vector(sample_shape, "sample_shape")
+            sample_shape, n = as_vector(sample_shape, "sample_shape")
             samples = self._sample_n(n, seed, **kwargs)
             batch_event_shape = array.shape(samples)[1:]
             samples = array.reshape(samples, array.concat([sample_shape, batch_event_shape], 0))
@@ -396,7 +396,7 @@ def _is_scalar(static_shape, dynamic_shape):
     return math.equal(array.shape(shape)[0], 0)
 
 
-def _as_vector(x, name):
+def as_vector(x, name):
     """A sample shape as a vector, and the number of draws it stands for."""
     static = constant_value(x)
     count = math.reduce_prod(x) if static is None else np.prod(static, dtype=x.dtype.as_numpy_dtype())

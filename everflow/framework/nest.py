@@ -72,11 +72,12 @@ def _sorted_keys(mapping):
         raise TypeError(f"nest only supports dicts with sortable keys: {e}") from e
 
 
-def _values(structure):
+def parts_of(structure):
+    """The values one level down, those of a dict in the order of its keys."""
     return [value for _, value in _items(structure)]
 
 
-def _rebuild(structure, values):
+def rebuilt(structure, values):
     """A structure like `structure` with other values one level down."""
     if isinstance(structure, abc.Mapping):
         by_key = dict(zip(_sorted_keys(structure), values, strict=True))
@@ -98,7 +99,7 @@ def _flatten_into(structure, is_structure, out):
     if not is_structure(structure):
         out.append(structure)
     else:
-        for value in structure if type(structure) in (list, tuple) else _values(structure):
+        for value in structure if type(structure) in (list, tuple) else parts_of(structure):
             _flatten_into(value, is_structure, out)
 
 
@@ -156,7 +157,7 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
 def _pack(structure, leaves, is_structure):
     if not is_structure(structure):
         return next(leaves)
-    return _rebuild(structure, [_pack(value, leaves, is_structure) for value in _values(structure)])
+    return rebuilt(structure, [_pack(value, leaves, is_structure) for value in parts_of(structure)])
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
@@ -352,8 +353,8 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
     if isinstance(answer, bool):
         if not answer:
             return False
-        parts = [get_traverse_shallow_structure(traverse_fn, value, expand_composites) for value in _values(structure)]
-        return _rebuild(structure, parts)
+        parts = [get_traverse_shallow_structure(traverse_fn, value, expand_composites) for value in parts_of(structure)]
+        return rebuilt(structure, parts)
     # A structure of answers, one for each part.
     assert_shallow_structure(answer, structure, expand_composites=expand_composites)
     parts = []
@@ -361,7 +362,7 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
         if not isinstance(inner, bool):
             raise TypeError(f"traverse_fn didn't return a depth=1 structure of either bools or structures: {answer}")
         parts.append(get_traverse_shallow_structure(traverse_fn, value, expand_composites) if inner else False)
-    return _rebuild(structure, parts)
+    return rebuilt(structure, parts)
 
 
 def flatten_dict_items(dictionary):

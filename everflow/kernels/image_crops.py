@@ -161,7 +161,7 @@ def extract_glimpse(images, size, offsets, *, centered, normalized, uniform_nois
         raise _invalid("second dimension should be of size 2 (y,x)" + _show(offsets.shape))
     if uniform_noise and noise not in ("uniform", ""):
         raise _invalid("The uniform_noise and noise should not be specified at the same time")
-    batch, height, width, depth = images.shape
+    _, height, width, _ = images.shape
     rows, columns = size.tolist()
     whole, window = torch.tensor([height, width], dtype=torch.float32), torch.tensor([rows, columns], dtype=torch.float32)
     at = offsets.float() * whole if normalized else offsets.float()

@@ -90,7 +90,7 @@ def _dense_batch(examples, names, key, dtype, shape, default, describe):
     kind, count = _KINDS[dtype], math.prod(sizes)
     rows = []
     for index, features in enumerate(examples):
-        feature = features[key] if key in features else None
+        feature = _feature(features, key)
         found = feature.WhichOneof("kind") if feature is not None else None
         if found == kind:
             values = getattr(feature, kind).value
@@ -117,7 +117,7 @@ def _padded_batch(examples, names, key, dtype, sizes, default, describe):
     kind, stride = _KINDS[dtype], math.prod(sizes[1:])
     rows = []
     for index, features in enumerate(examples):
-        feature = features[key] if key in features else None
+        feature = _feature(features, key)
         found = feature.WhichOneof("kind") if feature is not None else None
         if found not in (kind, None):
             raise _error(describe(key, index, names, _other_kind(found, kind)))

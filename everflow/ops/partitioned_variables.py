@@ -85,9 +85,7 @@ class PartitionedVariable:
         from everflow.ops import array
 
         axes = self._partition_axes()
-        if isinstance(value, (list, tuple)):
-            shares = list(value)
-        elif isinstance(value, PartitionedVariable):
+        if isinstance(value, (list, tuple, PartitionedVariable)):
             shares = list(value)
         else:
             axis = axes[0]

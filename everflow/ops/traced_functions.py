@@ -264,7 +264,7 @@ class Function:
             inside, given = [], []
             names = self._argument_names(structure)
             for value, spec, name in zip(flat, specs, names):
-                if isinstance(value, Tensor) or isinstance(value, TypeSpec):
+                if isinstance(value, (Tensor, TypeSpec)):
                     name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
                     inside.append(body.add_input(spec.dtype.base_dtype, name, spec.shape))
                     given.append(name)

@@ -66,9 +66,7 @@ def load_checkpoint(ckpt_dir_or_file):
 
 def load_variable(ckpt_dir_or_file, name):
     """The value of one variable in a checkpoint."""
-    if name.endswith(":0"):
-        name = name[:-2]
-    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 def list_variables(ckpt_dir_or_file):

@@ -126,7 +126,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes):
 
 def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
     """The name of the meta graph that belongs to a checkpoint."""
-    head, dash, shard = checkpoint_filename.rpartition("-?????-of-")
+    head, dash, _ = checkpoint_filename.rpartition("-?????-of-")
     return f"{head if dash else checkpoint_filename}.{meta_graph_suffix}"
 
 

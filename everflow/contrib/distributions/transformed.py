@@ -122,10 +122,10 @@ class TransformedDistribution(Distribution):
 
     def _call_sample_n(self, sample_shape, seed, name, bijector_kwargs=None, distribution_kwargs=None):
         with self._name_scope(name, values=[sample_shape]):
-            from everflow.distributions.distribution import _as_vector
+            from everflow.distributions.distribution import as_vector
 
             sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            sample_shape, n = _as_vector(sample_shape, "sample_shape")
+            sample_shape, n = as_vector(sample_shape, "sample_shape")
             x = self._sample_n(n, seed, **(distribution_kwargs or {}))
             batch_event_shape = array.shape(x)[1:]
             x = array.reshape(x, array.concat([sample_shape, batch_event_shape], 0))

@@ -22,10 +22,7 @@ def _is_sequential_like(model):
         if len(at_depth) > 1 or (len(at_depth) == 1 and len(nest.flatten(at_depth[0].inbound_layers)) > 1):
             return False
         nodes += at_depth
-    for layer in model.layers:
-        if sum(node in nodes for node in layer._inbound_nodes) > 1:
-            return False
-    return True
+    return all(sum(node in nodes for node in layer._inbound_nodes) <= 1 for layer in model.layers)
 
 
 def print_summary(model, line_length=None, positions=None, print_fn=None):

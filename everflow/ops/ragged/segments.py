@@ -27,8 +27,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
     """Row splits from ascending row numbers, e.g. [0, 2, 2, 3] for [0, 0, 2]."""
     if out_type is None:
-        out_type = dtypes.int64 if getattr(segment_ids, "dtype", None) not in (dtypes.int32,) else dtypes.int32
-        out_type = out_type if hasattr(segment_ids, "op") else dtypes.int64
+        out_type = dtypes.int32 if hasattr(segment_ids, "op") and segment_ids.dtype == dtypes.int32 else dtypes.int64
     out_type = dtypes.as_dtype(out_type)
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         segment_ids = int_tensor(segment_ids, "segment_ids")
