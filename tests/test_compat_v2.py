@@ -1,9 +1,13 @@
 """tf.compat.v2: the names that are there, and those that TensorFlow 2 doesn't have."""
 
+import functools
+import inspect
+
 import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.compat import signatures
 
 
 def test_names():
@@ -20,3 +24,26 @@ def test_changed_meaning():
     with tf.Graph().as_default(), tf.Session() as sess:
         picked = tf.compat.v2.where([True, False], [[1], [2]], [3, 4])
         np.testing.assert_array_equal(sess.run(picked), [[1, 4], [2, 4]])
+
+
+def test_changed_arguments():
+    v2 = tf.compat.v2
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant([[1.0, 5.0], [7.0, 3.0]])
+        assert sess.run(v2.reduce_max(x, 1, True)).tolist() == [[5.0], [7.0]]
+        assert sess.run(v2.argmax(x, 1)).tolist() == [1, 0]
+        assert sess.run(v2.math.in_top_k([0, 0], x, 1)).tolist() == [False, True]  # targets come first
+        assert sess.run(v2.zeros_like(input=x)).tolist() == [[0, 0], [0, 0]]
+        assert sess.run(v2.strings.split(["a b", "c"]).row_lengths()).tolist() == [2, 1]
+        halves = [tf.constant([[0.0], [1.0]]), tf.constant([[2.0], [3.0]])]
+        assert sess.run(v2.nn.embedding_lookup(halves, [1, 2])).tolist() == [[1.0], [2.0]]  # rows in order, not dealt out
+        assert v2.nn.conv2d(tf.ones([1, 4, 4, 1]), filters=tf.ones([2, 2, 1, 1]), strides=1, padding="SAME").shape == [1, 4, 4, 1]
+    assert list(inspect.signature(v2.gather).parameters) == ["params", "indices", "validate_indices", "axis", "batch_dims", "name"]
+    with pytest.raises(TypeError):
+        v2.reduce_sum([1.0], keep_dims=True)
+
+
+def test_every_signature_has_its_function():
+    for path in signatures.lines():
+        function, served = signatures.function(path), functools.reduce(getattr, path.split("."), tf)
+        assert len(inspect.signature(function).parameters) <= len(inspect.signature(served).parameters), path

@@ -1,7 +1,7 @@
 """tf.compat.v2: the interface of TensorFlow 2 as far as 1.15 has it.
 
-Most names are the same objects as in tf (`v2_names.txt`). Those that changed are in a table, with the function that serves them; what is in
-neither is not there.
+Most names are the same objects as in tf (`v2_names.txt`). Functions whose arguments changed call tf's (`v2_signatures.txt`); those that changed
+otherwise are in a table, with what serves them; what is in none of these is not there.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 import functools
 import importlib
 import pathlib
+import pkgutil
 import types
 
 import everflow
+from everflow.compat import signatures
 
 # Namespaces that are given as they are.
 _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
 # A name whose meaning changed, and what serves it: everflow module and name in it.
 _CHANGED = {
+    "Variable": "ops.resource_variables.ResourceVariable",
+    "batch_to_space": "ops.array_blocks.batch_to_space_nd",
     "feature_column.categorical_column_with_vocabulary_file": "feature_column.shared_embeddings.categorical_column_with_vocabulary_file_v2",
     "feature_column.make_parse_example_spec": "feature_column.make_parse_example_spec",
     "feature_column.shared_embeddings": "feature_column.shared_embeddings.shared_embeddings",
@@ -28,22 +32,33 @@ _CHANGED = {
     "image.resize": "ops.image_resize.resize_images_v2",
     "image.resize_with_pad": "ops.image_resize.resize_image_with_pad_v2",
     "image.sample_distorted_bounding_box": "ops.image_boxes.sample_distorted_bounding_box_v2",
+    "initializers": "keras.initializers",
     "io.parse_single_example": "ops.parsing_examples.parse_single_example_v2",
     "linalg.l2_normalize": "ops.nn_normalization.l2_normalize_v2",
     "linalg.norm": "ops.linalg_norms.norm_v2",
+    "losses": "keras.losses",
     "math.l2_normalize": "ops.nn_normalization.l2_normalize_v2",
+    "metrics": "keras.metrics",
     "nn.avg_pool": "ops.nn_pooling.avg_pool_v2",
     "nn.conv2d_transpose": "ops.nn_convolution.conv2d_transpose_v2",
     "nn.conv3d_transpose": "ops.nn_convolution.conv3d_transpose_v2",
     "nn.ctc_beam_search_decoder": "ops.nn_ctc.ctc_beam_search_decoder_v2",
+    "nn.ctc_loss": "ops.nn_ctc.ctc_loss_v2",
     "nn.dropout": "ops.nn_dropout.dropout_v2",
     "nn.l2_normalize": "ops.nn_normalization.l2_normalize_v2",
     "nn.max_pool": "ops.nn_pooling.max_pool_v2",
     "nn.softmax_cross_entropy_with_logits": "ops.nn_losses.softmax_cross_entropy_with_logits_v2",
+    "nn.space_to_batch": "ops.array_blocks.space_to_batch_nd",
     "norm": "ops.linalg_norms.norm_v2",
     "optimizers": "keras.optimizers",
     "random.poisson": "ops.random.random_poisson_v2",
     "random.set_seed": "framework.seeds.set_random_seed",
+    "random_normal_initializer": "keras.initializers.RandomNormal",
+    "random_uniform_initializer": "keras.initializers.RandomUniform",
+    "saved_model.load": "saved_model.object_loading.load_v2",
+    "space_to_batch": "ops.array_blocks.space_to_batch_nd",
+    "summary": "summary.v2",
+    "test.assert_equal_graph_def": "test.graph_comparison.assert_equal_graph_def_v2",
     "where": "ops.array_indexing.where_v2",
 }
 
@@ -53,19 +68,24 @@ def _same() -> frozenset[str]:
     return frozenset(pathlib.Path(__file__).with_name("v2_names.txt").read_text().split())
 
 
+def _all() -> tuple[str, ...]:
+    return (*_same(), *_CHANGED, *signatures.lines())
+
+
 @functools.cache
 def _folders() -> frozenset[str]:
-    return frozenset(name.rpartition(".")[0] for name in (*_same(), *_CHANGED) if "." in name)
+    return frozenset(name[:dot] for name in _all() for dot, letter in enumerate(name) if letter == ".")
 
 
 def _find(path: str):
     """What `tf.compat.v2.PATH` is; AttributeError where there is none."""
     if served := _CHANGED.get(path):
-        module, _, name = served.rpartition(".")
         try:
-            return getattr(importlib.import_module(f"everflow.{module}"), name)
+            return pkgutil.resolve_name(f"everflow.{served}")
         except ModuleNotFoundError as e:
             raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r} (Everflow doesn't have it yet)") from e
+    if path in signatures.lines():
+        return signatures.function(path)
     if path in _folders():
         return _Namespace(path)
     if path in _WHOLE or path in _same():
@@ -92,7 +112,7 @@ class _Namespace(types.ModuleType):
 
 
 def _names_below(prefix: str) -> list[str]:
-    return sorted({name[len(prefix) :].partition(".")[0] for name in (*_same(), *_CHANGED) if name.startswith(prefix)})
+    return sorted({name[len(prefix) :].partition(".")[0] for name in _all() if name.startswith(prefix)})
 
 
 def __getattr__(name: str):

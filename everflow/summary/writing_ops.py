@@ -35,7 +35,7 @@ from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.summary_pb2 import SummaryMetadata
 from everflow.train.global_step import get_or_create_global_step
 
-_WRITERS, _SUMMARIES = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
+_WRITERS, SUMMARIES = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
 _MAX_QUEUE, _FLUSH_MILLIS, _SUFFIX = 10, 2 * 60 * 1000, ".v2"
 
 
@@ -45,9 +45,10 @@ class _Current(threading.local):
     def __init__(self):
         self.writer: SummaryWriter | None = None
         self.records = None
+        self.step = None  # of tf.compat.v2.summary
 
 
-_current = _Current()
+current = _Current()
 
 
 # --- writers -----------------------------------------------------------------------------------
@@ -92,16 +93,16 @@ class ResourceSummaryWriter(SummaryWriter):
             add_to_collection(_WRITERS, self._init_op)
 
     def set_as_default(self):
-        _current.writer = self
+        current.writer = self
 
     @contextlib.contextmanager
     def as_default(self):
-        before, _current.writer = _current.writer, self
+        before, current.writer = current.writer, self
         try:
             yield self
             self.flush()
         finally:
-            _current.writer = before
+            current.writer = before
 
     def init(self):
         return self._init_op_fn(self._resource)
@@ -164,7 +165,7 @@ def create_summary_file_writer(*args, **kwargs):
 
 def flush(writer=None, name=None):
     """Have all summaries so far in the file of a writer, or of the current one."""
-    writer = _current.writer if writer is None else writer
+    writer = current.writer if writer is None else writer
     if writer is None:
         return no_op()
     with device("cpu:0"):
@@ -187,7 +188,7 @@ def initialize(graph=None, session=None):
     """Begin the files of all writers in a session, and write a graph to the current one. Nothing to do when executing eagerly."""
     if executing_eagerly():
         return
-    if _current.writer is None:
+    if current.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
     if session is None:
@@ -203,27 +204,33 @@ def initialize(graph=None, session=None):
 
 def should_record_summaries():
     """A bool tensor: whether summaries are recorded here."""
-    records = _current.records() if callable(_current.records) else _current.records
-    return math.logical_and(True, False if records is None else records)
+    return should_record(unless_told=False)
+
+
+def should_record(unless_told):
+    """A bool tensor: what the contexts around say, or `unless_told` where there is none."""
+    records = current.records() if callable(current.records) else current.records
+    return math.logical_and(True, unless_told if records is None else records)
 
 
 @contextlib.contextmanager
-def _recording(records):
-    before, _current.records = _current.records, records
+def recording(records):
+    """A context in which summaries are recorded where `records` says so."""
+    before, current.records = current.records, records
     try:
         yield
     finally:
-        _current.records = before
+        current.records = before
 
 
 def always_record_summaries():
     """A context in which all summaries are recorded."""
-    return _recording(True)
+    return recording(True)
 
 
 def never_record_summaries():
     """A context in which no summaries are recorded."""
-    return _recording(False)
+    return recording(False)
 
 
 def record_summaries_every_n_global_steps(n, global_step=None):
@@ -231,8 +238,8 @@ def record_summaries_every_n_global_steps(n, global_step=None):
     step = _step(global_step)
     with device("cpu:0"):
         if executing_eagerly():
-            return _recording(lambda: math.equal(step % n, 0))
-        return _recording(math.equal(step % n, 0))
+            return recording(lambda: math.equal(step % n, 0))
+        return recording(math.equal(step % n, 0))
 
 
 # --- summaries ---------------------------------------------------------------------------------
@@ -240,7 +247,7 @@ def record_summaries_every_n_global_steps(n, global_step=None):
 
 def all_summary_ops():
     """The summaries of the graph, to be run with the training step; None when executing eagerly."""
-    return None if executing_eagerly() else get_collection(_SUMMARIES)
+    return None if executing_eagerly() else get_collection(SUMMARIES)
 
 
 def _step(step):
@@ -253,7 +260,7 @@ def _step(step):
 
 def _write(name, tensor, family, write):
     """A bool tensor whose computation writes a summary where summaries are recorded: `write(resource, tag, scope)` makes the op."""
-    writer = _current.writer
+    writer = current.writer
     if writer is None:
         return no_op()
 
@@ -271,7 +278,7 @@ def _write(name, tensor, family, write):
     with device("cpu:0"):
         op = smart_cond(should_record_summaries(), record, lambda: constant(False), name="")
         if not executing_eagerly():
-            add_to_collection(_SUMMARIES, op)
+            add_to_collection(SUMMARIES, op)
     return op
 
 
@@ -344,13 +351,13 @@ def write_graph(param, step=None, name=None):
     """Write a graph: a serialized GraphDef as a tensor, or when executing eagerly a GraphDef or Graph."""
     if not executing_eagerly() and not isinstance(param, Tensor):
         raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, got {type(param)}.")
-    if _current.writer is None:
+    if current.writer is None:
         return no_op()
     with device("cpu:0"):
         tensor = constant(_serialized(param)) if isinstance(param, (Graph, GraphDef)) else array.identity(param)
-        return raw.WriteGraphSummary(writer=_current.writer._resource, step=_step(step), tensor=tensor, name=name)
+        return raw.WriteGraphSummary(writer=current.writer._resource, step=_step(step), tensor=tensor, name=name)
 
 
 def import_event(tensor, name=None):
     """Write a serialized Event."""
-    return raw.ImportEvent(writer=_current.writer._resource, event=tensor, name=name)
+    return raw.ImportEvent(writer=current.writer._resource, event=tensor, name=name)
