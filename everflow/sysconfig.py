@@ -18,8 +18,10 @@ def get_lib():
 
 
 def get_compile_flags():
+    """The flags that a compiler of op libraries would take."""
     return [f"-I{get_include()}", f"-D_GLIBCXX_USE_CXX11_ABI={CXX11_ABI_FLAG}"]
 
 
 def get_link_flags():
+    """The flags that a linker of op libraries would take."""
     return [f"-L{get_lib()}"]

@@ -34,6 +34,7 @@ def _default_frame() -> Frame:
 
 
 def current() -> Frame:
+    """The frame in force: the innermost one entered, else the one set for all, else the default."""
     if _stack.frames:
         return _stack.frames[-1]
     return _for_all[0] if _for_all else _default_frame()

@@ -44,6 +44,8 @@ class MirroredStrategy(Strategy):
 
 
 class MirroredExtended(StrategyExtended):
+    """What `MirroredStrategy` does: a copy of each variable on every device, a thread for each replica."""
+
     def __init__(self, container_strategy, devices=None, cross_device_ops=None):
         super().__init__(container_strategy)
         self._devices = tuple(full_device(d) for d in devices or _all_devices())

@@ -20,6 +20,8 @@ class OneDeviceStrategy(Strategy):
 
 
 class OneDeviceExtended(StrategyExtended):
+    """What `OneDeviceStrategy` does: everything on its device."""
+
     def __init__(self, container_strategy, device):
         super().__init__(container_strategy)
         self._devices = (full_device(device),)

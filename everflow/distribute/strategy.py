@@ -403,4 +403,5 @@ class _DefaultDistributionStrategy(Strategy):
 
 @functools.cache
 def default_strategy() -> _DefaultDistributionStrategy:
+    """The strategy where a program has chosen none."""
     return _DefaultDistributionStrategy()

@@ -30,10 +30,12 @@ _CHUNK = 1 << 22
 
 
 def data_name(prefix: str, shard: int, shards: int) -> str:
+    """The file of one shard of tensors."""
     return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
 
 
 def index_name(prefix: str) -> str:
+    """The file that tells where each tensor is."""
     return f"{prefix}.index"
 
 

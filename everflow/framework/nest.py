@@ -40,6 +40,7 @@ def _is_composite(value) -> bool:
 
 
 def is_sequence_or_composite(o) -> bool:
+    """Whether it is a structure, with sparse and ragged tensors taken for structures too."""
     return is_sequence(o) or _is_composite(o)
 
 

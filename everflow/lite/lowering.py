@@ -78,6 +78,7 @@ def strides(a) -> dict:
 
 
 def check_format(a) -> None:
+    """ConverterError for images whose channels come first."""
     if a.get("data_format", b"NHWC") != b"NHWC":
         raise ConverterError(f"Only the data format NHWC can be converted, not {a['data_format'].decode()}")
 

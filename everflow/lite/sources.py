@@ -18,6 +18,7 @@ def tensor_name(tensor) -> str:
 
 
 def is_frozen(graph_def) -> bool:
+    """Whether a graph has no variables."""
     return not any(node.op.startswith("Variable") or node.op in _VARIABLES for node in graph_def.node)
 
 

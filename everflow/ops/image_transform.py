@@ -189,6 +189,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def maximum(x, y):
+    """The larger one: a number where both are, else a tensor."""
     return math.maximum(x, y) if is_tensor(x) or is_tensor(y) else max(x, y)
 
 

@@ -289,6 +289,7 @@ def _solution_shape(op, square):
 
 
 def same_batch(a, b):
+    """The shape that two batches of matrices share; ValueError where they can't."""
     if a.rank is not None and b.rank is not None:
         if a.rank != b.rank:
             raise ValueError(f"Shapes must be equal rank, but are {a.rank} and {b.rank}")

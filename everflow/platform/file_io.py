@@ -157,6 +157,7 @@ def file_exists(filename):
 
 
 def is_directory(dirname):
+    """Whether there is a directory of that name."""
     path = _path(dirname)
     return filesystem_of(path).is_directory(path)
 
@@ -191,6 +192,7 @@ def atomic_write_string_to_file(filename, contents, overwrite=True):
 
 
 def delete_file(filename):
+    """Delete a file; FailedPreconditionError for a directory, NotFoundError where there is nothing."""
     path = _path(filename)
     fs = filesystem_of(path)
     if fs.is_directory(path):

@@ -47,22 +47,27 @@ def log(level, msg, *args, **kwargs):
 
 
 def debug(msg, *args, **kwargs):
+    """Log `msg % args` for whoever looks for a mistake."""
     _emit(DEBUG, msg, args, kwargs)
 
 
 def info(msg, *args, **kwargs):
+    """Log `msg % args` to tell how things go."""
     _emit(INFO, msg, args, kwargs)
 
 
 def warn(msg, *args, **kwargs):
+    """Log `msg % args` as a warning."""
     _emit(WARN, msg, args, kwargs)
 
 
 def warning(msg, *args, **kwargs):
+    """Log `msg % args` as a warning."""
     _emit(WARN, msg, args, kwargs)
 
 
 def error(msg, *args, **kwargs):
+    """Log `msg % args` as an error."""
     _emit(ERROR, msg, args, kwargs)
 
 
@@ -77,6 +82,7 @@ def vlog(level, msg, *args, **kwargs):
 
 
 def TaskLevelStatusMessage(msg):
+    """Log a message about the whole task, as an error."""
     _emit(ERROR, msg, (), {})
 
 
@@ -106,11 +112,13 @@ def log_first_n(level, msg, n, *args):
 
 
 def log_if(level, msg, condition, *args):
+    """Log where the condition holds."""
     if condition:
         _emit(level, msg, args, {})
 
 
 def flush():
+    """Have what was logged written out."""
     for handler in get_logger().handlers:
         handler.flush()
 

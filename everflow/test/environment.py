@@ -57,14 +57,17 @@ def gpu_device_name():
 
 
 def is_built_with_cuda():
+    """Whether kernels can run on NVIDIA's GPUs here."""
     return devices.built_with() == "cuda"
 
 
 def is_built_with_rocm():
+    """Whether kernels can run on AMD's GPUs here."""
     return devices.built_with() == "rocm"
 
 
 def is_built_with_gpu_support():
+    """Whether kernels can run on any GPU here."""
     return devices.built_with() != "cpu"
 
 

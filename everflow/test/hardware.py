@@ -41,10 +41,12 @@ def IsMklEnabled():
 
 
 def IsGoogleCudaEnabled():
+    """`is_built_with_cuda` under its older name."""
     return is_built_with_cuda()
 
 
 def IsBuiltWithROCm():
+    """`is_built_with_rocm` under its older name."""
     return is_built_with_rocm()
 
 

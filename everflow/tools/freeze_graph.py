@@ -154,6 +154,7 @@ def main(unused_args, flags):
 
 
 def run_main():
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser)
     main(None, parser.parse_args())

@@ -35,12 +35,14 @@ def write_message(path, message, binary=True):
 
 
 def copy_graph(graph_def) -> GraphDef:
+    """A GraphDef that can be changed without changing the one given."""
     copied = GraphDef()
     copied.CopyFrom(graph_def)
     return copied
 
 
 def copy_node(node) -> NodeDef:
+    """A NodeDef that can be changed without changing the one given."""
     copied = NodeDef()
     copied.CopyFrom(node)
     return copied

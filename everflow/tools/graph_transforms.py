@@ -25,6 +25,8 @@ TRANSFORMS = {}
 
 
 def transform(name):
+    """Register `function(graph_def, inputs, outputs, parameters)` as the transform of this name."""
+
     def register(function):
         TRANSFORMS[name] = function
         return function

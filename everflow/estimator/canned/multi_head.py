@@ -143,6 +143,7 @@ def split_logits(logits, heads):
 
 
 def by_name(values, heads, what):
+    """A dict that has an entry for each head; ValueError for another."""
     if not isinstance(values, dict):
         raise ValueError(f"{what} must be a dict by the heads' names. Given: {values}")
     for head in heads:

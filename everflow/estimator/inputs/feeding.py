@@ -90,6 +90,7 @@ def dequeue_batch(queue, batch_size, num_epochs):
 
 
 def check_shuffle(shuffle):
+    """ValueError where nobody has said whether to shuffle."""
     if not isinstance(shuffle, bool):
         raise ValueError(
             f"shuffle must be provided and explicitly set as boolean (it is recommended to set it as True for training); got {shuffle}"

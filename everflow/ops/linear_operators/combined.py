@@ -20,6 +20,7 @@ def check_same_dtypes(operators):
 
 
 def parents_of(operators):
+    """The tensors that all of the operators are made of."""
     return [parent for operator in operators for parent in operator.graph_parents]
 
 
