@@ -183,36 +183,41 @@ def safe_embedding_lookup_sparse(
         w if isinstance(w, BaseResourceVariable) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype) for w in weights
     ]
     with name_scope(name, "embedding_lookup", [*weights, sparse_ids, sparse_weights]) as scope:
-        original_shape = sparse_ids.dense_shape
-        static_rank = original_shape.shape[0].value if original_shape.shape.rank is not None else None
-        rank = array.size(original_shape) if static_rank is None else static_rank
-        # Ids of higher rank become rows of a matrix.
-        lead = math.reduce_prod(array.slice_(original_shape, [0], [rank - 1]))
-        sparse_ids = sparse_reshape(sparse_ids, [lead, array.gather(original_shape, rank - 1)])
-        if sparse_weights is not None:
-            sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
-        sparse_ids, sparse_weights = _without_bad_ids(sparse_ids, sparse_weights)
-        if combiner != "sum":
-            sparse_ids, sparse_weights = _without_bad_weights(sparse_ids, sparse_weights)
-        sparse_ids, empty = sparse_fill_empty_rows(sparse_ids, default_id or 0)
-        if sparse_weights is not None:
-            sparse_weights, _ = sparse_fill_empty_rows(sparse_weights, 1.0)
-        result = embedding_lookup_sparse(
-            weights,
-            sparse_ids,
-            sparse_weights,
-            combiner=combiner,
-            partition_strategy=partition_strategy,
-            name=None if default_id is None else scope,
-            max_norm=max_norm,
-        )
-        if default_id is None:
-            empty = array.tile(array.reshape(empty, [-1, 1]), array.stack([1, array.shape(result)[1]]))
-            result = array.where(empty, array.zeros_like(result), result, name=scope)
-        outer = array.slice_(math.cast(original_shape, dtypes.int32), [0], [rank - 1])
-        final = array.reshape(result, array.concat([outer, array.slice_(array.shape(result), [1], [-1])], 0))
-        final.set_shape(unknown_shape(None if static_rank is None else static_rank - 1).concatenate(result.shape[1:]))
-        return final
+        return combined_rows(weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm)
+
+
+def combined_rows(weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm):
+    """What `safe_embedding_lookup_sparse` draws inside its scope."""
+    original_shape = sparse_ids.dense_shape
+    static_rank = original_shape.shape[0].value if original_shape.shape.rank is not None else None
+    rank = array.size(original_shape) if static_rank is None else static_rank
+    # Ids of higher rank become rows of a matrix.
+    lead = math.reduce_prod(array.slice_(original_shape, [0], [rank - 1]))
+    sparse_ids = sparse_reshape(sparse_ids, [lead, array.gather(original_shape, rank - 1)])
+    if sparse_weights is not None:
+        sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
+    sparse_ids, sparse_weights = _without_bad_ids(sparse_ids, sparse_weights)
+    if combiner != "sum":
+        sparse_ids, sparse_weights = _without_bad_weights(sparse_ids, sparse_weights)
+    sparse_ids, empty = sparse_fill_empty_rows(sparse_ids, default_id or 0)
+    if sparse_weights is not None:
+        sparse_weights, _ = sparse_fill_empty_rows(sparse_weights, 1.0)
+    result = embedding_lookup_sparse(
+        weights,
+        sparse_ids,
+        sparse_weights,
+        combiner=combiner,
+        partition_strategy=partition_strategy,
+        name=None if default_id is None else scope,
+        max_norm=max_norm,
+    )
+    if default_id is None:
+        empty = array.tile(array.reshape(empty, [-1, 1]), array.stack([1, array.shape(result)[1]]))
+        result = array.where(empty, array.zeros_like(result), result, name=scope)
+    outer = array.slice_(math.cast(original_shape, dtypes.int32), [0], [rank - 1])
+    final = array.reshape(result, array.concat([outer, array.slice_(array.shape(result), [1], [-1])], 0))
+    final.set_shape(unknown_shape(None if static_rank is None else static_rank - 1).concatenate(result.shape[1:]))
+    return final
 
 
 def _without_bad_ids(ids, weights):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from everflow import nn
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor
-from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
-from everflow.ops import array, math, sparse
+from everflow.ops import array, math
+from everflow.ops.embedding import combined_rows
 from everflow.ops.variable_scope import variable_scope
 
 
@@ -58,10 +57,6 @@ def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
         return result
 
 
-def _without(ids, weights, keep):
-    return sparse.sparse_retain(ids, keep), None if weights is None else sparse.sparse_retain(weights, keep)
-
-
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner=None, default_id=None, name=None,
                                  partition_strategy="div", max_norm=None):  # fmt: skip
     """Combined embeddings of each row's ids; negative ids and weights that are not positive are left out.
@@ -76,39 +71,4 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     if not embedding_weights:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     with name_scope(name, "embedding_lookup", embedding_weights + [sparse_ids, sparse_weights]) as scope:
-        # Ids of any rank are seen as rows of the last dimension.
-        original_shape = sparse_ids.dense_shape
-        rank = sparse_ids.dense_shape.get_shape()[0].value
-        if rank is None:
-            rank = array.size(original_shape)
-        rows = math.reduce_prod(array.slice_(original_shape, [0], [rank - 1]))
-        sparse_ids = sparse.sparse_reshape(sparse_ids, [rows, array.gather(original_shape, rank - 1)])
-        if sparse_weights is not None:
-            sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
-        valid = math.greater_equal(sparse_ids.values, 0)
-        if sparse_weights is not None:
-            valid = math.logical_and(valid, array.ones_like(sparse_weights.values, dtype=dtypes.bool))
-        sparse_ids, sparse_weights = _without(sparse_ids, sparse_weights, valid)
-        if combiner != "sum" and sparse_weights is not None:
-            sparse_ids, sparse_weights = _without(sparse_ids, sparse_weights, math.greater(sparse_weights.values, 0))
-        sparse_ids, is_empty = sparse.sparse_fill_empty_rows(sparse_ids, default_id or 0)
-        if sparse_weights is not None:
-            sparse_weights, _ = sparse.sparse_fill_empty_rows(sparse_weights, 1.0)
-        result = nn.embedding_lookup_sparse(
-            embedding_weights,
-            sparse_ids,
-            sparse_weights,
-            combiner=combiner,
-            partition_strategy=partition_strategy,
-            name=None if default_id is None else scope,
-            max_norm=max_norm,
-        )
-        if default_id is None:
-            empty = array.tile(array.reshape(is_empty, [-1, 1]), array.stack([1, array.shape(result)[1]]))
-            result = array.where(empty, array.zeros_like(result), result, name=scope)
-        leading = array.slice_(math.cast(original_shape, dtypes.int32), [0], [rank - 1])
-        final = array.reshape(result, array.concat([leading, array.slice_(array.shape(result), [1], [-1])], 0))
-        # The reshape hides how many numbers a vector has.
-        if isinstance(rank, int):
-            final.set_shape(TensorShape([None] * (rank - 1)).concatenate(result.get_shape()[1:]))
-        return final
+        return combined_rows(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm)
