@@ -7,7 +7,6 @@ import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection_ref, get_default_graph, name_scope
 from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
@@ -192,14 +191,24 @@ class Layer(base_layer.Layer):
         super()._maybe_build(inputs)
 
     def __deepcopy__(self, memo):
-        """A copy with its own lists, over the same variables and scope."""
-        shared = {"_graph", "_current_scope"}
+        """A copy with its own lists and inner layers, over the same variables and scope."""
         result = type(self).__new__(type(self))
         memo[id(self)] = result
-        for key, value in self.__dict__.items():
-            own = isinstance(value, (list, dict)) and key not in shared and not isinstance(value, Tensor)
-            result.__dict__[key] = copy.copy(value) if own else value
+        result.__dict__.update((key, _own(value, memo)) for key, value in self.__dict__.items())
         return result
+
+
+def _own(value, memo):
+    """What a copy of a layer holds in place of a value: layers and what contains them are copied, all else is shared."""
+    if isinstance(value, Layer):
+        return copy.deepcopy(value, memo)
+    if isinstance(value, dict):
+        result = copy.copy(value)
+        result.update((key, _own(item, memo)) for key, item in value.items())
+        return result
+    if type(value) in (list, tuple):
+        return type(value)(_own(item, memo) for item in value)
+    return copy.copy(value) if isinstance(value, list) else value
 
 
 def _refuse_in_keras_style(argument, value):

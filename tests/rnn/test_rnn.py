@@ -1,5 +1,7 @@
 """tf.nn's recurrent networks: unrolled and in a loop they agree; states are saved; partitioned weights are joined once."""
 
+import copy
+
 import numpy as np
 
 import everflow as tf
@@ -58,3 +60,12 @@ def test_partitioned_weights_are_joined_outside_the_loop():
         assert not any(tensor.op.type == "Enter" for tensor in whole.inputs)
         session.run(tf.global_variables_initializer())
         assert session.run(outputs).shape == (2, 4, 2)
+
+
+def test_a_copied_cell_has_inner_cells_of_its_own():
+    with tf.Graph().as_default():
+        cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2)), tf.nn.rnn_cell.GRUCell(2)])
+        for scope, each in (("encoder", copy.deepcopy(cell)), ("decoder", cell)):
+            with tf.variable_scope(scope):
+                tf.nn.static_rnn(each, [tf.ones([1, 2])], dtype=tf.float32)
+        assert len({v.op.name for v in tf.global_variables()}) == 16
