@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from everflow.framework import attributes, builder, op_def_protos, op_defs
 from everflow.framework.graph import Graph
+from everflow.framework.importer import MERGES, is_back_edge
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.protos import attr_value_pb2, function_pb2, node_def_pb2
@@ -93,6 +94,8 @@ class GraphFunction:
         self.op_definition = op_def_protos.from_proto(definition.signature)
         self._library = library if library is not None else {}
         self._body: Body | None = None
+        # Its gradient, once a kernel has drawn it.
+        self.derivative = None
 
     def body(self) -> Body:
         """The body as a graph of its own."""
@@ -223,20 +226,19 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def graph_of(function: function_pb2.FunctionDef, library: dict, attrs=None):
-    """(inputs, outputs): a graph with a placeholder for each argument and the body's nodes."""
-    body = body_of(function, library, attrs)
-    return body.inputs, body.outputs
+def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handle_data=(), shapes=None) -> Body:
+    """A graph with a placeholder for each argument and the body's nodes.
 
-
-def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handle_data=()) -> Body:
-    """A graph with a placeholder for each argument and the body's nodes; `handle_data` tells what the variables are whose handles go in."""
+    `handle_data` tells what the variables are whose handles go in; `shapes` what is known of the arguments, where it is more than the definition says.
+    """
     graph = Graph()
     graph._functions = dict(library)
     attrs = {k: attributes.from_proto(v) for k, v in (attrs or {}).items()}
     tensors: dict[str, list[Tensor]] = {}
     inputs = []
-    shapes = iter(function.attr["_input_shapes"].list.shape if "_input_shapes" in function.attr else ())
+    if shapes is None:
+        shapes = function.attr["_input_shapes"].list.shape if "_input_shapes" in function.attr else ()
+    shapes = iter(shapes)
     with graph.as_default():
         for arg in op_def_protos.from_proto(function.signature).inputs:
             made = [
@@ -250,8 +252,11 @@ def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handl
         for tensor, data in zip(inputs, handle_data):
             tensor._handle_data = data
         nodes = {node.name: node for node in function.node_def}
+        back_edges = []
         for node in _in_order(function, nodes):
-            _add_body_node(graph, node, tensors, attrs)
+            back_edges += _add_body_node(graph, node, tensors, attrs)
+        for merge, slot, text in back_edges:
+            merge._update_input(slot, _resolve(text, tensors)[0])
         outputs = [_resolve(function.ret[arg.name], tensors) for arg in function.signature.output_arg]
     controls = [graph._by_name[name] for name in function.control_ret.values()]
     return Body(graph, inputs, [t for group in outputs for t in group], controls)
@@ -269,11 +274,9 @@ def _in_order(function, nodes):
             node, pending = stack[-1]
             for text in pending:
                 source = nodes.get(text.lstrip("^").split(":")[0])
-                if source is None or state.get(source.name) == "done":
+                if source is None or state.get(source.name) == "done" or is_back_edge(node, source):
                     continue
                 if state.get(source.name) == "open":
-                    if node.op in ("Merge", "RefMerge"):
-                        continue
                     raise ValueError(f"Function {function.signature.name}: its nodes {node.name!r} and {source.name!r} wait for each other")
                 state[source.name] = "open"
                 stack.append((source, iter(source.input)))
@@ -297,13 +300,17 @@ def _resolve(text, tensors):
 
 
 def _add_body_node(graph, node, tensors, function_attrs):
+    """Add one node; returns (op, slot, reference) for the ends of loops, which are made later."""
     definition = graph.definition_of(node.op)
     attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
-    inputs, control = [], []
+    inputs, control, back_edges = [], [], []
     for text in node.input:
         if text.startswith("^"):
             name = text[1:]
             control.append(graph._by_name[name] if name in graph._by_name else tensors[name][0].op)
+        elif node.op in MERGES and inputs and text.split(":")[0] not in tensors:
+            back_edges.append((len(inputs), text))
+            inputs.append(inputs[0])  # until the loop's end exists
         else:
             inputs.extend(_resolve(text, tensors))
     attrs = builder.complete_attrs(definition, inputs, attrs)
@@ -316,6 +323,7 @@ def _add_body_node(graph, node, tensors, function_attrs):
         count = len(builder.arg_dtypes(arg, attrs))
         tensors[f"{node.name}:{arg.name}"] = op.outputs[position : position + count]
         position += count
+    return [(op, slot, text) for slot, text in back_edges]
 
 
 def _substituted(value, function_attrs):

@@ -23,6 +23,7 @@ from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
 _NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_>.\-/]*$")
 _COLOCATION = b"loc:@"
 # Back edges of loops come from these, so a Merge does not wait for them.
+MERGES = ("Merge", "RefMerge")
 _LOOP_BACK = ("NextIteration", "RefNextIteration")
 _KINDS = {
     "type": dtypes.DType,
@@ -114,6 +115,11 @@ def split_input(text: str):
     return text, 0
 
 
+def is_back_edge(node, source) -> bool:
+    """Whether the way from one NodeDef to another goes back to the start of a loop."""
+    return node.op in MERGES and source.op in _LOOP_BACK
+
+
 class _Importer:
     """One import: the nodes that wait for their inputs, and the operations made so far."""
 
@@ -177,7 +183,7 @@ class _Importer:
                     raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{group[len(_COLOCATION) :].decode()}'")
 
     def _is_back_edge(self, node, source):
-        return node.op in ("Merge", "RefMerge") and self.nodes[self.index[source]].op in _LOOP_BACK
+        return is_back_edge(node, self.nodes[self.index[source]])
 
     def _order(self):
         """Positions of the nodes so that inputs come first, else in the order of the file."""

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes, errors
-from everflow.framework.functions import GraphFunction, graph_of
+from everflow.framework.functions import GraphFunction
 from everflow.kernels.registry import kernel
 
 
@@ -84,44 +84,34 @@ def symbolic_gradient(input, *, f, session, step):
     if function.gradient_name:
         return session.function(function.gradient_name)(*input, step=step)
     name = f"__grad__{f.name}"
-    if not session.graph._is_function(name):
-        session.graph._functions[name] = _Differentiated(function, name, session.graph)
+    if name not in session.derivatives:
+        # Sessions share it, since it is drawn into the function's own body.
+        function.derivative = session.derivatives[name] = function.derivative or _Differentiated(function)
     return session.function(name)(*input, step=step)
 
 
 class _Differentiated:
     """The gradient of a function, as the plan compiler takes functions: (inputs, outputs) of a graph."""
 
-    def __init__(self, function: GraphFunction, name: str, graph):
-        self.name = name
-        self.gradient_name = ""
+    def __init__(self, function: GraphFunction):
         self._function = function
-        self._library = graph._functions
-        self._body = None
-
-    @property
-    def definition(self):
-        from everflow.framework.functions import to_function_def
-
-        inputs, outputs = self.body_tensors()
-        return to_function_def(inputs[0].graph, self.name, inputs, outputs)
+        self._tensors = None
 
     def body_controls(self):
         return []
 
     def body_tensors(self):
-        if self._body is None:
+        if self._tensors is None:
             from everflow.ops import array, constants
             from everflow.ops.gradients import gradients
 
-            inputs, outputs = graph_of(self._function.definition, self._library)
-            graph = inputs[0].graph
-            with graph.as_default():
+            inputs, outputs = self._function.body_tensors()
+            with outputs[0].graph.as_default():
                 grad_inputs = [constants.placeholder(t.dtype, t.shape) for t in outputs]
                 found = gradients(outputs, inputs, grad_inputs)
                 found = [array.zeros_like(x) if g is None else _dense(g) for x, g in zip(inputs, found)]
-            self._body = inputs + grad_inputs, found
-        return self._body
+            self._tensors = [*inputs, *grad_inputs], found
+        return self._tensors
 
 
 def _dense(gradient):

@@ -21,10 +21,13 @@ _FREE = frozenset(
     "TensorArrayV3 TensorArrayGradV3".split()
 )
 
+# Where a graph keeps its variable scopes and the variables that `get_variable` made.
+VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
+
 # Collections that a body shares with the graph around it; of the others it has a copy.
 _SHARED = (
     GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.MODEL_VARIABLES,
-    GraphKeys.METRIC_VARIABLES, ("__varscope",), ("__variable_store",),
+    GraphKeys.METRIC_VARIABLES, *VARIABLE_SCOPES,
 )  # fmt: skip
 
 
@@ -45,6 +48,9 @@ class BodyGraph(FuncGraph):
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
         self._variable_creators = outer_graph._variable_creators
+
+    variables = property(lambda self: tuple(self.accessed.values()), doc="The variables that it uses.")
+    trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))
 
     def variable_accessed(self, variable):
         self.accessed.setdefault(id(variable), variable)

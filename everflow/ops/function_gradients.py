@@ -8,7 +8,7 @@ import contextvars
 from everflow.framework import raw_ops as raw
 from everflow.framework import tapes
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import call_attr
+from everflow.framework.functions import body_of, call_attr
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
@@ -105,10 +105,24 @@ def _call_node(function, values, like, name=None):
         **options,
     )
     op = made[0].op if like else made
-    for tensor, result in zip(op.outputs, like):
-        tensor.set_shape(result.shape)
+    for tensor, result, shape in zip(op.outputs, like, _result_shapes(function, values, like)):
+        tensor.set_shape(shape)
         tensor._handle_data = result._handle_data
     return list(op.outputs) if like else op
+
+
+def _result_shapes(function, values, like):
+    """The shapes of a call's results. Where more is known of the arguments than when the body was drawn, it is drawn once more with that."""
+    body = function.body()
+    if all(_adds_nothing(value.shape, argument.shape) for value, argument in zip(values, body.inputs)):
+        return [result.shape for result in like]
+    shapes = [value.shape for value in values]
+    again = body_of(function.definition, body.graph._functions, None, [t._handle_data for t in body.inputs], shapes)
+    return [result.shape.merge_with(known.shape) for result, known in zip(like, again.outputs)]
+
+
+def _adds_nothing(shape, known):
+    return shape.rank is None or (known.rank is not None and all(a is None or b is not None for a, b in zip(shape.sizes, known.sizes)))
 
 
 def _call_eagerly(function, values):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import FuncGraph, GraphFunction, hashed_name, to_function_def
+from everflow.framework.functions import Body, FuncGraph, GraphFunction, hashed_name, to_function_def
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import shape_rule
-from everflow.framework.scopes import get_default_graph, graph_from_inputs
+from everflow.framework.scopes import get_default_graph, graph_from_inputs, name_scope
+from everflow.ops.function_bodies import VARIABLE_SCOPES
+from everflow.ops.resource_variables import is_resource_variable
+from everflow.ops.variable_scope import get_variable_scope, variable_scope
 
 
 class Defun:
@@ -69,6 +72,7 @@ class DefinedFunction:
         self._out_names = out_names
         self._shape_func = shape_func
         self._capture_by_value = capture_by_value
+        self._reads_outside = capture_resource_var_by_value
         self._attributes = attributes
         self._made = None
         self._body = None
@@ -118,8 +122,19 @@ class DefinedFunction:
         return self._made
 
     def _draw(self):
-        body = self._body = FuncGraph(self._given_name or self._func.__name__, get_default_graph(), self._capture_by_value)
-        with body.as_default():
+        outer = get_default_graph()
+        body = self._body = FuncGraph(self._given_name or self._func.__name__, outer, self._capture_by_value)
+        # Variables that it gets are those of the scope around, read there.
+        for key in VARIABLE_SCOPES:
+            body._collections[key] = outer.get_collection_ref(key)
+
+        def variable_outside(getter, *args, **kwargs):
+            with outer.as_default():
+                with name_scope(None):
+                    variable = getter(*args, **kwargs)
+                return variable.value() if self._reads_outside and is_resource_variable(variable) else variable
+
+        with body.as_default(), variable_scope(get_variable_scope(), custom_getter=variable_outside, auxiliary_name_scope=False):
             arguments = [body.add_input(t.base_dtype, n) for t, n in zip(self._input_types, self._argnames)]
             outputs = self._func(*arguments)
             outputs = [] if outputs is None else list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
@@ -128,7 +143,7 @@ class DefinedFunction:
             outputs = [body.capture(convert_to_tensor(o)) if not isinstance(o, Operation) else o for o in outputs]
             outputs = [o for o in outputs if isinstance(o, Tensor)]
         if self._out_names and len(self._out_names) != len(outputs):
-            raise ValueError(f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}")
+            raise errors.InvalidArgumentError(None, None, f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}")
         captured = [] if self._capture_by_value else list(body.captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
         definition.attr["_disable_call_shape_inference"].b = True
@@ -142,6 +157,8 @@ class DefinedFunction:
                 held.s = str(value).encode()
         definition.signature.name = self._given_name or hashed_name(definition, self._func.__name__)
         self._made = GraphFunction(definition, body._functions, self.gradient_name, self._python_grad_func)
+        # It runs as it was drawn: a derivative of its loops needs to know their contexts, which definitions don't have.
+        self._made._body = Body(body, arguments + captured, outputs, [])
 
     def add_to_graph(self, graph):
         """Put the function, and those it calls, into a graph's library."""
@@ -167,7 +184,7 @@ class DefinedFunction:
         graph = graph_from_inputs(args)
         self.add_to_graph(graph)
         with graph.as_default():
-            tensors = [convert_to_tensor(a, name="x") if not isinstance(a, Tensor) else a for a in args] + self.captured_inputs
+            tensors = [convert_to_tensor(a) for a in args] + self.captured_inputs
             return call(graph, self._function(), tensors, name, self._shape_func)
 
 

@@ -84,6 +84,7 @@ class SessionState:
         self.closed = threading.Event()
         self.constants: dict = {}  # Const operation → kernel value; plans share them
         self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
+        self.derivatives: dict = {}  # name → a function that kernels made of one of the graph by differentiating it
         self._private_lock = threading.RLock()
         self._function_caller = function_caller
 

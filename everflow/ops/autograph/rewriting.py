@@ -35,8 +35,24 @@ def rewritten(definition: ast.FunctionDef) -> ast.FunctionDef:
     return ast.fix_missing_locations(definition)
 
 
-def _reads(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del))}
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _reads(*nodes):
+    """Names whose values nodes need from around them; what a function or comprehension inside has of its own doesn't count."""
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            found |= {node.id} if isinstance(node.ctx, (ast.Load, ast.Del)) else set()
+        elif isinstance(node, (ast.Lambda, ast.FunctionDef)):
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)} | _assigned(body)
+            found |= (_reads(*body) - own) | _reads(node.args, *getattr(node, "decorator_list", ()))
+        elif isinstance(node, _COMPREHENSIONS):
+            found |= _reads(*ast.iter_child_nodes(node)) - _assigned([part.target for part in node.generators])
+        else:
+            found |= _reads(*ast.iter_child_nodes(node))
+    return found
 
 
 def _assigned(statements):
@@ -47,7 +63,7 @@ def _assigned(statements):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
             return
-        if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        if isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
             return
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)

@@ -10,7 +10,7 @@ def compile_function(name: str, graph, session, placer, rules):
     """A callable on kernel values for a function of the graph: `call(*values, step=step)` returns the list of results."""
     from everflow.runtime.plan.compile import compile_shaped
 
-    function = graph._functions.get(name)
+    function = graph._functions.get(name) or session.derivatives.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
     inputs, outputs = function.body_tensors()
