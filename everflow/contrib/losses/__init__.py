@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from everflow import losses as losses_now
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.losses import metric_learning as metric_learning
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, get_collection, name_scope
+from everflow.framework.scopes import name_scope
+from everflow.losses import get_losses as get_losses
+from everflow.losses import get_regularization_losses as get_regularization_losses
 from everflow.ops import array, math
 
 
@@ -59,27 +62,13 @@ def compute_weighted_loss(losses, weights=1.0, scope=None):
 
 @add_arg_scope
 def add_loss(loss, loss_collection=GraphKeys.LOSSES):
-    """Put a loss among the losses."""
-    if loss_collection:
-        add_to_collection(loss_collection, loss)
-
-
-def get_losses(scope=None, loss_collection=GraphKeys.LOSSES):
-    """The losses, in a scope."""
-    return get_collection(loss_collection, scope)
-
-
-def get_regularization_losses(scope=None):
-    """What regularizers gave, in a scope."""
-    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+    """Put a loss among the losses, which are those of tf.losses."""
+    losses_now.add_loss(loss, loss_collection)
 
 
 def get_total_loss(add_regularization_losses=True, name="total_loss"):
     """The sum of all losses, with regularization unless told otherwise."""
-    losses = get_losses()
-    if add_regularization_losses:
-        losses = losses + get_regularization_losses()
-    return math.add_n(losses, name=name)
+    return losses_now.get_total_loss(add_regularization_losses, name)
 
 
 def _as_floats(predictions, labels):
