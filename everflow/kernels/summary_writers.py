@@ -1,4 +1,4 @@
-"""Ops that write summaries to event files by themselves: the writer is a resource, made by one op and used by the others."""
+"""Ops that write summaries to event files or databases by themselves: the writer is a resource, made by one op and used by the others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import weakref
 
 from google.protobuf.message import DecodeError
 
+from everflow.formats.event_database import EventDatabaseWriter
 from everflow.formats.event_files import EventFileWriter
 from everflow.framework.errors import DataLossError, NotFoundError
 from everflow.kernels import summaries
@@ -17,17 +18,17 @@ from everflow.protos.summary_pb2 import Summary, SummaryMetadata
 
 
 class SummaryWriter:
-    """A place for a writer of event files."""
+    """A place for a writer of event files or databases."""
 
     def __init__(self, name):
         self.name = name
         self._file = None
         self._finish = None
 
-    def open(self, *arguments):
-        """Begin a file, where none is open."""
+    def open(self, kind, *arguments):
+        """Begin a file or database, where none is open."""
         if self._file is None:
-            self._file = EventFileWriter(*arguments)
+            self._file = kind(*arguments)
             # What is written is in the file when the program ends, too.
             self._finish = weakref.finalize(self, self._file.close)
 
@@ -59,7 +60,13 @@ def summary_writer(*, node, session, shared_name, container):
 
 @kernel("CreateSummaryFileWriter")
 def create_summary_file_writer(writer, logdir, max_queue, flush_millis, filename_suffix):
-    writer.open(logdir.item().decode(), int(max_queue), int(flush_millis) / 1000.0, filename_suffix.item().decode())
+    folder, suffix = logdir.item().decode(), filename_suffix.item().decode()
+    writer.open(EventFileWriter, folder, int(max_queue), int(flush_millis) / 1000.0, suffix)
+
+
+@kernel("CreateSummaryDbWriter")
+def create_summary_db_writer(writer, db_uri, experiment_name, run_name, user_name):
+    writer.open(EventDatabaseWriter, *(text.item().decode() for text in (db_uri, experiment_name, run_name, user_name)))
 
 
 @kernel("FlushSummaryWriter")
@@ -76,9 +83,14 @@ def close_summary_writer(writer):
 
 
 @kernel("WriteScalarSummary")
-def write_scalar_summary(writer, step, tag, value):
-    number = float(value.double().ravel()[0])
-    writer.write(step, summary=Summary(value=[Summary.Value(tag=tag.item().decode(), simple_value=number)]))
+def write_scalar_summary(writer, step, tag, value, *, T):
+    summary = Summary()
+    if isinstance(writer.file, EventDatabaseWriter):  # which keeps the type
+        made = summaries.tensor_value(summary, tag.item().decode(), value, T)
+        made.metadata.plugin_data.plugin_name = "scalars"
+    else:
+        summary.value.add(tag=tag.item().decode(), simple_value=float(value.double().ravel()[0]))
+    writer.write(step, summary=summary)
 
 
 @kernel("WriteHistogramSummary")

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import datetime
+import getpass
 import os
+import re
 import threading
 
 from everflow.framework import dtypes
@@ -37,6 +40,11 @@ from everflow.train.global_step import get_or_create_global_step
 
 _WRITERS, SUMMARIES = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
 _MAX_QUEUE, _FLUSH_MILLIS, _SUFFIX = 10, 2 * 60 * 1000, ".v2"
+_DB_NAMES = {
+    "experiment_name": re.compile(r"^[^\x00-\x1F<>]{0,256}$"),
+    "run_name": re.compile(r"^[^\x00-\x1F<>]{0,512}$"),
+    "user_name": re.compile(r"^[a-z]([-a-z0-9]{0,29}[a-z0-9])?$"),
+}
 
 
 class _Current(threading.local):
@@ -55,7 +63,7 @@ current = _Current()
 
 
 class SummaryWriter(abc.ABC):
-    """What summaries go to. `create_file_writer` makes one."""
+    """What summaries go to. `create_file_writer` and `create_db_writer` make them."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -156,6 +164,30 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
             )
 
         return ResourceSummaryWriter("logdir:" + logdir if name is None else name, begin)
+
+
+def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None, name=None):
+    """A writer to an SQLite database, which holds the runs of experiments of users.
+
+    Named after the day, the time and the user's login where they aren't given; with an empty name there is no such row.
+    """
+    now = datetime.datetime.now()
+    given = {
+        "experiment_name": f"{now:%Y-%m-%d}" if experiment_name is None else experiment_name,
+        "run_name": f"{now:%H:%M:%S}" if run_name is None else run_name,
+        "user_name": getpass.getuser() if user_name is None else user_name,
+    }
+    with device("cpu:0"):
+        texts = {}
+        for what, value in given.items():
+            if isinstance(value, str) and not _DB_NAMES[what].search(value):
+                raise ValueError(f"{what} ({value}) must match {_DB_NAMES[what].pattern}")
+            texts[what] = convert_to_tensor(value, dtypes.string)
+
+        def begin(resource):
+            return raw.CreateSummaryDbWriter(writer=resource, db_uri=db_uri, **texts)
+
+        return ResourceSummaryWriter(name, begin)
 
 
 def create_summary_file_writer(*args, **kwargs):

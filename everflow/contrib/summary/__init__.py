@@ -9,6 +9,7 @@ from everflow.summary.writing_ops import (
     all_summary_ops,
     always_record_summaries,
     audio,
+    create_db_writer,
     create_file_writer,
     create_summary_file_writer,
     eval_dir,
