@@ -98,11 +98,16 @@ def fold_batch_norms(input_graph_def):
             continue
         dropped.update(n.name for n in [node, weights, convolution, *moments])
         added += _folded(node, convolution, weights, moments, node.attr[epsilon].f)
+    return _changed(input_graph_def, dropped, added)
+
+
+def _changed(graph_def, dropped, added):
+    """A graph without some nodes, by name, and with others."""
     out = GraphDef()
-    out.node.extend(copy_node(n) for n in input_graph_def.node if n.name not in dropped)
+    out.node.extend(copy_node(n) for n in graph_def.node if n.name not in dropped)
     out.node.extend(added)
-    out.library.CopyFrom(input_graph_def.library)
-    out.versions.CopyFrom(input_graph_def.versions)
+    out.library.CopyFrom(graph_def.library)
+    out.versions.CopyFrom(graph_def.versions)
     return out
 
 
@@ -159,12 +164,7 @@ def fuse_resize_and_conv(input_graph_def, output_node_names):
             continue
         dropped.update(n.name for n in (node, pad, resize) if n is not None)
         added += _fused(node, pad, resize)
-    out = GraphDef()
-    out.node.extend(copy_node(n) for n in input_graph_def.node if n.name not in dropped)
-    out.node.extend(added)
-    out.library.CopyFrom(input_graph_def.library)
-    out.versions.CopyFrom(input_graph_def.versions)
-    return out
+    return _changed(input_graph_def, dropped, added)
 
 
 def _fused(convolution, pad, resize):

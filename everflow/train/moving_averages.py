@@ -63,27 +63,24 @@ def _unused_name(name):
     return f"{name}_{index}"
 
 
+def _average_like(name, value, collections):
+    return get_variable(
+        name,
+        shape=value.get_shape(),
+        dtype=value.dtype,
+        initializer=initializers.zeros_initializer(),
+        trainable=False,
+        collections=collections,
+    )
+
+
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
     """The moving average of `value * weight` over that of `weight`."""
     if collections is None:
         collections = [GraphKeys.GLOBAL_VARIABLES]
     with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
-        total = get_variable(
-            "value_x_weight",
-            shape=value.get_shape(),
-            dtype=value.dtype,
-            initializer=initializers.zeros_initializer(),
-            trainable=False,
-            collections=collections,
-        )
-        total_weight = get_variable(
-            "weight",
-            shape=weight.get_shape(),
-            dtype=weight.dtype,
-            initializer=initializers.zeros_initializer(),
-            trainable=False,
-            collections=collections,
-        )
+        total = _average_like("value_x_weight", value, collections)
+        total_weight = _average_like("weight", weight, collections)
         numerator = assign_moving_average(total, value * weight, decay, zero_debias=False)
         denominator = assign_moving_average(total_weight, weight, decay, zero_debias=False)
         if truediv:
