@@ -1,5 +1,6 @@
-"""The documents and the tree agree: files that a page names are there, and the page about the architecture leaves no part out."""
+"""The documents and the tree agree, and the tree can be read: files open by saying what lives in them, and none is too long to be read at a sitting."""
 
+import ast
 import pathlib
 import re
 
@@ -31,3 +32,9 @@ def test_the_architecture_has_every_package_and_every_file_of_the_runtime():
     stages = re.findall(r"\w+", page[page.index("subgraph plan") : page.index("emit --> call")])
     assert not [name for name in packages if name not in page]
     assert not [name for name in files if name not in page and name.removesuffix(".py") not in stages]
+
+
+def test_files_say_what_lives_in_them_and_are_short():
+    sources = [path for path in ROOT.rglob("*.py") if not path.name.endswith("_pb2.py")]
+    assert not [path for path in sources if not ast.get_docstring(ast.parse(path.read_text(), str(path)))]
+    assert not [path for path in sources if len(path.read_text().splitlines()) > 600]
