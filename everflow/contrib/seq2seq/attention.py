@@ -117,6 +117,15 @@ class _BaseAttentionMechanism(AttentionMechanism):
         """The state before the first step."""
         return self.initial_alignments(batch_size, dtype)
 
+    _scope = None  # of the variables of `_score`, which the kinds below have: a score for each step of the memory
+
+    def __call__(self, query, state):
+        """(alignments, next state) of a query [batch, units]."""
+        with scopes.variable_scope(None, self._scope, [query]):
+            score = self._score(query)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments
+
 
 def _without_previous(probability_fn):
     """A probability function of the score alone as one of (score, previous alignments)."""
@@ -171,11 +180,28 @@ def query_layer(units, dtype):
     return Dense(units, name="query_layer", use_bias=False, dtype=dtype or dtypes.float32)
 
 
-class LuongAttention(_BaseAttentionMechanism):
+class Multiplicative:
+    """Scores that are dot products of the query with a projected memory."""
+
+    def _score(self, query):
+        return _luong_score(query, self._keys, self._scale)
+
+
+class Additive:
+    """Scores that a small network makes of the query and each step of a projected memory."""
+
+    def _score(self, query):
+        processed_query = self._query_layer(query) if self._query_layer else query
+        return learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
+
+
+class LuongAttention(Multiplicative, _BaseAttentionMechanism):
     """Multiplicative attention: dot products of the query with a projected memory.
 
     >>> attention = tf.contrib.seq2seq.LuongAttention(units, memory, memory_sequence_length=lengths)
     """
+
+    _scope = "luong_attention"
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
                  custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
@@ -193,19 +219,14 @@ class LuongAttention(_BaseAttentionMechanism):
         self._scale = scale
         self._name = name
 
-    def __call__(self, query, state):
-        """(alignments, next state) of a query [batch, units]."""
-        with scopes.variable_scope(None, "luong_attention", [query]):
-            score = _luong_score(query, self._keys, self._scale)
-        alignments = self._probability_fn(score, state)
-        return alignments, alignments
 
-
-class BahdanauAttention(_BaseAttentionMechanism):
+class BahdanauAttention(Additive, _BaseAttentionMechanism):
     """Additive attention: a small network on the query and each step of a projected memory.
 
     >>> attention = tf.contrib.seq2seq.BahdanauAttention(units, memory, memory_sequence_length=lengths, normalize=True)
     """
+
+    _scope = "bahdanau_attention"
 
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
                  dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
@@ -222,11 +243,3 @@ class BahdanauAttention(_BaseAttentionMechanism):
         self._num_units = num_units
         self._normalize = normalize
         self._name = name
-
-    def __call__(self, query, state):
-        """(alignments, next state) of a query [batch, units]."""
-        with scopes.variable_scope(None, "bahdanau_attention", [query]):
-            processed_query = self._query_layer(query) if self._query_layer else query
-            score = learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
-        alignments = self._probability_fn(score, state)
-        return alignments, alignments

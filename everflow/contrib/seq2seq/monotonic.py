@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from everflow.contrib.seq2seq.attention import _BaseAttentionMechanism, _luong_score, learned_bahdanau_score, memory_layer, query_layer
+from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAttentionMechanism, memory_layer, query_layer
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -62,9 +62,15 @@ class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
     def initial_alignments(self, batch_size, dtype):
         return array.one_hot(array.zeros((batch_size,), dtype=dtypes.int32), self._alignments_size, dtype=dtype)
 
+    def _score(self, query):
+        score = super()._score(query)
+        return score + scopes.get_variable("attention_score_bias", dtype=score.dtype, initializer=self._score_bias_init)
 
-class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
+
+class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism, Additive):
     """Monotonic attention with additive scores."""
+
+    _scope = "bahdanau_monotonic_attention"
 
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None, sigmoid_noise=0.0,
                  sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="BahdanauMonotonicAttention"):  # fmt: skip
@@ -82,18 +88,11 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
         self._name = name
         self._score_bias_init = score_bias_init
 
-    def __call__(self, query, state):
-        """(alignments, next state) of a query [batch, units]."""
-        with scopes.variable_scope(None, "bahdanau_monotonic_attention", [query]):
-            processed_query = self._query_layer(query) if self._query_layer else query
-            score = learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
-            score += scopes.get_variable("attention_score_bias", dtype=processed_query.dtype, initializer=self._score_bias_init)
-        alignments = self._probability_fn(score, state)
-        return alignments, alignments
 
-
-class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
+class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, Multiplicative):
     """Monotonic attention with multiplicative scores."""
+
+    _scope = "luong_monotonic_attention"
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None, sigmoid_noise=0.0,
                  sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="LuongMonotonicAttention"):  # fmt: skip
@@ -110,11 +109,3 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
         self._scale = scale
         self._score_bias_init = score_bias_init
         self._name = name
-
-    def __call__(self, query, state):
-        """(alignments, next state) of a query [batch, units]."""
-        with scopes.variable_scope(None, "luong_monotonic_attention", [query]):
-            score = _luong_score(query, self._keys, self._scale)
-            score += scopes.get_variable("attention_score_bias", dtype=query.dtype, initializer=self._score_bias_init)
-        alignments = self._probability_fn(score, state)
-        return alignments, alignments
