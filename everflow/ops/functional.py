@@ -142,44 +142,19 @@ def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
 
     >>> total = tf.foldl(lambda a, x: a + x, tf.constant([1, 2, 3]))
     """
-    if not callable(fn):
-        raise TypeError("fn must be callable.")
-    with name_scope(name, "foldl", nest.flatten(elems)), _cached_variables():
-        flat = [convert_to_tensor(e, name="elem") for e in nest.flatten(elems)]
-        count = _length(flat[0])
-        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(t) for t in flat]
-
-        def element(i):
-            return nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
-
-        value, start = (element(0), constant(1)) if initializer is None else (initializer, constant(0))
-        _, value = while_loop(
-            lambda i, a: i < count,
-            lambda i, a: _step_left(fn, element, i, a),
-            [start, value],
-            parallel_iterations=parallel_iterations,
-            back_prop=back_prop,
-            swap_memory=swap_memory,
-            maximum_iterations=count,
-        )
-        return value
-
-
-def _step_left(fn, element, i, a):
-    a = fn(a, element(i))
-    return [i + 1, a]
-
-
-def _step_right(fn, element, i, a):
-    i -= 1
-    return [i, fn(a, element(i))]
+    return _fold("foldl", fn, elems, initializer, name, parallel_iterations, back_prop, swap_memory)
 
 
 def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
     """The last value of `a = fn(a, element)`, going along the first dimension of `elems` from its end."""
+    return _fold("foldr", fn, elems, initializer, name, parallel_iterations, back_prop, swap_memory)
+
+
+def _fold(kind, fn, elems, initializer, name, parallel_iterations, back_prop, swap_memory):
     if not callable(fn):
         raise TypeError("fn must be callable.")
-    with name_scope(name, "foldr", nest.flatten(elems)), _cached_variables():
+    from_end = kind == "foldr"
+    with name_scope(name, kind, nest.flatten(elems)), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in nest.flatten(elems)]
         count = _length(flat[0])
         arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, infer_shape=True).unstack(t) for t in flat]
@@ -187,14 +162,23 @@ def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, s
         def element(i):
             return nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
 
-        if initializer is None:
+        def step(i, a):
+            if from_end:
+                i -= 1
+                return [i, fn(a, element(i))]
+            a = fn(a, element(i))
+            return [i + 1, a]
+
+        if initializer is not None:
+            start, value = count if from_end else constant(0), initializer
+        elif from_end:
             start = count - 1
             value = element(start)
         else:
-            start, value = count, initializer
+            value, start = element(0), constant(1)
         _, value = while_loop(
-            lambda i, a: i > 0,
-            lambda i, a: _step_right(fn, element, i, a),
+            lambda i, a: i > 0 if from_end else i < count,
+            step,
             [start, value],
             parallel_iterations=parallel_iterations,
             back_prop=back_prop,
