@@ -101,7 +101,7 @@ def _is_tensor(node, position: int = 0) -> bool:
     return node.input_dtypes[position].name not in ("string", "variant", "resource")
 
 
-def _slice_key(node, positions) -> tuple | None:
+def slice_key(node, positions) -> tuple | None:
     """What torch's indexing takes for a strided slice, where its bounds are constant and no stride goes backward."""
     bounds = [_known(node, i) for i in positions]
     if None in bounds:
@@ -125,7 +125,7 @@ def _slice_key(node, positions) -> tuple | None:
 
 @specialize("StridedSlice")
 def _strided_slice(node):
-    key = _slice_key(node, (1, 2, 3))
+    key = slice_key(node, (1, 2, 3))
     if key is None or not _is_tensor(node):
         return None
     masks = {name: node.attrs[name] for name in MASKS}
@@ -141,7 +141,7 @@ def _strided_slice(node):
 
 @specialize("StridedSliceGrad")
 def _strided_slice_grad(node):
-    key = _slice_key(node, (1, 2, 3))
+    key = slice_key(node, (1, 2, 3))
     if key is None:
         return None
 

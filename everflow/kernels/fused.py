@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
@@ -48,6 +49,30 @@ def sum_of_matmuls(a, b, *, transpose_a, transpose_b):
 def sum_of_rows(values):
     """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give."""
     return torch.cat(values, 0).sum(0)
+
+
+@kernel("_SumOfSlices")
+def sum_of_slices(shape, parts, *, keys):
+    """The sum of tensors of zeros that each have one part at a place of its own."""
+    total = torch.zeros(shape.tolist(), dtype=parts[0].dtype, device=parts[0].device)
+    for key, part in zip(keys, parts, strict=True):
+        total[key].add_(part)
+    return total
+
+
+kernel("_AddProduct")(torch.addcmul)
+
+_SCALED = {"_AddScaled": torch.add, "_SubScaled": torch.sub}
+
+
+@kernel(*_SCALED)
+def with_scaled(x, y, *, alpha, node):
+    return _SCALED[node.type](x, y, alpha=alpha)
+
+
+@specialize(*_SCALED)
+def _with_scaled_of(node):
+    return functools.partial(_SCALED[node.type], alpha=node.attribute("alpha"))
 
 
 # --- updates of many variables ----------------------------------------------------------------

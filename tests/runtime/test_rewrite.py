@@ -84,6 +84,23 @@ def summed_rows():
     return raw.AddN(inputs=[raw.BiasAddGrad(out_backprop=r) for r in rows]), x
 
 
+def summed_slices():
+    x = tf.placeholder(tf.float32, [2])
+    table = raw.Reshape(tensor=raw.Exp(x=x), shape=tf.constant([1, 2]))
+    pieces = [table[:, 0], table[:, 1], table[:, ::2][:, 0], table[0]]
+    return tf.gradients([raw.Square(x=p) for p in pieces], table)[0], x
+
+
+def with_scaled():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.Sub(x=raw.AddV2(x=raw.Mul(x=x, y=tf.constant(2.0)), y=tf.constant(1.0)), y=raw.Mul(x=tf.constant(0.5), y=x)), x
+
+
+def with_product():
+    x = tf.placeholder(tf.float32, [2])
+    return raw.AddV2(x=raw.Mul(x=raw.Neg(x=x), y=tf.constant([2.0, 4.0])), y=raw.Reshape(tensor=x, shape=tf.constant([1, 2]))), x
+
+
 def copied():
     x = tf.placeholder(tf.float32, [2])
     return raw.Exp(x=raw.Identity(input=raw.StopGradient(input=raw.Neg(x=x)))), x
@@ -97,6 +114,9 @@ def copied():
         (biased, "product with bias", "remapping"),
         (summed_products, "sum of products", "arithmetic_optimization"),
         (summed_rows, "sum of products", "arithmetic_optimization"),
+        (summed_slices, "sum of slices", "arithmetic_optimization"),
+        (with_scaled, "sums with products", "remapping"),
+        (with_product, "sums with products", "remapping"),
         (unchanged, "unchanged shapes", "shape_optimization"),
         (folded, "constant folding", "constant_folding"),
         (repeated, "common subexpressions", "arithmetic_optimization"),
@@ -312,6 +332,37 @@ def test_sums_by_pairs():
     on, off = plans(total, [x], arithmetic_optimization=RewriterConfig.OFF)
     assert "sums by pairs" in on and "sums by pairs" not in off
     same_values([total], {x: [1.0, 2.0]})
+
+
+def test_a_difference_of_equal_products_is_zero():
+    x, y = tf.placeholder(tf.float32, [100]), tf.placeholder(tf.float32, [100])
+    value = np.linspace(0.1, 7.7, 100).astype(np.float32)
+    for same in (x * 0.1 - y * 0.1, x * 0.3 + y * -0.3, x * x - y * y):
+        with tf.Session() as sess:
+            assert not sess.run(same, {x: value, y: value}).any()
+
+
+@pytest.mark.parametrize("factor", [2.0, [2.0, 4.0]])
+def test_a_product_of_a_variable_is_not_put_off_until_the_variable_is_written(factor):
+    v = tf.Variable([1.0, 2.0])
+    before = raw.Mul(x=v.value(), y=tf.constant(factor))
+    with tf.control_dependencies([tf.assign(v, [100.0, 100.0])]):
+        later = raw.Identity(input=tf.constant([1.0, 1.0]))
+    total = raw.AddV2(x=later, y=before)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        np.testing.assert_array_equal(sess.run(total), np.multiply([1.0, 2.0], factor) + 1)
+
+
+def test_decay_of_a_weight_is_added_to_its_gradient_in_one_pass():
+    w = tf.Variable([[1.0, 2.0]])
+    loss = tf.reduce_sum(tf.exp(tf.matmul([[1.0]], w))) + 0.1 * tf.nn.l2_loss(w)
+    train = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    with tf.Session() as sess:
+        assert sess._executor.compile([train], []).changes["sums with products"] == 1
+        sess.run(w.initializer)
+        sess.run(train)
+        np.testing.assert_allclose(sess.run(w), [[1 - np.e - 0.1, 2 - np.e**2 - 0.2]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("batch", [2, None], ids=["shape known in the graph", "shape known from feeds"])

@@ -17,7 +17,7 @@ FRESH = frozenset(
     Rsqrt RsqrtGrad SegmentSum Select SelectV2 Selu SeluGrad Shape ShapeN Sigmoid SigmoidGrad Sign Sin Sinh Size Softmax
     SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad SparseSoftmaxCrossEntropyWithLogits Sqrt SqrtGrad Square
     SquaredDifference Sub Tan Tanh TanhGrad TopKV2 TruncateDiv TruncateMod TruncatedNormal UnsortedSegmentSum Where Xdivy Xlogy
-    _Conv2DBias _MatMulBias _SumOfMatMuls _SumOfRows
+    _AddProduct _AddScaled _Conv2DBias _MatMulBias _SubScaled _SumOfMatMuls _SumOfRows _SumOfSlices
     """.split()
 )
 

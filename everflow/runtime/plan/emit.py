@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -77,8 +76,13 @@ class _Emitter:
         self.movers: dict = {}
         self.used = {e for n in program.nodes for e in n.inputs} | {f for f in program.fetches if isinstance(f, tuple)}
         self.used_origins = {self.origin(e) for e in self.used}
-        fetched = [f for f in program.fetches if isinstance(f, tuple)]
-        self.uses = Counter(self.origin(e) for e in [e for n in program.nodes if n.type not in RENAMES for e in n.inputs] + fetched)
+        # Value → who may have made a view of it, which may be around longer.
+        self.viewers: dict[tuple[Node, int], set[Node]] = {}
+        for n in program.nodes:
+            if n.type not in RENAMES and n.type not in aliasing.FRESH:
+                for e in n.inputs:
+                    self.viewers.setdefault(self.origin(e), set()).add(n)
+        self.dying: frozenset = frozenset()  # the values that nobody needs after the item at hand
         # Traces show a tensor for each node.
         self.counters = counters(program, self.origin) if recorder is None else frozenset()
         if recorder is not None:
@@ -115,13 +119,15 @@ class _Emitter:
             if not self.is_silent(item):
                 self.open_branches(item, base, opened, depth)
             here = depth + len(opened)
+            dying = last.get(position, ())
+            self.dying = frozenset(dying) if isinstance(item, Node) else frozenset()
             if isinstance(item, Loop):
                 self.loop(item, here)
             elif isinstance(item, Together):
                 self.together(item, here)
             else:
                 self.node(item, here)
-            self.release(last.get(position, ()), (*base, *opened), here)
+            self.release(dying, (*base, *opened), here)
 
     def open_branches(self, item, base: tuple, opened: list, depth: int) -> None:
         """Leave the `if`s that an item is not in, and enter those it is in."""
@@ -149,6 +155,10 @@ class _Emitter:
         edge, taken = literal
         name = self.name(edge)
         return name if taken else f"not {name}"
+
+    def may_overwrite(self, node: Node, edge) -> bool:
+        """Whether a node may write its result over an operand."""
+        return edge in self.dying and self.viewers.get(edge, set()) <= {node}
 
     def release(self, edges, guard: tuple, depth: int) -> None:
         """Let go of values where `guard` holds: `del`, or None where the value's branch may not have run."""
@@ -364,7 +374,7 @@ class _Emitter:
         if binding.takes_step:
             self.takes_step = True
             arguments.append("step=step")
-        operand = reusable_operand(node, binding.function, self.uses, self.origin) if self.targets(node) else None
+        operand = reusable_operand(node, binding.function, self.may_overwrite, self.origin) if self.targets(node) else None
         if operand is not None:
             if binding.function in IN_PLACE:
                 self.space[function] = IN_PLACE[binding.function]

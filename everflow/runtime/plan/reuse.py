@@ -16,18 +16,18 @@ SMALLEST = 1 << 12
 WITH_OUT = frozenset(
     [
         torch.add, torch.sub, torch.mul, torch.true_divide, torch.tanh, torch.sigmoid, torch.exp, torch.log, torch.neg, torch.sqrt,
-        torch.rsqrt, torch.square, torch.abs, torch.reciprocal, torch.erf, torch.sin, torch.cos, torch.log1p, torch.expm1,
+        torch.addcmul, torch.rsqrt, torch.square, torch.abs, torch.reciprocal, torch.erf, torch.sin, torch.cos, torch.log1p, torch.expm1,
     ]
 )  # fmt: skip
 IN_PLACE = {torch.relu: torch.relu_}
 
 
-def reusable_operand(node: Node, function, uses: dict, origin) -> tuple | None:
+def reusable_operand(node: Node, function, may_overwrite, origin) -> tuple | None:
     """The edge whose memory a node's result may take, or None.
 
-    `uses`: how often each value is taken; `origin`: edge → the edge that holds its value.
+    `may_overwrite(node, value)`: whether nobody else needs the value any more; `origin`: edge → the edge that holds its value.
     """
-    if function not in WITH_OUT and function not in IN_PLACE:
+    if getattr(function, "func", function) not in WITH_OUT and function not in IN_PLACE:  # a partial's own
         return None
     shape = node.output_shapes[0]
     if shape is None or not shape.is_fully_defined() or math.prod(shape.as_list()) < SMALLEST:
@@ -36,7 +36,7 @@ def reusable_operand(node: Node, function, uses: dict, origin) -> tuple | None:
         source, output = held = origin(edge)
         if (
             source.type in FRESH
-            and uses.get(held) == 1
+            and may_overwrite(node, held)
             and source.output_dtypes[output] is node.output_dtypes[0]
             and source.output_shapes[output] is not None
             and source.output_shapes[output].is_fully_defined()

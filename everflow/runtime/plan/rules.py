@@ -13,17 +13,12 @@ from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.plan.aliasing import FRESH, VIEWS, roots
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.factors import constant_factors
-from everflow.runtime.plan.fusion import (
-    columns_of_product,
-    joint_updates,
-    moving_averages,
-    product_with_bias,
-    sum_of_products,
-    sums_by_pairs,
-)
+from everflow.runtime.plan.fusion import columns_of_product, product_with_bias
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
 from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT, SWITCH, structure, tells_branch
+from everflow.runtime.plan.sums import sum_of_products, sum_of_slices, sums_by_pairs, sums_with_products
+from everflow.runtime.plan.updates import joint_updates, moving_averages
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -378,9 +373,11 @@ RULES = [
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
     Rule("constant factors", constant_factors, "arithmetic_optimization"),
     Rule("sum of products", sum_of_products, "arithmetic_optimization"),
+    Rule("sum of slices", sum_of_slices, "arithmetic_optimization"),
     Rule("columns of a product", columns_of_product, "arithmetic_optimization"),
     Rule("product with bias", product_with_bias, "remapping"),
     Rule("moving averages", moving_averages, "remapping"),
     Rule("joint updates", joint_updates, "scoped_allocator_optimization"),
     Rule("sums by pairs", sums_by_pairs, "arithmetic_optimization"),
+    Rule("sums with products", sums_with_products, "remapping"),
 ]
