@@ -73,30 +73,30 @@ def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, 
             maximize=False,
         )
         return
-    m.add_(grad - m, alpha=1 - beta1)
-    v.add_(grad * grad - v, alpha=1 - beta2)
+    m.lerp_(grad, 1 - beta1)
+    v.lerp_(grad * grad, 1 - beta2)
     step = m * beta1 + grad * (1 - beta1) if use_nesterov else m
-    var.sub_((step * alpha).div_(v.sqrt().add_(epsilon)))
+    var.addcdiv_(step, v.sqrt().add_(epsilon), value=-alpha)
 
 
 def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
-    m.add_(grad - m, alpha=1 - beta1)
-    v.add_(grad * grad - v, alpha=1 - beta2)
+    m.lerp_(grad, 1 - beta1)
+    v.lerp_(grad * grad, 1 - beta2)
     torch.maximum(vhat, v, out=vhat)
-    var.sub_((m * alpha).div_(vhat.sqrt().add_(epsilon)))
+    var.addcdiv_(m, vhat.sqrt().add_(epsilon), value=-alpha)
 
 
 def _adamax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
-    m.add_(grad - m, alpha=1 - beta1)
-    torch.maximum(v * beta2, grad.abs(), out=v)
+    m.lerp_(grad, 1 - beta1)
+    torch.maximum(v.mul_(beta2), grad.abs(), out=v)
     var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
 
 
 def _adagrad(var, accum, lr, grad, *, update_slots):
     if update_slots:
         accum.addcmul_(grad, grad)
-    var.sub_((grad * lr).mul_(accum.rsqrt()))
+    var.addcdiv_(grad, accum.sqrt(), value=-lr)
 
 
 def _adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
@@ -117,21 +117,21 @@ def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, l
 
 def _adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     accum.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-    update = (accum_update + epsilon).sqrt_().mul_((accum + epsilon).rsqrt_()).mul_(grad)
+    update = (accum_update + epsilon).sqrt_().div_((accum + epsilon).sqrt_()).mul_(grad)
     var.sub_(update, alpha=lr)
     accum_update.mul_(rho).addcmul_(update, update, value=1 - rho)
 
 
 def _rmsprop(var, ms, mom, lr, rho, momentum, epsilon, grad):
-    ms.add_(grad * grad - ms, alpha=1 - rho)
-    mom.mul_(momentum).add_((grad * lr).mul_((ms + epsilon).rsqrt_()))
+    ms.lerp_(grad * grad, 1 - rho)
+    mom.mul_(momentum).addcdiv_(grad, (ms + epsilon).sqrt_(), value=lr)
     var.sub_(mom)
 
 
 def _centered_rmsprop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
-    ms.add_(grad * grad - ms, alpha=1 - rho)
-    mg.add_(grad - mg, alpha=1 - rho)
-    mom.mul_(momentum).add_((grad * lr).mul_((ms - mg * mg).add_(epsilon).rsqrt_()))
+    ms.lerp_(grad * grad, 1 - rho)
+    mg.lerp_(grad, 1 - rho)
+    mom.mul_(momentum).addcdiv_(grad, (ms - mg * mg).add_(epsilon).sqrt_(), value=lr)
     var.sub_(mom)
 
 
@@ -141,10 +141,10 @@ def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
         new_power, power = new_accum.sqrt(), accum.sqrt()
     else:
         new_power, power = new_accum.pow(-lr_power), accum.pow(-lr_power)
-    linear.add_(shrunk - (new_power - power).div_(lr).mul_(var))
+    linear.add_(shrunk).addcmul_(new_power - power, var, value=-1 / lr)
     quadratic = new_power.div_(lr).add_(2 * l2)
-    clipped = (linear.sign() * l1).sub_(linear).div_(quadratic)
-    torch.where(linear.abs() > l1, clipped, torch.zeros_like(clipped), out=var)
+    clipped = (linear.sign().mul_(l1).sub_(linear) if l1 else linear.neg()).div_(quadratic)
+    torch.where(linear.abs() > l1, clipped, clipped.new_zeros(()), out=var)
     accum.copy_(new_accum)
 
 
@@ -162,7 +162,7 @@ def _shrink(prox, threshold):
 
 
 def _proximal_gradient_descent(var, alpha, l1, l2, delta):
-    prox = var - delta * alpha
+    prox = torch.sub(var, delta, alpha=alpha)
     if l1 > 0:
         prox = _shrink(prox, alpha * l1)
     torch.div(prox, 1 + l2 * alpha, out=var)
@@ -170,8 +170,8 @@ def _proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 def _proximal_adagrad(var, accum, lr, l1, l2, grad):
     accum.addcmul_(grad, grad)
-    rate = accum.rsqrt().mul_(lr)
-    prox = var - grad * rate
+    rate = accum.sqrt().reciprocal_().mul_(lr)
+    prox = torch.addcmul(var, grad, rate, value=-1)
     if l1 > 0:
         prox = _shrink(prox, rate * l1)
     torch.div(prox, (rate * l2).add_(1), out=var)
