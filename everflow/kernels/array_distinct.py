@@ -12,11 +12,28 @@ from everflow.kernels.tensors import to_numpy, torch_dtype
 
 def first_seen(keys):
     """(positions of first occurrences in order, for each key the rank of its value in that order)."""
+    if keys.dtype.kind in "iu" and keys.size and int(keys.max()) - int(keys.min()) < _TABLE + _SPARSEST * keys.size:
+        return _first_seen_by_table(keys)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
     return first[order], ranks[inverse.reshape(-1)]
+
+
+# Integers that lie so close together, such as words of a vocabulary, are looked up in a table instead of sorted.
+_TABLE, _SPARSEST = 1 << 16, 16
+
+
+def _first_seen_by_table(keys):
+    wide = keys.astype(np.int64) if keys.dtype.kind == "i" else keys  # small types can't hold differences
+    keys = wide - keys.min()
+    positions = np.arange(keys.size)
+    table = np.empty(int(keys.max()) + 1, np.int64)
+    table[keys[::-1]] = positions[::-1]  # of equal keys the one assigned last stays: the first
+    first_of = table[keys]
+    is_first = first_of == positions
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first_of]
 
 
 def _comparable(x):

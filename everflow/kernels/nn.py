@@ -79,12 +79,12 @@ def leaky_relu_grad(grad, x, *, alpha):
 
 @kernel("EluGrad")
 def elu_grad(grad, y):
-    return torch.where(y < 0, (y + 1) * grad, grad)
+    return torch.ops.aten.elu_backward(grad, 1.0, 1.0, 1.0, True, y)
 
 
 @kernel("SeluGrad")
 def selu_grad(grad, y):
-    return torch.where(y < 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
+    return torch.ops.aten.elu_backward(grad, _SELU_SCALE_ALPHA / _SELU_SCALE, _SELU_SCALE, 1.0, True, y)
 
 
 @kernel("Softplus")
@@ -188,6 +188,16 @@ def _heap_order(row: np.ndarray, k: int) -> list[int]:
     return [-place for _, place in heap]
 
 
+def _sorted_by_keys(x, k: int):
+    """Rows sorted downwards as integers that hold a value's rank and, below it, its index: numpy sorts those in vectors."""
+    bits = (x + 0.0).view(torch.int32) if x.is_floating_point() else x
+    upwards = bits ^ ((bits >> 31) & 0x7FFFFFFF) if x.is_floating_point() else bits
+    keys = (~upwards).to(torch.int64) << 32 | torch.arange(x.shape[-1])
+    keys.numpy().sort(axis=-1)
+    indices = keys[..., :k] & 0xFFFFFFFF
+    return x.gather(-1, indices), indices
+
+
 def _sorted_top(x, k: int):
     """The k largest of each row, equal ones in the order of their indices."""
     if k == 0:
@@ -195,6 +205,8 @@ def _sorted_top(x, k: int):
     if k == 1:
         values, indices = x.max(-1, keepdim=True)
         return values, indices
+    if 4 * k > x.shape[-1] > 32 and x.dtype in (torch.float32, torch.int32) and not math.isnan(x.sum()):
+        return _sorted_by_keys(x, k)
     if x.shape[-1] > 256:
         # A partial sort doesn't keep the order of equal values: take it where the k + 1 largest differ.
         values, indices = x.topk(min(k + 1, x.shape[-1]), dim=-1)
@@ -258,10 +270,12 @@ def _in_top_k(predictions, targets, k: int):
     classes = predictions.shape[1]
     inside = (targets >= 0) & (targets < classes)
     own = predictions.gather(1, torch.where(inside, targets, 0).long().unsqueeze(1))
-    finite = predictions.isfinite()
     # A row can't be judged where its target isn't finite, or another prediction that isn't comes before k larger ones.
-    judged = inside & finite.all(1)
-    return judged & ((predictions > own).sum(1) < k)
+    finite = predictions.sum(1).isfinite()
+    if not finite.all():  # or their sum is too large
+        finite = predictions.isfinite().all(1)
+    larger = torch.gt(predictions, own, out=torch.empty_like(predictions)).sum(1)
+    return inside & finite & (larger < k)
 
 
 @kernel("InTopK")

@@ -105,9 +105,22 @@ def batch_norm_with_global_normalization_grad(x, mean, variance, gamma, grad, *,
 
 def _neighbours(x, radius: int):
     """The sum over each channel (the last axis) and the `radius` channels on either side."""
-    width = 2 * radius + 1
-    rows = x.reshape(-1, 1, x.shape[-1])
-    return (F.avg_pool1d(rows, width, 1, radius) * width).view(x.shape)
+    channels = x.shape[-1]
+    padded = F.pad(x, (radius, radius))
+    total = padded[..., :channels].clone()
+    for shift in range(1, 2 * radius + 1):
+        total += padded[..., shift : shift + channels]
+    return total
+
+
+def _to_minus(x, beta: float):
+    """x to the power of -beta, without logarithms for the powers that networks use."""
+    if beta == 0.5:
+        return x.rsqrt()
+    if beta == 0.75:
+        root = x.sqrt()
+        return root.sqrt().mul_(root).reciprocal_()
+    return x.pow(-beta)
 
 
 def _check_image(x) -> None:
@@ -120,7 +133,7 @@ def lrn(x, *, depth_radius, bias, alpha, beta):
     _check_image(x)
     if x.numel() == 0:
         return x
-    return x * (bias + alpha * _neighbours(x * x, depth_radius)).pow(-beta)
+    return _to_minus(_neighbours(x * x, depth_radius).mul_(alpha).add_(bias), beta).mul_(x)
 
 
 @kernel("LRNGrad")
@@ -128,5 +141,6 @@ def lrn_grad(grad, x, y, *, depth_radius, bias, alpha, beta):
     _check_image(x)
     if x.numel() == 0:
         return grad
-    norm = bias + alpha * _neighbours(x * x, depth_radius)
-    return grad * norm.pow(-beta) - (2 * alpha * beta) * x * _neighbours(grad * y / norm, depth_radius)
+    norm = _neighbours(x * x, depth_radius).mul_(alpha).add_(bias)
+    around = _neighbours(grad * y / norm, depth_radius).mul_(x)
+    return _to_minus(norm, beta).mul_(grad).sub_(around, alpha=2 * alpha * beta)
