@@ -120,13 +120,14 @@ class Philox:
     def words(self, blocks: int, start: int = 0) -> np.ndarray:
         """A [blocks, 4] uint32 array of the words that come next."""
         words = np.empty((blocks, 4), np.uint32)
-
-        def fill(begin, end):
-            even, odd = self.chunk(start + begin, end - begin)
-            words[begin:end, ::2], words[begin:end, 1::2] = even.T, odd.T
-
-        in_chunks(blocks, fill)
+        in_chunks(blocks, lambda begin, end: self.write_words(words[begin:end], start + begin))
         return words
+
+    def write_words(self, words: np.ndarray, start: int) -> None:
+        """The words of the blocks from the `start`-th on, into a [blocks, 4] array of 32-bit integers in one piece."""
+        even, odd = self.chunk(start, len(words))
+        np.left_shift(odd, _SHIFT, out=odd)
+        np.bitwise_or(even, odd, out=words.view(np.uint64).T)  # words 0 and 1 of a block, then words 2 and 3
 
     def chunk_at(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The blocks with these indices (a uint64 vector, counted from here), as `scramble` returns them."""

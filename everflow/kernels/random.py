@@ -99,6 +99,20 @@ def _few(place: Philox, shape: list[int], dtype, value) -> torch.Tensor:
     return torch.from_numpy(np.array([value(word) for word in place.block()[: math.prod(shape)]], dtype).reshape(shape))
 
 
+def _single_uniform(place: Philox, shape: list[int]) -> torch.Tensor:
+    if 0 < math.prod(shape) <= 4:  # such as decide whether one image is flipped
+        return _few(place, shape, np.float32, lambda word: (word & 0x7FFFFF) * 2.0**-23)
+
+    def fill(rows, begin, end):
+        # With the exponent of one, the low bits are a fraction of a number in [1, 2).
+        words = rows.view(torch.int32)
+        place.write_words(words.numpy(), begin)
+        words.bitwise_and_(0x7FFFFF).bitwise_or_(0x3F800000)
+        rows.sub_(1.0)
+
+    return _filled(shape, torch.float32, 4, fill)
+
+
 def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     """Uniform values in [0, 1)."""
     dtype = dtypes.as_dtype(dtype)
@@ -109,9 +123,9 @@ def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
 
         return _filled(shape, torch.float64, 2, fill)
 
+    if dtype == dtypes.float32:
+        return _single_uniform(place, shape)
     bits = _FRACTION_BITS[dtype]
-    if dtype == dtypes.float32 and 0 < math.prod(shape) <= 4:  # such as decide whether one image is flipped
-        return _few(place, shape, np.float32, lambda word: (word & 0x7FFFFF) * 2.0**-23)
 
     def fill(rows, begin, end):
         even, odd = place.chunk(begin, end - begin)
@@ -138,9 +152,11 @@ def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype) -> 
         return _few(place, shape, np.int32, lambda word: word % (high - low) + low)
 
     def fill(rows, begin, end):
-        even, odd = place.chunk(begin, end - begin)
-        rows[:, ::2] = _as_torch(even % span).t() + low
-        rows[:, 1::2] = _as_torch(odd % span).t() + low
+        words = rows.numpy().view(np.uint32)
+        place.write_words(words, begin)
+        # numpy divides by one number in vectors, but takes remainders one by one.
+        words -= words // np.uint32(high - low) * np.uint32(high - low)
+        words += np.uint32(low & 0xFFFFFFFF)
 
     return _filled(shape, torch.int32, 4, fill)
 
