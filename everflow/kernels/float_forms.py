@@ -11,8 +11,6 @@ _FLOAT_FORMS = {
     "Sub": torch.sub,
     "Neg": torch.neg,
     "Square": torch.square,
-    "Equal": torch.eq,
-    "NotEqual": torch.ne,
     "Sqrt": torch.sqrt,
     "Rsqrt": torch.rsqrt,
     "Exp": torch.exp,

@@ -9,6 +9,7 @@ import torch
 
 from everflow.framework import slicing
 from everflow.kernels.array import bracketed, dims_of, flip, invalid, is_text, on_bits, signed, widened, wrap_axis
+from everflow.kernels.masks import chosen
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
@@ -339,10 +340,10 @@ def select(condition, t, e):
                 f"Input 0: {bracketed(condition.shape)} != input 1: {bracketed(t.shape)}"
             )
         if condition.ndim == 0:
-            chosen = t if condition.item() else e
-            return chosen if is_text(chosen) else chosen.clone()
+            taken = t if condition.item() else e
+            return taken if is_text(taken) else taken.clone()
         condition = condition.reshape(-1, *[1] * (t.ndim - 1))  # a vector picks rows
-    return np.where(condition.numpy(), t, e) if is_text(t) else torch.where(condition, t, e)
+    return np.where(condition.numpy(), t, e) if is_text(t) else chosen(condition, t, e)
 
 
 @kernel("SelectV2")
@@ -355,7 +356,16 @@ def select_v2(condition, t, e):
         ) from None
     if is_text(t):
         return np.broadcast_to(np.where(condition.numpy(), t, e), dims)
-    return torch.where(condition, t, e)
+    return chosen(condition, t, e)
+
+
+def _set_hot(target, axis, at, on, off):
+    """Put `on` at an index of each line along an axis, in place; an index that is not there sets nothing."""
+    if not target.numel():
+        return target
+    size = target.shape[axis]
+    there = (at >= 0) & (at < size)
+    return target.scatter_(axis, at.clamp(0, size - 1), torch.where(there, on, off))
 
 
 @kernel("OneHot")
@@ -365,12 +375,14 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
         raise invalid(f"depth must be non-negative, got: {size}")
     if not -1 <= axis <= indices.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}")
-    hot = indices.unsqueeze(axis) == torch.arange(size, dtype=indices.dtype, device=indices.device).reshape(
-        [-1] + [1] * (indices.ndim - axis if axis >= 0 else 0)
-    )
-    if indices.dtype is torch.uint8 and size > 256:
-        hot &= (torch.arange(size) < 256).reshape([-1] + [1] * (indices.ndim - axis if axis >= 0 else 0))
-    return np.where(hot.numpy(), on_value, off_value) if is_text(on_value) else torch.where(hot, on_value, off_value)
+    at = indices.long().unsqueeze(axis)
+    dims = list(indices.shape)
+    dims.insert(axis if axis >= 0 else len(dims), size)
+    if is_text(on_value):
+        hot = torch.zeros(dims, dtype=torch.bool)
+        return np.where(_set_hot(hot, axis, at, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
+    on, off = signed(on_value), signed(off_value)
+    return _set_hot(off.expand(dims).contiguous(), axis, at, on, off).view(off_value.dtype)
 
 
 @kernel("DynamicPartition")

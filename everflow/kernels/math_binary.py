@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.masks import chosen, larger, smaller
 from everflow.kernels.math_dtypes import comparable, for_unsigned, refuse_types, shape_text, widened
 from everflow.kernels.registry import kernel, specialize
 
@@ -72,12 +73,12 @@ def approximate_equal(x, y, *, tolerance):
 # Where one side is NaN, TensorFlow's comparison is false and the first input is taken.
 @kernel("Maximum")
 def maximum(x, y):
-    return torch.where(x < y, y, x) if x.is_floating_point() else torch.maximum(x, y)
+    return larger(x, y) if x.is_floating_point() else torch.maximum(x, y)
 
 
 @kernel("Minimum")
 def minimum(x, y):
-    return torch.where(y < x, y, x) if x.is_floating_point() else torch.minimum(x, y)
+    return smaller(x, y) if x.is_floating_point() else torch.minimum(x, y)
 
 
 @kernel("SquaredDifference")
@@ -86,24 +87,28 @@ def squared_difference(x, y):
     return difference * difference.conj() if x.is_complex() else difference * difference
 
 
+def _zero_where(mask, value):
+    return chosen(mask, torch.zeros((), dtype=value.dtype), value)
+
+
 @kernel("DivNoNan")
 def div_no_nan(x, y):
-    return torch.where(y == 0, torch.zeros((), dtype=x.dtype), x / y)
+    return _zero_where(y == 0, x / y)
 
 
 @kernel("MulNoNan")
 def mul_no_nan(x, y):
-    return torch.where(y == 0, torch.zeros((), dtype=x.dtype), x * y)
+    return _zero_where(y == 0, x * y)
 
 
 @kernel("Xdivy")
 def xdivy(x, y):
-    return torch.where(x == 0, torch.zeros((), dtype=x.dtype), x / y)
+    return _zero_where(x == 0, x / y)
 
 
 @kernel("Xlogy")
 def xlogy(x, y):
-    return torch.where(x == 0, torch.zeros((), dtype=x.dtype), x * torch.log(y))
+    return _zero_where(x == 0, x * torch.log(y))
 
 
 @kernel("Pow")

@@ -6,6 +6,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import UnimplementedError
+from everflow.kernels.masks import as_numbers
 from everflow.kernels.registry import kernel, specialize
 from everflow.kernels.tensors import torch_dtype
 
@@ -65,6 +66,8 @@ def _plain(have, want):
         return lambda x: x.to(wide).to(want)
     if have.is_floating_point and want is torch.uint64:
         return _float_to_uint64
+    if have is torch.bool:
+        return lambda x: as_numbers(x, want)
     return lambda x: x.to(want)
 
 

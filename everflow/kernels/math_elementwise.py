@@ -7,6 +7,7 @@ import math
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.masks import larger, smaller
 from everflow.kernels.math_dtypes import comparable, from_comparable
 from everflow.kernels.registry import kernel
 
@@ -116,5 +117,4 @@ def clip_by_value(t, clip_value_min, clip_value_max):
     if t.dtype in (torch.uint16, torch.uint32, torch.uint64):
         values, highest, lowest = (comparable(v) for v in (t, clip_value_max, clip_value_min))
         return from_comparable(torch.maximum(torch.minimum(values, highest), lowest), t.dtype)
-    lowered = torch.where(clip_value_max < t, clip_value_max, t)
-    return torch.where(lowered < clip_value_min, clip_value_min, lowered)
+    return larger(smaller(t, clip_value_max), clip_value_min)

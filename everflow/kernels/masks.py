@@ -1,0 +1,95 @@
+"""Masks: comparisons that make them, choices by them, numbers made of them.
+
+ATen goes element by element where truth values are involved, and guesses at each what comes next. Here these are a few passes that
+it does in vectors, several times as fast for large tensors whose values differ from element to element.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from everflow.kernels.registry import specialize
+
+# Smaller tensors are done before several passes have begun.
+SMALLEST = 1 << 10
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_COMPARED_AS_NUMBERS = (torch.float32, torch.float64, torch.int32, torch.int64)
+
+
+def chosen(mask: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """`x` where the mask is true, else `y`; all three broadcast. The bits of the two are exchanged under the mask."""
+    integers = _INTEGERS.get(x.element_size())
+    if mask.numel() < SMALLEST or integers is None or x.dtype is not y.dtype:
+        return torch.where(mask, x, y)
+    bits_x, bits_y = x.view(integers), y.view(integers)
+    mixed = (bits_x ^ bits_y) & mask.view(torch.int8).neg().to(integers)
+    return mixed.bitwise_xor_(bits_y).view(x.dtype)
+
+
+def as_numbers(mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Ones and zeros of a type."""
+    return mask.view(torch.uint8).to(dtype)
+
+
+_COMPARISONS = {
+    "Greater": torch.gt,
+    "GreaterEqual": torch.ge,
+    "Less": torch.lt,
+    "LessEqual": torch.le,
+    "Equal": torch.eq,
+    "NotEqual": torch.ne,
+}
+
+
+def _by_numbers(compare):
+    """A comparison whose result is first made of the operands' own type."""
+
+    def run(x, y):
+        shape = x.shape if x.shape == y.shape or not y.ndim else y.shape if not x.ndim else None
+        if shape is None or x.dtype not in _COMPARED_AS_NUMBERS or shape.numel() < SMALLEST:
+            return compare(x, y)
+        return compare(x, y, out=torch.empty(shape, dtype=x.dtype, device=x.device)).to(torch.bool)
+
+    return run
+
+
+_BY_NUMBERS = {name: _by_numbers(compare) for name, compare in _COMPARISONS.items()}
+_PLAIN_TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
+
+
+@specialize(*_COMPARISONS)
+def _comparison(node):
+    if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get("incompatible_shape_error", True):
+        return None
+    shape = node.output_shapes[0]
+    small = shape is not None and shape.is_fully_defined() and shape.num_elements() < SMALLEST
+    return _COMPARISONS[node.type] if small else _BY_NUMBERS[node.type]
+
+
+# --- the larger and the smaller of two --------------------------------------------------------
+
+
+def larger(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """`y` where x < y, else `x`, which is also the answer where `y` is not a number."""
+    # ATen gives NaN for NaN on either side; a sum shows whether there is any. Of two zeros it gives the second.
+    return chosen(x < y, y, x) if _may_have_nan(y) else torch.maximum(y, x)
+
+
+def smaller(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """`y` where y < x, else `x`."""
+    return chosen(y < x, y, x) if _may_have_nan(y) else torch.minimum(y, x)
+
+
+def _may_have_nan(y: torch.Tensor) -> bool:
+    total = y.sum().item()
+    return total != total
+
+
+@specialize("Maximum", "Minimum")
+def _of_a_known_bound(node):
+    """With a constant as second input there is nothing to look for."""
+    bound = node.constant_input(1)
+    if bound is None or not bound.is_floating_point() or _may_have_nan(bound):
+        return None
+    pick = torch.maximum if node.type == "Maximum" else torch.minimum
+    return lambda x, y: pick(y, x)
