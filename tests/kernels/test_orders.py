@@ -26,7 +26,7 @@ def run(fetch):
         RANDOM.randint(-5, 5, (3, 4, 100)).astype(np.float32),
         RANDOM.randint(-50, 50, 300).astype(np.int32),
         np.where(RANDOM.rand(4, 64) > 0.5, 0.0, -0.0).astype(np.float32),
-        np.float32([[np.inf, -np.inf, 1e-45, -1e-45] * 20]),
+        np.float32([[np.inf, -np.inf, 1e-35, -1e-35] * 20]),
         np.array([[2**31 - 1, -(2**31)] * 30], np.int32),
         RANDOM.randn(5, 70),
     ],

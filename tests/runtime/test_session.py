@@ -235,12 +235,16 @@ def test_fetched_arrays_are_the_callers():
 def test_thread_counts_reach_torch():
     import torch
 
+    from everflow.runtime import threads
+
     before = torch.get_num_threads()
+    threads.use(2)
     try:
-        tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1)).close()
+        with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1)) as sess:
+            sess.run(tf.placeholder_with_default(1.0, []) + 1.0)
         assert torch.get_num_threads() == 1
     finally:
-        torch.set_num_threads(before)
+        threads.use(before)
 
 
 def test_explain_tells_every_stage():

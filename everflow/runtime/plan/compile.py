@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.runtime.denormals import flush
 from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
 from everflow.runtime.plan.partition import Partitions, partition
@@ -37,6 +38,7 @@ class Plan:
         self.session = session
         self.function = tried(emitted.function, threads, self._call_from_now) if threads else emitted.function
         self.takes_step = emitted.takes_step
+        self._is_whole_run = threads > 0
         # Fetches that are fed: position of the fetch → position of the feed.
         self.fed_fetches = [(i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED]
 
@@ -47,6 +49,8 @@ class Plan:
         """One run: kernel values in, one value for each fetch out."""
         if step is None and self.takes_step:
             step = Step(self.session)
+        if self._is_whole_run:
+            flush(True)
         try:
             return self.function(step, *feeds)
         except Exception as e:
@@ -55,6 +59,9 @@ class Plan:
             error = translated(e, self.emitted)
             # What a kernel can only have raised by mistake is kept for whoever mends it.
             cause = e if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e else error.__cause__
+        finally:
+            if self._is_whole_run:
+                flush(False)
         error.__cause__ = cause
         raise error
 
@@ -75,7 +82,7 @@ def compile_plan(
 ) -> Plan:
     """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known.
 
-    Kernels may take `threads` threads; 0 leaves that to whoever calls the plan.
+    Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls the plan.
     """
     program = prune(fetches, feeds, done)
     changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes else {}

@@ -10,6 +10,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
+from everflow.runtime.denormals import flushed
 from everflow.runtime.plan.aliasing import FRESH, VIEWS, roots
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.factors import constant_factors
@@ -75,7 +76,8 @@ def computed(node: Node, values: list, session):
         return [values[0]]
     try:
         binding = bind(node, session)
-        results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
+        with flushed():
+            results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
     except Exception:  # whatever a kernel raises is told when the node runs
         return None
     return None if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results) else results
