@@ -1,108 +1,35 @@
-"""A debugger at the terminal: before and after each run it asks what to do, and shows dumped tensors.
+"""A debugger at the terminal: it stops before and after runs, takes commands, and shows what was dumped.
 
-Commands: `run` (and `run -f FILTER`, `run -t TIMES`, `run -n` without debugging), `lt` lists tensors (`lt -f FILTER`, `lt -n NAME`), `pt TENSOR` prints
-one, `ni NODE` tells of a node, `li`/`lo` list its inputs and users, `exit` ends the program, `help` shows this.
+The commands themselves are in `commands.py`. One that is typed after a run says how the next one goes.
 """
 
 from __future__ import annotations
 
-import re
-import shlex
+import argparse
+import os
 import shutil
 import sys
 import tempfile
 
-import numpy as np
-
+from everflow.debug.commands import Answers, Exit, Refused
 from everflow.debug.dumps import DebugDumpDir, has_inf_or_nan
 from everflow.debug.watches import WatchOptions
 from everflow.debug.wrappers import BaseDebugWrapperSession, add_watches
-from everflow.framework import errors
+from everflow.framework import errors, nest
 from everflow.protos import config_pb2
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from everflow.version import EVERFLOW_VERSION, VERSION
+
+_CHOICES = """
+How shall it go?
+  run              with its tensors dumped
+  run -n           without
+  run -t TIMES     so many runs without stopping, the last of them dumped
+  run -f FILTER    on and on, until a dumped tensor passes a filter:"""
 
 
-class Exit(Exception):
-    """The user has had enough."""
-
-
-class Console:
-    """What one sees and types."""
-
-    def __init__(self, filters):
-        self.filters = filters
-
-    def say(self, text):
-        sys.stdout.write(text + "\n")
-
-    def ask(self, prompt):
-        """The words of a command; the end of the input means exit."""
-        try:
-            return shlex.split(input(prompt)) or ["help"]
-        except EOFError:
-            raise Exit from None
-
-    def before_run(self, count, fetches, feeds):
-        """Ask how to run: (debug or not, filter to wait for, how many runs without asking)."""
-        self.say(f"Session.run() call #{count}: fetches {fetches}; feeds {list(feeds or ())}")
-        while True:
-            command, *words = self.ask("tfdbg> ")
-            if command in ("run", "r"):
-                times = int(words[words.index("-t") + 1]) if "-t" in words else 1
-                name = words[words.index("-f") + 1] if "-f" in words else None
-                if name is not None and name not in self.filters:
-                    self.say(f'ERROR: There is no tensor filter named "{name}"; there are {", ".join(self.filters)}')
-                    continue
-                return "-n" not in words, name, times
-            self.other(command, words, None)
-
-    def after_run(self, dump, error, filter_name=None):
-        """Show what was dumped, until the user goes on."""
-        if error is not None:
-            self.say(f"The run failed: {error}")
-        self.list_tensors(dump, filter_name, None)
-        while True:
-            command, *words = self.ask("tfdbg> ")
-            if command in ("run", "r", "continue", "c"):
-                return
-            self.other(command, words, dump)
-
-    def other(self, command, words, dump):
-        if command in ("exit", "quit"):
-            raise Exit
-        if dump is None or command == "help":
-            self.say(__doc__.partition("Commands: ")[2].strip())
-            return
-        try:
-            self.look(command, words, dump)
-        except (ValueError, LookupError, IndexError) as e:
-            self.say(f"ERROR: {e}")
-
-    def look(self, command, words, dump):
-        if command in ("lt", "list_tensors"):
-            options = dict(zip(words[::2], words[1::2], strict=False))
-            self.list_tensors(dump, options.get("-f"), options.get("-n"))
-        elif command in ("pt", "print_tensor"):
-            name, _, slot = words[0].partition(":")
-            for value in dump.get_tensors(name, int(slot or 0), "DebugIdentity"):
-                self.say(f"Tensor {words[0]}\n{np.array2string(value) if isinstance(value, np.ndarray) else value}")
-        elif command in ("ni", "node_info"):
-            name = words[-1].partition(":")[0]
-            self.say(
-                f"Node {name}\n  Op: {dump.node_op_type(name)}\n  Device: {dump.node_device(name)}\n  Inputs: {dump.node_inputs(name)}"
-            )
-        elif command in ("li", "list_inputs"):
-            self.say("\n".join(dump.transitive_inputs(words[-1].partition(":")[0])))
-        elif command in ("lo", "list_outputs"):
-            self.say("\n".join(dump.node_recipients(words[-1].partition(":")[0])))
-        else:
-            self.say(f'ERROR: No such command "{command}"')
-
-    def list_tensors(self, dump, filter_name, pattern):
-        data = dump.dumped_tensor_data if filter_name is None else dump.find(self.filters[filter_name])
-        for datum in data:
-            if pattern is None or re.match(pattern, datum.node_name):
-                self.say(f"[{(datum.timestamp - dump.t0) / 1000:.3f}] {dump.node_op_type(datum.node_name):<20} {datum.tensor_name}")
+def _names(things):
+    return [thing if isinstance(thing, str) else getattr(thing, "name", repr(thing)) for thing in things]
 
 
 class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
@@ -114,59 +41,124 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def __init__(self, sess, dump_root=None, log_usage=True, ui_type="curses", thread_name_filter=None, config_file_path=False):
         super().__init__(sess, thread_name_filter)
+        if dump_root is not None:
+            if os.path.isfile(dump_root):
+                raise ValueError(f"dump_root path points to a file: {dump_root}")
+            if os.path.isdir(dump_root) and os.listdir(dump_root):
+                raise ValueError(f"dump_root path points to a non-empty directory: {dump_root}")
+            os.makedirs(dump_root, exist_ok=True)
         self._dump_root = dump_root
         self._filters = {"has_inf_or_nan": has_inf_or_nan}
-        self._console = Console(self._filters)
-        self._unasked = 0
-        self._waiting_for = None
+        self._plan: argparse.Namespace | None = None
+        self._leaving = False
+        self._welcomed = False
 
     def add_tensor_filter(self, filter_name, tensor_filter):
         """Name a predicate of (datum, tensor), for `run -f NAME` and `lt -f NAME`."""
         self._filters[filter_name] = tensor_filter
 
     def invoke_run(self, fetches, feed_dict, options, run_metadata):
-        debug = self._decide(fetches, feed_dict)
-        if not debug:
+        if not self.decide(fetches, feed_dict):
             return super().invoke_run(fetches, feed_dict, options, run_metadata)
-        root = tempfile.mkdtemp(prefix="tfdbg_", dir=self._dump_root)
+        root = self.watch(options)
+        error, result = None, None
         try:
-            add_watches(options, self.graph, WatchOptions(), [f"file://{root}"])
-            error, result = None, None
-            try:
-                result = super().invoke_run(fetches, feed_dict, options, run_metadata)
-            except errors.OpError as e:
-                error = e
-            self._show(root, error)
+            result = super().invoke_run(fetches, feed_dict, options, run_metadata)
+        except errors.OpError as e:
+            error = e
+        self.show(root, fetches, feed_dict, error)
+        if error is not None:
+            raise error
+        return result
+
+    def decide(self, fetches, feed_dict):
+        """Whether this run is to be debugged; asks where it wasn't said before."""
+        if self._leaving:
+            sys.exit(1)
+        if self._plan is None:
+            self._say("run-start", fetches, feed_dict)
+            self._print(self._description(fetches, feed_dict))
+            self._ask(Answers(self._filters, self._description(fetches, feed_dict), feed_dict))
+            if self._leaving:
+                sys.exit(1)
+        if self._plan.times > 1:
+            self._plan.times -= 1
+            return False
+        if self._plan.no_debug:
+            self._plan = None
+            return False
+        return True
+
+    def watch(self, options):
+        """Have a run dump its tensors; returns the folder they go to."""
+        root = tempfile.mkdtemp(prefix="tfdbg_", dir=self._dump_root)
+        plan = self._plan
+        watched = WatchOptions(
+            node_name_regex_whitelist=plan.node_name_filter,
+            op_type_regex_whitelist=plan.op_type_filter,
+            tensor_dtype_regex_whitelist=plan.tensor_dtype_filter,
+        )
+        add_watches(options, self.graph, watched, [f"file://{root}"])
+        return root
+
+    def show(self, root, fetches, feed_dict, error):
+        """Show what a run has dumped, until the user says how to go on; the folder is gone afterwards."""
+        try:
+            dump = DebugDumpDir(root)
+            dump.set_python_graph(self.graph)
+            waited, left_out = self._plan.till_filter_pass, self._plan.filter_exclude_node_names
+            if waited and error is None and not dump.find(self._filters[waited], first_n=1, exclude_node_names=left_out):
+                return
+            self._say("run-end", fetches, feed_dict)
             if error is not None:
-                raise error
-            return result
+                self._print(["", "The run failed:", "", f"{type(error).__name__}: {error}", ""])
+            answers = Answers(self._filters, self._description(fetches, feed_dict), feed_dict, dump)
+            self._print(answers.answer(f"lt -f {waited}" + (f" -fenn {left_out}" if left_out else "") if waited else "lt"))
+            self._ask(answers)
         finally:
             shutil.rmtree(root)
 
-    def _decide(self, fetches, feed_dict):
-        if self._waiting_for is not None:
-            return True
-        if self._unasked > 0:
-            self._unasked -= 1
-            return False
-        try:
-            debug, self._waiting_for, times = self._console.before_run(self.run_call_count, fetches, feed_dict)
-        except Exit:
-            sys.exit(1)
-        self._unasked = times - 1
-        return debug
+    # --- at the terminal
 
-    def _show(self, root, error):
-        dump = DebugDumpDir(root)
-        dump.set_python_graph(self.graph)
-        waited = self._waiting_for
-        if waited is not None and error is None and not dump.find(self._filters[waited], first_n=1):
-            return
-        self._waiting_for = None
-        try:
-            self._console.after_run(dump, error, waited)
-        except Exit:
-            sys.exit(1)
+    def _say(self, moment, fetches, feed_dict):
+        names, feeds = _names(nest.flatten(fetches)), _names(feed_dict or ())
+        fetched = f"1 fetch ({names[0]})" if len(names) == 1 else f"{len(names)} fetches"
+        fed = f"1 feed ({feeds[0]})" if len(feeds) == 1 else f"{len(feeds)} feeds"
+        sys.stdout.write(f"{moment}: run #{self.run_call_count}: {fetched}; {fed}\n")
+
+    def _description(self, fetches, feed_dict):
+        lines = []
+        if not self._welcomed:
+            lines += ["", f"The debugger of Everflow {EVERFLOW_VERSION}, as TensorFlow {VERSION} has it", ""]
+        rule = "=" * 38
+        lines += [rule, f"Session.run() call #{self.run_call_count}:", "", "Fetch(es):"]
+        lines += [f"  {name}" for name in _names(nest.flatten(fetches))]
+        lines += ["", "Feed dict:", *([f"  {name}" for name in _names(feed_dict or ())] or ["  (Empty)"]), rule, *_CHOICES.splitlines()]
+        return [*lines, *(f"        {name}" for name in self._filters), "", "`help` tells more.", ""]
+
+    @staticmethod
+    def _print(lines):
+        sys.stdout.write("\n".join(lines) + "\n\n")
+
+    def _ask(self, answers):
+        """Answer commands until one says how to go on."""
+        self._welcomed = True
+        while True:
+            try:
+                line = input("tfdbg> ").strip()
+                found = answers.answer(line) if line else []
+            except (Exit, EOFError):
+                sys.stderr.write("Note: user exited from debugger CLI: Calling sys.exit(1).\n")
+                self._leaving = True
+                return
+            except (Refused, ValueError, LookupError) as e:
+                self._print(str(e).splitlines())
+                continue
+            if isinstance(found, argparse.Namespace):
+                self._plan = found
+                return
+            if found:
+                self._print(found)
 
 
 class LocalCLIDebugHook(SessionRunHook):
@@ -194,17 +186,14 @@ class LocalCLIDebugHook(SessionRunHook):
                 self._wrapper.add_tensor_filter(name, predicate)
         self._wrapper.increment_run_call_count()
         args = run_context.original_args
-        if not self._wrapper._decide(args.fetches, args.feed_dict):
+        if not self._wrapper.decide(args.fetches, args.feed_dict):
             return SessionRunArgs(None)
-        self._root = tempfile.mkdtemp(prefix="tfdbg_", dir=self._dump_root)
         options = config_pb2.RunOptions()
-        add_watches(options, run_context.session.graph, WatchOptions(), [f"file://{self._root}"])
+        self._root = self._wrapper.watch(options)
         return SessionRunArgs(None, feed_dict=None, options=options)
 
     def after_run(self, run_context, run_values):
         if self._root is not None:
-            try:
-                self._wrapper._show(self._root, None)
-            finally:
-                shutil.rmtree(self._root)
-                self._root = None
+            root, self._root = self._root, None
+            args = run_context.original_args
+            self._wrapper.show(root, args.fetches, args.feed_dict, None)

@@ -1,6 +1,7 @@
 """Dumps of runs: what is watched, written and found again; the terminal; gradients of marked tensors."""
 
 import glob
+import re
 
 import numpy as np
 import pytest
@@ -82,14 +83,60 @@ def test_hook(graph, tmp_path):
 def test_terminal(graph, tmp_path, monkeypatch, capsys):
     typed = iter(["help", "run -f has_inf_or_nan", "lt -f has_inf_or_nan", "pt log:0", "ni log", "pt nowhere:0", "run", "exit"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
-    sess = tf_debug.LocalCLIDebugWrapperSession(session(graph), dump_root=str(tmp_path), log_usage=False)
+    sess = tf_debug.LocalCLIDebugWrapperSession(session(graph), dump_root=str(tmp_path / "made"), log_usage=False)
     assert sess.run("total:0", {"x:0": [1.0, 2.0, 4.0]}) == 0.0
     assert sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]}) == -np.inf
     text = capsys.readouterr().out
     assert "-inf" in text and "Op: Log" in text and "ERROR" in text
+    assert sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]}) == -np.inf  # `run` went for this one, and `exit` is for the next
     with pytest.raises(SystemExit):
         sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]})
-    assert not list(tmp_path.iterdir())
+    assert not list((tmp_path / "made").iterdir())
+    with pytest.raises(ValueError, match="non-empty"):
+        tf_debug.LocalCLIDebugWrapperSession(session(graph), dump_root=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "command, wanted",
+    [
+        (
+            "lt -n lo.* -s tensor_name",
+            r"1 dumped tensor\(s\):\nNode name regex filter: \"lo.\*\"\n\nt \(ms\) .*\n\[\d+\.\d{3}\] .*Log .*log:0",
+        ),
+        ("pt log:0 -s", r"Numeric summary:\n\| -inf +- +0 \| total \|\n\| +1 +1 +1 \| +3 \|\n\| +min +max +mean +std \|"),
+        ("pt log:0[1]", r'Tensor "log:0:DebugIdentity\[1\]":\n\n-0.693'),
+        ("pt log:0 -r [0,1]", r"Highlighted\(\[0,1\]\): 1 of 3 element"),
+        ("pt log:0[__import__('os')]", "ERROR: Invalid tensor-slicing"),
+        ("pt", 'Syntax error for command: pt\nFor help, do "help pt"'),
+        (
+            "ni -a -d -t log",
+            r"Node log\n\n  Op: Log\n  Device: .*CPU:0\n\n  1 input(.|\n)*  T:\n    type: DT_FLOAT(.|\n)*Slot 0 @ DebugIdentity(.|\n)*test_debug.py",
+        ),
+        ("li -r total", r'Inputs to node "total" \(Depth limit = 20\):\n\|- \(1\) log'),
+        ("lo -t log", r"\|- \(1\) \[Sum\] total"),
+        ('eval "np.isfinite(`log:0`).sum()"', r"\n2\n"),
+        ("pf x:0", r'Tensor "x:0 \(feed\)":\n\n\[0.0, 1.0, 4.0\]'),
+        ("ri", r"Fetch\(es\):\n  total:0\n\nFeed dict:\n  x:0"),
+        ("help lt", "list_tensors\n  Aliases: lt"),
+        ("nonsense", 'ERROR: Invalid command prefix "nonsense"'),
+    ],
+)
+def test_commands(graph, monkeypatch, capsys, command, wanted):
+    typed = iter(["run", command, "run -n"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    sess = tf_debug.LocalCLIDebugWrapperSession(session(graph), log_usage=False)
+    sess.run("total:0", {"x:0": [0.0, 1.0, 4.0]})
+    assert re.search(wanted, capsys.readouterr().out.partition("run-end: run #1: 1 fetch (total:0); 1 feed (x:0)")[2])
+    sess.run("total:0", {"x:0": [0.0, 1.0, 4.0]})
+
+
+def test_every_so_many_runs(graph, monkeypatch, capsys):
+    typed = iter(["run -t 3", "exit"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    sess = tf_debug.LocalCLIDebugWrapperSession(session(graph), log_usage=False)
+    for _ in range(3):
+        sess.run("total:0", {"x:0": [1.0, 1.0, 4.0]})
+    assert capsys.readouterr().out.count("run-end: run #3") == 1
 
 
 def test_gradients_of_marked_tensors():
