@@ -16,6 +16,7 @@ from everflow.protos import (
 
 _COLOCATION_PREFIX = "loc:@"
 _PACKAGE_ROOT = __file__.rpartition("framework")[0]
+_LAUNCHER = _PACKAGE_ROOT + "cli" + __file__[len(_PACKAGE_ROOT) - 1] + "run.py"  # `everflow run`; what is below it is not the program's
 
 
 class Tensor:
@@ -445,6 +446,8 @@ def capture_frames(skip=1):
     frames = []
     while frame is not None:
         code = frame.f_code
+        if code.co_filename == _LAUNCHER:
+            break
         frames.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return frames

@@ -73,3 +73,11 @@ def test_version_help_and_usage(everflow):
     assert "run" in everflow("--help")[1]
     assert everflow("run")[0] == 2
     assert everflow()[0] == 2
+
+
+def test_ops_trace_back_to_the_program(everflow):
+    (everflow.dir / "trace.py").write_text(
+        "import tensorflow as tf\nx = tf.constant(1)\nprint(x.op.traceback[0][0], x.op.traceback[0][1])\n"
+    )
+    code, out, _ = everflow("run", "trace.py")
+    assert code == 0 and out.split() == [str(everflow.dir / "trace.py"), "2"]
