@@ -1,7 +1,7 @@
 """A model for phones: a convolutional network trained with fake quantization, converted to TensorFlow Lite in four ways and run there.
 
 Run:     everflow run examples/mobile_digits.py
-Expect:  the same accuracy of all four, above 0.95, in files of a half and a quarter of the size.
+Expect:  the same accuracy of all four, above 0.95, in files of about a half and a third of the size.
 """
 
 import os
