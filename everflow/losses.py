@@ -235,10 +235,10 @@ def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):
         if weights_rank - labels_rank == 1:
             weights = array.squeeze(weights, [-1])
         return labels, predictions, weights
+    difference = array.rank(weights) - array.rank(labels)
     if weights_rank is None or (weights_rank > 0 and weights.shape[-1].is_compatible_with(1)):
         from everflow.ops.control_flow import cond
 
-        difference = array.rank(weights) - array.rank(labels)
         weights = cond(math.equal(1, difference), lambda: array.squeeze(weights, [-1]), lambda: weights)
     return labels, predictions, weights
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.metrics.variables import aligned, collected, metric_variable
 from everflow.ops import array, math, state
@@ -137,8 +138,9 @@ def confusion_update(labels, predictions, num_classes, weights=None):
 def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The mean over classes of intersection over union; classes that never came up don't count."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
-        predictions, labels, weights = aligned(predictions, labels, weights)
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         predictions.shape.assert_is_compatible_with(labels.shape)
+        weights = None if weights is None else convert_to_tensor(weights)
         total, update_op = confusion_update(labels, predictions, num_classes, weights)
         over_rows = math.cast(math.reduce_sum(total, 0), dtypes.float32)
         over_columns = math.cast(math.reduce_sum(total, 1), dtypes.float32)

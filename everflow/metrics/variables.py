@@ -56,16 +56,13 @@ def aligned(predictions, labels, weights):
     weights_rank_tensor = array.rank(weights)
     difference = weights_rank_tensor - array.rank(predictions)
 
-    def adjusted():
-        return cond(
-            math.equal(difference, -1),
-            lambda: array.expand_dims(weights, [-1]),
-            lambda: (
-                cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), lambda: weights)
-                if weights.shape.rank is None or weights.shape[-1].is_compatible_with(1)
-                else weights
-            ),
-        )
+    def expanded():
+        return cond(math.equal(difference, -1), lambda: array.expand_dims(weights, [-1]), lambda: weights)
 
+    def squeezed():
+        return cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), expanded)
+
+    # A last dimension that is known not to be 1 can't be squeezed.
+    adjusted = squeezed if weights_rank is None or weights.shape[-1].is_compatible_with(1) else expanded
     weights = cond(math.equal(weights_rank_tensor, 0), lambda: weights, adjusted)
     return predictions, labels, weights

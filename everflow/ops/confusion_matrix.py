@@ -50,9 +50,9 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
         predictions_rank, labels_rank = predictions.shape.rank, labels.shape.rank
         if labels_rank is not None and predictions_rank is not None:
             difference = predictions_rank - labels_rank
-            if difference == expected_rank_diff + 1 and predictions.shape.dims[-1].is_compatible_with(1):
+            if difference == expected_rank_diff + 1:
                 predictions = array.squeeze(predictions, [-1])
-            elif difference == expected_rank_diff - 1 and labels.shape.dims[-1].is_compatible_with(1):
+            elif difference == expected_rank_diff - 1:
                 labels = array.squeeze(labels, [-1])
             return labels, predictions
         difference = array.rank(predictions) - array.rank(labels)

@@ -45,7 +45,8 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
             scope, renorm, renorm_clipping, renorm_decay, adjustment,
         )  # fmt: skip
     if renorm:
-        raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
+        with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):  # uses the name up
+            raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
     build = _fused if own_fused else _plain
     return build(
         inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
+from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops import math
@@ -25,7 +26,9 @@ def summarize_activation(op):
 
 
 def summarize_tensor(tensor, tag=None):
-    """A scalar summary of a scalar, a histogram of anything else."""
+    """A scalar summary of a scalar, a histogram of other numbers; None for strings and booleans."""
+    if tensor.dtype.base_dtype in (dtypes.string, dtypes.bool):
+        return None
     tag = tag or f"{tensor.op.name}_summary"
     return summary.scalar(tag, tensor) if tensor.shape.ndims == 0 else summary.histogram(tag, tensor)
 

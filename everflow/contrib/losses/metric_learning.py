@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import dtypes
+from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
 from everflow.ops.printing import Print
+from everflow.ops.sparse import sparse_minimum, sparse_reduce_sum
 
-__all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "triplet_semihard_loss"]
+__all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "npairs_loss_multilabel", "triplet_semihard_loss"]
 
 # The l2 term of n-pairs is taken at this strength.
 _QUARTER = 0.25
@@ -130,3 +134,22 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
         return math.cast(math.equal(column, array.transpose(column)), dtypes.float32)
 
     return _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity)
+
+
+def npairs_loss_multilabel(sparse_labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002, print_losses=False):
+    """As `npairs_loss`, where each row has several labels: a list of a SparseTensor of ones for each. What two rows share makes them similar."""
+    with name_scope("NpairsLossMultiLabel"):
+        similarity = functools.partial(_shared_labels, sparse_labels)
+        return _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity)
+
+
+def _shared_labels(labels):
+    """How many labels the rows have in common, for each two of them."""
+    count = len(labels)
+    result = array.zeros([count, count], dtypes.float32)
+    for i, row in enumerate(labels):
+        for j, other in enumerate(labels):
+            shared = math.cast(sparse_reduce_sum(sparse_minimum(row, other)), dtypes.float32)
+            entry = array.expand_dims(array.expand_dims(shared, 0), 0)
+            result += array.pad(entry, [[i, count - i - 1], [j, count - j - 1]])
+    return result

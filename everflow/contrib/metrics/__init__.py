@@ -14,13 +14,17 @@ from everflow.contrib.metrics.operating_points import (
     recall_at_precision,
     streaming_curve_points,
     streaming_false_negative_rate_at_thresholds,
+    streaming_false_negatives_at_thresholds,
     streaming_false_positive_rate_at_thresholds,
+    streaming_false_positives_at_thresholds,
+    streaming_true_negatives_at_thresholds,
+    streaming_true_positives_at_thresholds,
 )
 from everflow.contrib.metrics.statistics import cohen_kappa, f1_score, streaming_concat, streaming_covariance, streaming_pearson_correlation
 from everflow.framework import dtypes
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics import at_k, counts
-from everflow.metrics.variables import collected, metric_variable
+from everflow.metrics.variables import aligned, collected, metric_variable
 from everflow.ops import array, math, nn_top_k, state
 from everflow.ops.confusion_matrix import confusion_matrix
 from everflow.ops.sets import set_difference, set_intersection, set_size, set_union
@@ -32,9 +36,7 @@ _RENAMED = {
     "streaming_accuracy": metrics.accuracy,
     "streaming_auc": metrics.auc,
     "streaming_false_negatives": metrics.false_negatives,
-    "streaming_false_negatives_at_thresholds": metrics.false_negatives_at_thresholds,
     "streaming_false_positives": metrics.false_positives,
-    "streaming_false_positives_at_thresholds": metrics.false_positives_at_thresholds,
     "streaming_mean_absolute_error": metrics.mean_absolute_error,
     "streaming_mean_cosine_distance": metrics.mean_cosine_distance,
     "streaming_mean_iou": metrics.mean_iou,
@@ -51,9 +53,7 @@ _RENAMED = {
     "streaming_sparse_recall_at_k": metrics.recall_at_k,
     "streaming_specificity_at_sensitivity": metrics.specificity_at_sensitivity,
     "streaming_true_negatives": metrics.true_negatives,
-    "streaming_true_negatives_at_thresholds": metrics.true_negatives_at_thresholds,
     "streaming_true_positives": metrics.true_positives,
-    "streaming_true_positives_at_thresholds": metrics.true_positives_at_thresholds,
 }
 
 
@@ -116,8 +116,8 @@ def accuracy(predictions, labels, weights=None, name=None):
         correct = math.cast(math.equal(predictions, labels), dtypes.float32)
         if weights is not None:
             correct = math.multiply(correct, weights)
-            weights_total = math.reduce_sum(broadcast_weights(weights, correct))
-            return math.div(math.reduce_sum(correct), weights_total)
+            each = math.multiply(weights, array.ones_like(correct))
+            return math.div(math.reduce_sum(correct), math.reduce_sum(each))
         return math.reduce_mean(correct)
 
 
@@ -130,7 +130,9 @@ def count(values, weights=None, metrics_collections=None, updates_collections=No
         else:
             values = math.cast(values, dtypes.float32)
             number = math.reduce_sum(broadcast_weights(math.cast(weights, dtypes.float32), values))
-        return collected(array.identity(total), state.assign_add(total, number), metrics_collections, updates_collections)
+        with control_dependencies([values]):
+            update_op = state.assign_add(total, number)
+        return collected(array.identity(total), update_op, metrics_collections, updates_collections)
 
 
 def aggregate_metrics(*value_update_tuples):
@@ -156,6 +158,7 @@ def _rate(name, wrong, right, doc):
 
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
+            predictions, labels, weights = aligned(math.cast(predictions, dtypes.bool), math.cast(labels, dtypes.bool), weights)
             misses, misses_update = wrong(labels, predictions, weights)
             hits, hits_update = right(labels, predictions, weights)
             value = counts.ratio(misses, hits, "value")

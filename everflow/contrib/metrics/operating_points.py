@@ -82,6 +82,22 @@ streaming_false_positive_rate_at_thresholds = _error_rate(
 )
 
 
+def _count(kind, short):
+    def metric(predictions, labels, thresholds, weights=None):
+        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, (short,), checked=False)
+        return values[short], updates[short]
+
+    metric.__name__ = metric.__qualname__ = f"streaming_{kind}_at_thresholds"
+    metric.__doc__ = f"The number of {kind.replace('_', ' ')} at each threshold: a variable in the caller's scope, and its update."
+    return metric
+
+
+streaming_true_positives_at_thresholds = _count("true_positives", "tp")
+streaming_false_positives_at_thresholds = _count("false_positives", "fp")
+streaming_true_negatives_at_thresholds = _count("true_negatives", "tn")
+streaming_false_negatives_at_thresholds = _count("false_negatives", "fn")
+
+
 def streaming_curve_points(labels=None, predictions=None, weights=None, num_thresholds=200, metrics_collections=None,
                            updates_collections=None, curve="ROC", name=None):  # fmt: skip
     """Points [thresholds, 2] of the ROC curve (false, true positive rate) or of the PR curve (recall, precision)."""

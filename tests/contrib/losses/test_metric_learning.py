@@ -42,3 +42,18 @@ def test_equal_embeddings_have_finite_gradients():
 def test_labels_have_one_dimension(loss):
     with tf.Graph().as_default(), pytest.raises(AssertionError):
         loss(tf.placeholder(tf.int32, [6, 1]), tf.placeholder(tf.float32, [6, 4]))
+
+
+def test_several_labels_of_a_row_count_as_often_as_they_are_shared():
+    random = np.random.default_rng(5)
+    anchors, positives = (random.normal(size=(3, 4)).astype(np.float32) for _ in range(2))
+    labels = [[0], [0, 1], [2]]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        sparse = [tf.SparseTensor([[i] for i in row], [1] * len(row), [3]) for row in labels]
+        found = sess.run(tf.contrib.losses.metric_learning.npairs_loss_multilabel(sparse, anchors, positives))
+    shared = np.array([[len(set(a) & set(b)) for b in labels] for a in labels], np.float64)
+    logits = anchors @ positives.T
+    logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    expected = -(shared / shared.sum(1, keepdims=True) * logs).sum(1).mean()
+    expected += 0.25 * 0.002 * ((anchors**2).sum(1).mean() + (positives**2).sum(1).mean())
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
