@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
+import re
+import sys
 import time
 
 import numpy as np
@@ -10,6 +13,7 @@ import numpy as np
 from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import logging
 from everflow.protos import config_pb2
+from everflow.runtime.timeline import Timeline
 
 
 def benchmark_config():
@@ -47,18 +51,14 @@ class Benchmark:
         return get_default_session().run(tensors)
 
     def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None, metrics=None):
-        """Log what was measured."""
-        given = {
-            "iters": iters,
-            "wall_time": wall_time,
-            "cpu_time": cpu_time,
-            "throughput": throughput,
-            "extras": extras,
-            "metrics": metrics,
-        }
+        """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
+        name = self._name(name)
+        shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
         logging.info(
-            "Benchmark [%s] %s", self._name(name), ", ".join(f"{key}: {value}" for key, value in given.items() if value is not None)
+            "Benchmark [%s] iters: %d, wall_time: %g, cpu_time: %g, throughput: %g, extras: %s, metrics: %s", name, *shown, extras, metrics
         )
+        numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
+        sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
 
     def run_op_benchmark(
         self,
@@ -87,15 +87,39 @@ class Benchmark:
             sess.run(
                 op_or_tensor, feed_dict, options=config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE), run_metadata=metadata
             )
+            timeline = Timeline(metadata.step_stats)
             if store_trace:
-                from everflow.runtime.timeline import Timeline
-
-                extras["full_trace_chrome_format"] = Timeline(metadata.step_stats).generate_chrome_trace_format()
+                extras["full_trace_chrome_format"] = timeline.generate_chrome_trace_format()
             if store_memory_usage:
-                stats = (memory for device in metadata.step_stats.dev_stats for node in device.node_stats for memory in node.memory)
-                extras["allocator_maximum_num_bytes"] = sum(memory.peak_bytes for memory in stats)
-        extras["wall_time_mean"], extras["wall_time_stdev"] = float(np.mean(times)), float(np.std(times))
+                for allocator, most in timeline.analyze_step_stats().allocator_maximums.items():
+                    extras[f"allocator_maximum_num_bytes_{allocator}"] = most.num_bytes
         median = float(np.median(times))
         throughput = mbs / median if mbs else None
         self.report_benchmark(iters=min_iters, wall_time=median, extras=extras, name=name, throughput=throughput)
         return {"iters": min_iters, "extras": extras, "name": self._name(name), "throughput": throughput or 0.0, "wall_time": median}
+
+
+def _entry(name, numbers, extras, metrics):
+    """The lines of a measured benchmark, as protobuf's text format has them."""
+    yield from ["entry {", f'  name: "{name}"', *(f"  {key}: {value}" for key, value in numbers.items() if value is not None)]
+    for key, value in sorted(extras.items()):
+        held = f"double_value: {float(value)}" if isinstance(value, int | float | np.number) else f"string_value: {json.dumps(str(value))}"
+        yield from ["  extras {", f'    key: "{key}"', "    value {", f"      {held}", "    }", "  }"]
+    for metric in metrics:
+        yield from ["  metrics {", *(f"    {key}: {json.dumps(value)}" for key, value in metric.items()), "  }"]
+    yield "}"
+
+
+def run_benchmarks(pattern):
+    """Run the methods `benchmarkX` of all Benchmarks whose `module.Class.benchmarkX` matches; "all" is all of them."""
+    pattern = "." if pattern == "all" else pattern
+    kinds = list(Benchmark.__subclasses__())
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+        for name in dir(kind):
+            if (
+                name.startswith("benchmark")
+                and callable(getattr(kind, name))
+                and re.search(pattern, f"{kind.__module__}.{kind.__name__}.{name}")
+            ):
+                getattr(kind(), name)()

@@ -8,17 +8,24 @@ import socket
 import sys
 import tempfile
 
-from everflow.platform import flags
+from everflow.platform import app, flags
 from everflow.platform import logging as _logging  # noqa: F401  its logger has to be there before absl's
 from everflow.protos import config_pb2
 from everflow.runtime import devices
 
 
 def main(argv=None):
-    """Run the tests of the program that calls this, and exit."""
+    """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` the benchmarks that match, or all."""
     from absl.testing import absltest
 
-    flags.FLAGS(sys.argv if argv is None else argv, known_only=True)
+    argv = sys.argv if argv is None else argv
+    wanted = [argument.partition("=")[2] or "all" for argument in argv if argument.startswith("--benchmarks")]
+    if wanted:
+        from everflow.test.benchmark import run_benchmarks
+
+        rest = [argument for argument in argv if not argument.startswith("--benchmarks")]
+        return app.run(lambda _: run_benchmarks(wanted[-1]), argv=rest)
+    flags.FLAGS(argv, known_only=True)
     return absltest.main(argv=argv)
 
 

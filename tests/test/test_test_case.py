@@ -1,5 +1,6 @@
 """tf.test.TestCase, through a program's eyes."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -178,3 +179,24 @@ def test_a_difference_is_shown_where_it_is(case):
         case.assertAllEqual([[1, 2], [3, 4]], [[1, 2], [3, 5]])
     with pytest.raises(AssertionError, match=r"\[1 0\] : 9"):
         case.assertAllInRange([[1, 2], [9, 4]], 0, 5)
+
+
+def test_benchmarks_of_a_program(tmp_path):
+    program = tmp_path / "bench.py"
+    program.write_text(
+        "import everflow as tf\n"
+        "class Bench(tf.test.Benchmark):\n"
+        "    def benchmark_one(self):\n"
+        "        self.report_benchmark(iters=2, wall_time=0.5, extras={'kind': 'fast', 'size': 3})\n"
+        "    def benchmark_two(self):\n"
+        "        raise ValueError\n"
+        "tf.test.main()\n"
+    )
+    done = subprocess.run([sys.executable, str(program), "--benchmarks=Bench.*one"], capture_output=True, text=True, check=True)
+    assert (
+        done.stdout.split()
+        == (
+            'entry { name: "Bench.benchmark_one" iters: 2 wall_time: 0.5 '
+            'extras { key: "kind" value { string_value: "fast" } } extras { key: "size" value { double_value: 3.0 } } }'
+        ).split()
+    )
