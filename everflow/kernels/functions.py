@@ -29,9 +29,18 @@ def is_true(condition) -> bool:
     return condition.numel() > 0
 
 
+def _decides(condition, node) -> bool:
+    """The condition of a branch or loop: what `tf.cond` and `tf.while_loop` drew stands for a Switch, which takes one bool only."""
+    if not node.attrs.get("_lower_using_switch_merge"):
+        return is_true(condition)
+    if condition.dtype is not torch.bool or condition.numel() != 1:
+        raise errors.InvalidArgumentError(None, None, f"A condition must be a single bool, not {condition!r}")
+    return bool(condition)
+
+
 @kernel("If", "StatelessIf")
-def if_(cond, input, *, then_branch, else_branch, session, step):
-    return session.function(then_branch if is_true(cond) else else_branch)(*input, step=step)
+def if_(cond, input, *, then_branch, else_branch, session, step, node):
+    return session.function(then_branch if _decides(cond, node) else else_branch)(*input, step=step)
 
 
 @kernel("Case")
@@ -42,10 +51,10 @@ def case(branch_index, input, *, branches, session, step):
 
 
 @kernel("While", "StatelessWhile")
-def while_(input, *, cond, body, session, step):
+def while_(input, *, cond, body, session, step, node):
     test, again = session.function(cond), session.function(body)
     values = list(input)
-    while is_true(test(*values, step=step)[0]):
+    while _decides(test(*values, step=step)[0], node):
         step.check()
         values = again(*values, step=step)
     return values

@@ -21,7 +21,7 @@ from everflow.ops.tensor_array import flow_of, with_flows_of
 def functional_cond(pred, true_fn, false_fn, scope):
     """What the chosen branch returns, as outputs of an `If`; `scope` is its name with a slash."""
     branches = [_Branch(true_fn, pred, scope, "true"), _Branch(false_fn, pred, scope, "false")]
-    return _chosen(pred, branches, scope, "true_fn and false_fn arguments to tf.cond")
+    return _chosen(pred, branches, scope, "true_fn and false_fn arguments to tf.cond", by_index=False)
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
@@ -40,7 +40,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         if branch_index.dtype.base_dtype != dtypes.int32:
             raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
         branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
-        return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case")
+        return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case", by_index=True)
 
 
 def _functions_in_order(branch_fns):
@@ -64,7 +64,7 @@ def _functions_in_order(branch_fns):
     return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
 
 
-def _chosen(selector, branches, scope, what):
+def _chosen(selector, branches, scope, what, by_index):
     """The results of the branch that is chosen when run."""
     first = branches[0]
     for other in branches[1:]:
@@ -77,7 +77,7 @@ def _chosen(selector, branches, scope, what):
                 raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {a}, {b}")
     captured = list(dict.fromkeys(t for branch in branches for t in branch.graph.captures))
     functions = [branch.define(captured) for branch in branches]
-    op = _build(selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), scope)
+    op = _build(selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope)
     if not first.outputs:
         return op
     outputs = [array.identity(t) for t in op.outputs]
@@ -120,10 +120,10 @@ class _Branch:
         return define(self.graph.body(inputs, self.outputs), self.name, self.graph.outer_graph)
 
 
-def _build(selector, values, functions, like, shapes, name=None):
+def _build(selector, values, functions, like, shapes, by_index, name=None):
     options = {"input": list(values), "Tout": [t.dtype.base_dtype for t in like], "output_shapes": shapes, "name": name}
     calls = [call_attr(f.name) for f in functions]
-    if selector.dtype.base_dtype == dtypes.int32:
+    if by_index:
         made = raw.Case(branch_index=selector, branches=calls, **options)
     else:
         build = raw.If if any(f.op_definition.is_stateful for f in functions) else raw.StatelessIf
@@ -165,7 +165,7 @@ def _branches_grad(op, *grads):
         back.controls = order_stateful_ops(back)
         functions.append(define(back.body(inputs, backward.results), unique_name(back.name), graph, op.graph))
     shapes = _common_shapes([b.results for b in backwards])
-    made = _build(op.inputs[0], [g for g in grads if g is not None] + values, functions, backwards[0].results, shapes)
+    made = _build(op.inputs[0], [g for g in grads if g is not None] + values, functions, backwards[0].results, shapes, op.type == "Case")
     outputs = iter([array.identity(t) for t in made.outputs])
     return [None] + [next(outputs) if want else None for want in wanted]
 

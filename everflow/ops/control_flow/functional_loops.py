@@ -72,6 +72,10 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         nest.assert_same_structure(list(packed(inputs)), list(result), expand_composites=True)
         results = [again.capture(convert_to_tensor(flow_of(x))) for x in nest.flatten(result, expand_composites=True)]
         for start, shape, after in zip(tensors, invariants, results):
+            if start.dtype.base_dtype != after.dtype.base_dtype:
+                raise TypeError(
+                    f"Loop var {start.name} enters the loop with type {start.dtype!r} but has type {after.dtype!r} after 1 iteration."
+                )
             _check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
         again.controls = order_stateful_ops(again)
