@@ -93,9 +93,9 @@ class RadialConstraint(Constraint):
         return array.gather_nd(w, np.stack([diagonal, diagonal], axis=-1).astype("int32"))
 
 
-max_norm = MaxNorm
-non_neg = NonNeg
-unit_norm = UnitNorm
+max_norm = maxnorm = MaxNorm
+non_neg = nonneg = NonNeg
+unit_norm = unitnorm = UnitNorm
 min_max_norm = MinMaxNorm
 radial_constraint = RadialConstraint
 

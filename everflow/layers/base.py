@@ -30,6 +30,7 @@ class Layer(base_layer.Layer):
     """
 
     _is_legacy_layer = True
+    _use_resource_variables = False  # Until a Keras layer holds it.
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         self._keras_style = experimental.keras_style
@@ -151,7 +152,7 @@ class Layer(base_layer.Layer):
                     trainable=trainable and self.trainable,
                     constraint=constraint,
                     partitioner=partitioner,
-                    use_resource=use_resource if use_resource is not None else scope.use_resource,
+                    use_resource=use_resource or self._use_resource_variables or scope.use_resource,
                     synchronization=synchronization,
                     aggregation=aggregation,
                 )

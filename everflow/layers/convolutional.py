@@ -8,6 +8,19 @@ from everflow.ops import initializers
 
 _ZEROS = initializers.zeros_initializer()
 
+# `locals()` in a first line are the arguments: each constructor and function hands on all it was given, by name.
+
+
+def _arguments(given):
+    named = {name: value for name, value in given.items() if name not in ("self", "__class__", "kwargs")}
+    return {**named, **given.get("kwargs", {})}
+
+
+def _applied(layer, given):
+    """What a layer makes of the inputs, in the variable scope of its name."""
+    arguments = {name: value for name, value in given.items() if name not in ("inputs", "reuse", "layer")}
+    return layer(**arguments, _scope=given["name"], _reuse=given["reuse"]).apply(given["inputs"])
+
 
 class Conv1D(keras_convolutional.Conv1D, Layer):
     """Convolution over one dimension, such as time.
@@ -18,9 +31,7 @@ class Conv1D(keras_convolutional.Conv1D, Layer):
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", dilation_rate=1, activation=None,
                  use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class Conv2D(keras_convolutional.Conv2D, Layer):
@@ -32,9 +43,7 @@ class Conv2D(keras_convolutional.Conv2D, Layer):
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1), activation=None,
                  use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class Conv3D(keras_convolutional.Conv3D, Layer):
@@ -43,9 +52,7 @@ class Conv3D(keras_convolutional.Conv3D, Layer):
     def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1, 1), activation=None,
                  use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class Conv2DTranspose(keras_convolutional.Conv2DTranspose, Layer):
@@ -54,10 +61,7 @@ class Conv2DTranspose(keras_convolutional.Conv2DTranspose, Layer):
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", activation=None, use_bias=True,
                  kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, None, data_format, activation=activation, use_bias=use_bias,
-                         kernel_initializer=kernel_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-                         bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer, kernel_constraint=kernel_constraint,
-                         bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class Conv3DTranspose(keras_convolutional.Conv3DTranspose, Layer):
@@ -66,10 +70,7 @@ class Conv3DTranspose(keras_convolutional.Conv3DTranspose, Layer):
     def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format="channels_last", activation=None, use_bias=True,
                  kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, None, data_format, activation=activation, use_bias=use_bias,
-                         kernel_initializer=kernel_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-                         bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer, kernel_constraint=kernel_constraint,
-                         bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class SeparableConv1D(keras_convolutional.SeparableConv1D, Layer):
@@ -80,10 +81,7 @@ class SeparableConv1D(keras_convolutional.SeparableConv1D, Layer):
                  bias_initializer=_ZEROS, depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
                  name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
-                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
-                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
-                         trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 class SeparableConv2D(keras_convolutional.SeparableConv2D, Layer):
@@ -94,19 +92,14 @@ class SeparableConv2D(keras_convolutional.SeparableConv2D, Layer):
                  bias_initializer=_ZEROS, depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
                  name=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
-                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
-                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
-                         trainable=trainable, name=name, **kwargs)  # fmt: skip
+        super().__init__(**_arguments(locals()))
 
 
 def conv1d(inputs, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", dilation_rate=1, activation=None,
            use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
            activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Convolution over one dimension, with variables `name/kernel` and `name/bias`."""
-    return Conv1D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer, bias_initializer,
-                  kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                  _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+    return _applied(Conv1D, locals())
 
 
 def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1), activation=None,
@@ -116,36 +109,28 @@ def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_f
 
     >>> y = tf.layers.conv2d(images, 32, 3, padding="same", activation=tf.nn.relu)
     """
-    return Conv2D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer, bias_initializer,
-                  kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                  _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+    return _applied(Conv2D, locals())
 
 
 def conv3d(inputs, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format="channels_last", dilation_rate=(1, 1, 1),
            activation=None, use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
            activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Convolution over volumes, with variables `name/kernel` and `name/bias`."""
-    return Conv3D(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer, bias_initializer,
-                  kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                  _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+    return _applied(Conv3D, locals())
 
 
 def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_format="channels_last", activation=None, use_bias=True,
                      kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                      activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Transposed convolution over images, sometimes called deconvolution."""
-    return Conv2DTranspose(filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer, bias_initializer,
-                           kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                           _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+    return _applied(Conv2DTranspose, locals())
 
 
 def conv3d_transpose(inputs, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format="channels_last", activation=None,
                      use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS, kernel_regularizer=None, bias_regularizer=None,
                      activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Transposed convolution over volumes."""
-    return Conv3DTranspose(filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer, bias_initializer,
-                           kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, trainable, name,
-                           _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+    return _applied(Conv3DTranspose, locals())
 
 
 def _separable(layer, one):
@@ -154,10 +139,7 @@ def _separable(layer, one):
                   bias_initializer=_ZEROS, depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
                   activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
                   name=None, reuse=None):  # fmt: skip
-        return layer(filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
-                     depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
-                     bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint, trainable, name,
-                     _scope=name, _reuse=reuse).apply(inputs)  # fmt: skip
+        return _applied(layer, locals())
 
     separable.__doc__ = layer.__doc__
     return separable

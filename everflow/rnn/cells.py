@@ -202,8 +202,8 @@ class GRUCell(LayerRNNCell):
         depth = self._depth(inputs_shape)
         units = self._num_units
         kernel = {"initializer": self._kernel_initializer}
-        ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))
         self._gate_kernel = self.add_variable("gates/kernel", shape=[depth + units, 2 * units], **kernel)
+        ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))  # The type of the first variable, at the latest.
         self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
         self._candidate_kernel = self.add_variable("candidate/kernel", shape=[depth + units, units], **kernel)
         self._candidate_bias = self.add_variable(

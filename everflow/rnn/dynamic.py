@@ -8,11 +8,13 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.keras.engine.base_layer import Layer
 from everflow.ops import array, math
 from everflow.ops import variable_scope as scopes
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_array import TensorArray
+from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
 
@@ -101,6 +103,18 @@ def rnn_step(
     return nest.pack_sequence_as(zero_output, output), nest.pack_sequence_as(state, new_state)
 
 
+def step_of(cell):
+    """The function of (inputs, state) that a cell is: Keras's keep even a state of one tensor in a list."""
+    if isinstance(cell, RNNCell) or not isinstance(cell, Layer) or hasattr(cell, "zero_state"):
+        return cell
+
+    def step(inputs, state):
+        output, new_state = cell(inputs, state if nest.is_sequence(state) else [state])
+        return output, new_state[0] if len(new_state) == 1 else new_state
+
+    return step
+
+
 def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None, swap_memory=False,
                 time_major=False, scope=None):  # fmt: skip
     """(outputs, final state) of a cell run over `inputs` [batch, time, …]; past its length a sequence gives zeros.
@@ -149,6 +163,7 @@ def _assert_has_shape(x, shape):
 
 
 def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
+    call = step_of(cell)
     flat_input = nest.flatten(inputs)
     flat_sizes = nest.flatten(cell.output_size)
     time_steps = array.shape(flat_input[0])[0]
@@ -194,12 +209,12 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
                 longest,
                 zero_output,
                 state,
-                lambda: cell(values, state),
+                lambda: call(values, state),
                 cell.state_size,
                 skip_conditionals=True,
             )
         else:
-            output, new_state = cell(values, state)
+            output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
         return time + 1, arrays, new_state
 

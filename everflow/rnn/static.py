@@ -8,7 +8,7 @@ from everflow.framework.scopes import control_dependencies
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops import variable_scope as scopes
-from everflow.rnn.dynamic import rnn_step, should_cache, state_dtype
+from everflow.rnn.dynamic import rnn_step, should_cache, state_dtype, step_of
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
 
@@ -20,7 +20,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         raise TypeError("inputs must be a sequence")
     if not inputs:
         raise ValueError("inputs must not be empty")
-    outputs = []
+    call, outputs = step_of(cell), []
     with scopes.variable_scope(scope or "rnn") as varscope:
         if should_cache() and varscope.caching_device is None:
             varscope.set_caching_device(lambda op: op.device)
@@ -52,10 +52,10 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             current = state
             if sequence_length is not None:
                 output, state = rnn_step(
-                    time, sequence_length, shortest, longest, zero_output, state, lambda v=value, s=current: cell(v, s), cell.state_size
+                    time, sequence_length, shortest, longest, zero_output, state, lambda v=value, s=current: call(v, s), cell.state_size
                 )
             else:
-                output, state = cell(value, state)
+                output, state = call(value, state)
             outputs.append(output)
         return outputs, state
 

@@ -69,3 +69,30 @@ def test_a_copied_cell_has_inner_cells_of_its_own():
             with tf.variable_scope(scope):
                 tf.nn.static_rnn(each, [tf.ones([1, 2])], dtype=tf.float32)
         assert len({v.op.name for v in tf.global_variables()}) == 16
+
+
+def test_cells_of_keras_with_a_single_state():
+    with tf.Graph().as_default(), tf.Session() as session:
+        cell = tf.keras.layers.GRUCell(2)
+        looped, state = tf.nn.dynamic_rnn(cell, X, [4, 2], dtype=tf.float32)
+        unrolled, _ = tf.nn.static_rnn(cell, tf.unstack(tf.constant(X), axis=1), dtype=tf.float32)
+        session.run(tf.global_variables_initializer())
+        looped, state, unrolled = session.run([looped, state, tf.stack(unrolled, axis=1)])
+    np.testing.assert_allclose(looped[0], unrolled[0], rtol=1e-5)
+    np.testing.assert_allclose(state[1], unrolled[1, 1], rtol=1e-5)
+
+
+def test_layers_that_a_keras_model_holds_make_resource_variables():
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = tf.layers.Dense(2)
+            self.more = []
+            self.more.append(tf.layers.Dense(1))
+
+        def call(self, x):
+            return self.more[0](self.first(x))
+
+    with tf.Graph().as_default():
+        Model()(tf.ones([1, 3]))
+        assert [v.op.type for v in tf.global_variables()] == ["VarHandleOp"] * 4

@@ -118,8 +118,7 @@ class _Unrolled:
             before = array.zeros_like(output) if before is None else before
             output = array.where(wide_mask, output, before)
             flat_states, flat_new = nest.flatten(states), nest.flatten(new_states)
-            wide_masks = [_spread(mask, state) for state in flat_states]
-            flat_final = [array.where(m, new, old) for m, new, old in zip(wide_masks, flat_new, flat_states)]
+            flat_final = [array.where(_spread(mask, old), new, old) for new, old in zip(flat_new, flat_states)]
             states = nest.pack_sequence_as(states, flat_final)
             outputs.append(output)
             before = output

@@ -25,7 +25,7 @@ from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.keras.engine.layer_losses import LayerLosses
 from everflow.keras.engine.node import has_history
-from everflow.keras.engine.tracked_attributes import TrackedAttributes, tracked, untracked
+from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
 from everflow.ops import initializers
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.module import Module
@@ -275,6 +275,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         with call_context.enter(self, inputs, training):
             assert_input_compatibility(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
+                if not self.built:
+                    claim(self._nested_layers())  # Also what came into a list after it was set as an attribute.
                 self._maybe_build(inputs)
                 outputs = self._compute(inputs, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):

@@ -59,6 +59,7 @@ class TrackedAttributes:
         else:
             tracked.pop(name, None)
             return
+        claim(_leaves(value))
         for leaf in nest.flatten(value):
             if isinstance(leaf, Variable):
                 lists = [self.__dict__.setdefault(kept, []) for kept in ("_trainable_weights", "_non_trainable_weights")]
@@ -94,6 +95,13 @@ class TrackedAttributes:
     def _checkpoint_children(self):
         """What object-based checkpoints follow, in the order of its coming."""
         return [(name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)]
+
+
+def claim(held):
+    """Layers of `tf.layers` that a Keras layer holds make their variables as it does: as resources."""
+    for layer in held:
+        if getattr(layer, "_is_legacy_layer", False):
+            layer._use_resource_variables = True
 
 
 def _leaves(value):

@@ -238,7 +238,7 @@ class RNN(Layer):
     def _step_function(self, training, constants):
         kwargs = {"training": training} if call_takes(self.cell, "training") else {}
         of_tf = getattr(self.cell, "_is_tf_rnn_cell", False)
-        cell = self.cell if of_tf else self.cell.call
+        cell = self.cell.call
         if constants is not None:
             if not call_takes(self.cell, "constants"):
                 raise ValueError("RNN cell does not support constants")

@@ -385,8 +385,7 @@ class StackedRNNCells(Layer):
                 arguments["constants"] = constants
             # A cell of tf.nn takes a state of one tensor as that tensor.
             single = getattr(cell, "_is_tf_rnn_cell", False) and len(state) == 1
-            function = cell if hasattr(cell, "_is_tf_rnn_cell") else cell.call
-            inputs, state = function(inputs, state[0] if single else state, **arguments)
+            inputs, state = cell.call(inputs, state[0] if single else state, **arguments)
             new_states.append(state)
         return inputs, nest.pack_sequence_as(self.state_size, nest.flatten(new_states[::-1] if self.reverse_state_order else new_states))
 
