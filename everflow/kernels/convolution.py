@@ -156,6 +156,26 @@ def _check_gradient(grad, fit: Geometry, batch: int, channels: int, form: Format
         )
 
 
+def _spans_rows(input_shape, filter_shape, fit: Geometry, groups: int, form: Format) -> bool:
+    """Whether a filter covers whole rows, as those over the words of a sentence do.
+
+    Then a row is a single place with many channels, and ATen is many times as fast when told so.
+    """
+    if form.spatial != 2 or not form.channels_last or groups != 1 or not 1 < input_shape[2] == filter_shape[1]:
+        return False
+    return fit.output[1] == 1 and fit.dilation[1] == 1 and not fit.padding[1] and not any(fit.extra[:2])
+
+
+def _rows_as_places(shape):
+    """[N, H, W, C] as [N, H, 1, W * C]."""
+    return (*shape[:2], 1, shape[2] * shape[3])
+
+
+def _rows_as_channels(filter_shape):
+    """[h, W, C, O] as [h, 1, W * C, O]."""
+    return (filter_shape[0], 1, filter_shape[1] * filter_shape[2], filter_shape[3])
+
+
 def _sizes(tensor) -> list[int]:
     if tensor.dim() != 1:
         raise InvalidArgumentError(None, None, f"sizes must be a vector of integers, not of rank {tensor.dim()}")
@@ -167,6 +187,9 @@ def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, 
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
     fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
+    if _spans_rows(x.shape, w.shape, fit, groups, form):
+        x, w = x.reshape(_rows_as_places(x.shape)), w.reshape(_rows_as_channels(w.shape))
+        return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias)
     if convolution_patches.suits(x.shape[0], w.shape, fit, groups, form, x.dtype):
         return convolution_patches.forward(x, w, fit, bias)
     return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups, bias), form)
@@ -183,6 +206,9 @@ def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_
         raise InvalidArgumentError(None, None, f"input_sizes must have {form.spatial + 2} elements, not {len(input_shape)}")
     fit, groups = _setup(input_shape, w.shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, input_shape[0], w.shape[-1], form)
+    if _spans_rows(input_shape, w.shape, fit, groups, form):
+        places, w = _rows_as_places(input_shape), w.reshape(_rows_as_channels(w.shape))
+        return _backprop_input(places, w, grad, strides, padding, dilations, explicit_paddings, data_format).view(input_shape)
     if convolution_patches.suits(input_shape[0], w.shape, fit, groups, form, grad.dtype):
         return convolution_patches.input_gradient(input_shape, w, grad, fit)
     shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
@@ -198,6 +224,9 @@ def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explici
         raise InvalidArgumentError(None, None, f"filter_sizes must have {form.spatial + 2} elements, not {len(filter_shape)}")
     fit, groups = _setup(x.shape, filter_shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, x.shape[0], filter_shape[-1], form)
+    if _spans_rows(x.shape, filter_shape, fit, groups, form):
+        x, channels = x.reshape(_rows_as_places(x.shape)), _rows_as_channels(filter_shape)
+        return _backprop_filter(x, channels, grad, strides, padding, dilations, explicit_paddings, data_format).view(filter_shape)
     if convolution_patches.suits(x.shape[0], filter_shape, fit, groups, form, grad.dtype):
         return convolution_patches.filter_gradient(x, filter_shape, grad, fit)
     shape = [filter_shape[-1], filter_shape[-2], *filter_shape[:-2]]
