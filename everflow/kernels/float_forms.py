@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from everflow.kernels.registry import lookup, specialize
@@ -11,7 +12,6 @@ _FLOAT_FORMS = {
     "Sub": torch.sub,
     "Neg": torch.neg,
     "Square": torch.square,
-    "Sqrt": torch.sqrt,
     "Rsqrt": torch.rsqrt,
     "Exp": torch.exp,
     "Tanh": torch.tanh,
@@ -22,6 +22,25 @@ _FLOAT_FORMS = {
 @specialize(*_FLOAT_FORMS)
 def _float_form(node):
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
+
+
+# The vector library below ATen takes the root of zero with a trap; moments of rows that were never trained are all zeros.
+_LARGE = 1 << 12
+
+
+def square_root(x: torch.Tensor) -> torch.Tensor:
+    """The square root of floats; of large tensors as numpy takes it."""
+    if x.numel() < _LARGE or x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu":
+        return torch.sqrt(x)
+    with np.errstate(invalid="ignore"):
+        return torch.from_numpy(np.sqrt(x.numpy()))
+
+
+@specialize("Sqrt")
+def _square_root_of(node):
+    shape, is_float = node.output_shapes[0], node.output_dtypes[0].is_floating
+    small = shape is not None and shape.is_fully_defined() and shape.num_elements() < _LARGE
+    return None if not is_float else torch.sqrt if small else square_root
 
 
 @specialize("AddN")

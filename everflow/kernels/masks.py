@@ -93,3 +93,19 @@ def _of_a_known_bound(node):
         return None
     pick = torch.maximum if node.type == "Maximum" else torch.minimum
     return lambda x, y: pick(y, x)
+
+
+@specialize("Select")
+def _select_of(node):
+    """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
+    mask, x, y = (source.output_shapes[output] for source, output in node.inputs)
+    if any(s is None or not s.is_fully_defined() for s in (mask, x, y)):
+        return None
+    if node.output_dtypes[0].name in ("string", "variant", "resource") or x.as_list() != y.as_list():
+        return None
+    if mask.as_list() == x.as_list():
+        return torch.where if x.num_elements() < SMALLEST else chosen
+    if mask.ndims == 1 and x.ndims > 1 and mask.as_list() == x.as_list()[:1]:
+        column = (-1, *[1] * (x.ndims - 1))
+        return lambda condition, t, e: torch.where(condition.view(column), t, e)
+    return None

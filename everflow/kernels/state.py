@@ -244,12 +244,27 @@ def check_indices(indices, size) -> torch.Tensor:
     return indices
 
 
+# Marking each index costs less than sorting them, if they lie close enough together.
+_MARKS, _SPARSEST = 1 << 16, 64
+
+
+def _are_distinct(indices) -> bool:
+    """Whether no index comes twice, where that is quickly found out."""
+    highest = int(indices.max())
+    if highest >= _MARKS + _SPARSEST * len(indices):
+        return False
+    marks = torch.zeros(highest + 1, dtype=torch.bool)
+    marks[indices] = True
+    return int(marks.count_nonzero()) == len(indices)
+
+
 def unique_rounds(indices):
     """Split positions into rounds in which no index comes twice, in order of appearance."""
+    if len(indices) < 2 or _are_distinct(indices):
+        return [None]
     ordered, order = torch.sort(indices, stable=True)
     starts = torch.ones_like(ordered, dtype=torch.bool)
-    if len(ordered):
-        starts[1:] = ordered[1:] != ordered[:-1]
+    starts[1:] = ordered[1:] != ordered[:-1]
     if bool(starts.all()):
         return [None]
     first = torch.arange(len(ordered)).masked_fill(~starts, 0).cummax(0).values

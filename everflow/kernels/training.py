@@ -11,6 +11,7 @@ import math
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.float_forms import square_root
 from everflow.kernels.registry import kernel, specialize
 from everflow.kernels.state import Ref, shape_text, unique_rounds
 
@@ -76,7 +77,7 @@ def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, 
     m.lerp_(grad, 1 - beta1)
     v.lerp_(grad * grad, 1 - beta2)
     step = m * beta1 + grad * (1 - beta1) if use_nesterov else m
-    var.addcdiv_(step, v.sqrt().add_(epsilon), value=-alpha)
+    var.addcdiv_(step, square_root(v).add_(epsilon), value=-alpha)
 
 
 def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
@@ -84,7 +85,7 @@ def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilo
     m.lerp_(grad, 1 - beta1)
     v.lerp_(grad * grad, 1 - beta2)
     torch.maximum(vhat, v, out=vhat)
-    var.addcdiv_(m, vhat.sqrt().add_(epsilon), value=-alpha)
+    var.addcdiv_(m, square_root(vhat).add_(epsilon), value=-alpha)
 
 
 def _adamax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):

@@ -13,8 +13,8 @@ import time
 
 import torch
 
-# Longer runs have ops large enough to share, and trying them with one thread would take too long.
-LONGEST_TRIED = 0.1
+# Longer runs are tried once each way, and still longer ones not at all: that would take too long.
+LONG, LONGEST_TRIED = 0.1, 1.0
 # Shorter ones have none: nothing is shared, and even to look at the number of threads would cost something.
 SHORTEST_TRIED = 5e-5
 # Runs of each kind, after those that warm caches up; a kind that is so much slower at first is not tried again.
@@ -78,7 +78,7 @@ class Trial:
             self._times[count].append(seconds)
             if shared and shared[0] > LONGEST_TRIED:
                 best = self._count
-            elif min(len(shared), len(alone)) >= PAIRS:
+            elif min(len(shared), len(alone)) >= (1 if shared and shared[0] > LONG else PAIRS):
                 typical = {c: statistics.median(times) for c, times in self._times.items()}
                 best = min(typical, key=typical.get)
                 if typical[best] < SHORTEST_TRIED:

@@ -1,4 +1,4 @@
-"""Sorted rows, largest values and distinct values: the quick ways for common types against numpy."""
+"""Sorted rows, largest and distinct values, roots of many: the quick ways for common types against numpy."""
 
 import numpy as np
 import pytest
@@ -72,3 +72,9 @@ def test_local_response_normalization(beta):
     around = sum(squares[..., i : i + 9] for i in range(5))
     result = run(tf.nn.local_response_normalization(x, depth_radius=2, bias=1.5, alpha=0.3, beta=beta))
     np.testing.assert_allclose(result, x / (1.5 + 0.3 * around) ** beta, rtol=1e-5)
+
+
+def test_roots_of_many_values():
+    values = np.concatenate([np.zeros(3000), np.random.RandomState(3).rand(3000), [-1.0, np.inf, np.nan]]).astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(run(tf.sqrt(tf.placeholder_with_default(values, [None]))), np.sqrt(values))

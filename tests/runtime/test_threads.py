@@ -58,6 +58,14 @@ def test_long_runs_are_not_tried_with_one_thread(monkeypatch):
     assert 1 not in work.counts
 
 
+@pytest.mark.parametrize("alone, best", [(0.19, 1), (0.25, 2)])
+def test_rather_long_runs_are_tried_once(monkeypatch, alone, best):
+    work = Work(monkeypatch, {1: alone, 2: 0.2})
+    _runs(work)
+    assert set(work.counts[-10:]) == {best}
+    assert work.counts[: threads.WARM_UP + 2].count(1) == 1 and set(work.counts[threads.WARM_UP + 2 :]) == {best}
+
+
 def test_quick_runs_are_left_alone(monkeypatch):
     work = Work(monkeypatch, {1: 1e-6, 2: 1e-6})
     assert _runs(work) is work
