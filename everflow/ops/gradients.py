@@ -443,8 +443,8 @@ def _zeros_of_variable(handle):
 
 
 def _control_flow():
-    # Imported when needed: branches and loops have gradients of their own, registered on top of this module.
-    from everflow.ops.control_flow import gradient_loops
+    # Imported when needed: branches and loops, as ops of either kind, have gradients of their own, registered on top of this module.
+    from everflow.ops.control_flow import functional_branches, functional_loops, gradient_loops  # noqa: F401
 
     return gradient_loops
 

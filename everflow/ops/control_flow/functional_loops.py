@@ -24,14 +24,12 @@ from everflow.ops.gradients import zeros_for
 from everflow.ops.tensor_array import flow_of, with_flows_of
 
 
-def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, back_prop, name, maximum_iterations, same_structure):
-    """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep."""
+def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, same_structure):
+    """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep. Gradients flow through it in any case."""
     flat = nest.flatten(loop_vars, expand_composites=True)
     tensors = [convert_to_tensor(flow_of(x)) for x in flat]
     with name_scope(name, "while") as scope:
         outputs = _draw_loop(cond, body, loop_vars, flat, tensors, shapes(tensors), parallel_iterations, scope, maximum_iterations)
-        if not back_prop:
-            outputs = [array.stop_gradient(t) for t in outputs]
     final = nest.pack_sequence_as(loop_vars, with_flows_of(flat, outputs), expand_composites=True)
     return final if same_structure or len(outputs) != 1 else nest.flatten(final)[0]
 

@@ -37,9 +37,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
         shapes = functools.partial(_flat_invariants, loop_vars, shape_invariants=shape_invariants)
-        return functional_loop(
-            cond, body, loop_vars, shapes, parallel_iterations, back_prop, name, maximum_iterations, return_same_structure
-        )
+        return functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, return_same_structure)
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
