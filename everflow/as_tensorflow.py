@@ -52,7 +52,7 @@ python.compiler.xla   jit                                : contrib.compiler.jit
 
 python.debug          cli wrappers lib                   : debug
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
-python.debug.lib      debug_data debug_utils             : debug debug.*
+python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.*
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
@@ -60,6 +60,7 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names .
+python.eager          test                               : test
 python.eager          wrap_function                      : ops.wrapped_functions
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
@@ -151,7 +152,8 @@ python.ops            critical_section_ops               : ops.critical_section
 python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists gen_ops
 python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
-python.ops            gradient_checker gradient_checker_v2 : test
+python.ops            gradient_checker                   : test
+python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image*
 python.ops            init_ops init_ops_v2               : . initializers ops.initializers* ops.inner_names
 python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
@@ -176,8 +178,8 @@ python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
 python.ops            state_ops                          : . ops.state ops.variables gen_ops
 python.ops            string_ops                         : strings . ops.strings*
-python.ops            summary_ops_v2                     : summary.writing_ops
-python.ops            summary_ops summary_op_util        : summary ops.summary*
+python.ops            summary_ops_v2                     : summary.writing_ops summary.inner_names
+python.ops            summary_ops summary_op_util        : ops.summaries
 python.ops            template                           : . ops.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
 python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
@@ -215,7 +217,7 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
 python.summary        summary                            : summary
 python.summary        summary_iterator                   : train
-python.summary.writer writer writer_cache event_file_writer : summary summary.*
+python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files
 
 python.tools          freeze_graph                       : tools.freeze_graph
 python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
@@ -237,11 +239,12 @@ python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent mom
                       proximal_gradient_descent rmsprop sync_replicas_optimizer : train train.optim*
 python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
-                      checkpoint_management checkpoint_utils checkpoint_ops slot_creator summary_io training training_util \
+                      checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
                       warm_starting_util saveable_object_util : train train.* summary .
 python.training       training_ops gen_training_ops      : gen_ops
 python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
+python.training       summary_io                         : summary.inner_names summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
 python.training.tracking base tracking util data_structures graph_view : train train.*
 python.training.checkpointable base tracking util data_structures : train train.*
@@ -265,6 +268,8 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn contrib.rnn.inner_names rnn.inner_names
 contrib.framework.python.ops audio_ops                   : audio gen_ops
+contrib.summary       summary                            : contrib.summary
+contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names

@@ -59,6 +59,7 @@ _CHANGED = {
     "space_to_batch": "ops.array_blocks.space_to_batch_nd",
     "summary": "summary.v2",
     "test.assert_equal_graph_def": "test.graph_comparison.assert_equal_graph_def_v2",
+    "test.compute_gradient": "test.gradient_checker_v2.compute_gradient",
     "where": "ops.array_indexing.where_v2",
 }
 

@@ -9,7 +9,7 @@ from everflow.framework.scopes import get_default_session
 from everflow.ops.constants import placeholder
 from everflow.ops.gradients import gradients
 
-_FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
 def _parts(array):
@@ -19,7 +19,7 @@ def _parts(array):
 
 
 def _check(tensor, shape, name):
-    if tensor.dtype.base_dtype not in (*_FLOATS, dtypes.complex64, dtypes.complex128):
+    if tensor.dtype.base_dtype not in (*FLOATS, dtypes.complex64, dtypes.complex128):
         raise AssertionError(f"{name} has dtype {tensor.dtype!r}, which has no gradient")
     return [int(d) for d in shape]
 
@@ -31,17 +31,14 @@ def _start_value(x, shape):
     return values.astype(x.dtype.base_dtype.as_numpy_dtype)
 
 
-def _theoretical(x, x_value, y, y_shape, session, feed):
-    """One row for each real number in x, one column for each in y."""
-    dy = placeholder(y.dtype.base_dtype, y_shape)
-    (dx,) = gradients(y, x, grad_ys=dy)
-    assert dx is not None, f"there is no gradient of {y} with respect to {x}"
-    grad = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
+def theoretical_jacobian(x_value, y_shape, y_type, pull):
+    """One row for each real number in x, one column for each in y; `pull` gives the gradient of x for one of y."""
+    grad = np.zeros(y_shape, y_type)
     columns = []
     for i in range(_parts(grad).size):
         _parts(grad)[:] = 0
         _parts(grad)[i] = 1
-        found = session.run(dx, {**feed, x: x_value, dy: grad})
+        found = pull(grad)
         if hasattr(found, "indices"):
             dense = np.zeros_like(x_value)
             np.add.at(dense, found.indices, found.values)
@@ -50,7 +47,8 @@ def _theoretical(x, x_value, y, y_shape, session, feed):
     return np.stack(columns, axis=1) if columns else np.zeros((_parts(x_value).size, 0), x_value.real.dtype)
 
 
-def _numerical(x, x_value, y, delta, session, feed):
+def numerical_jacobian(x_value, delta, push):
+    """The same from small steps to both sides; `push` gives y for a value of x."""
     value = x_value.copy()
     rows = []
     for i in range(_parts(value).size):
@@ -58,10 +56,21 @@ def _numerical(x, x_value, y, delta, session, feed):
         sides = []
         for step in (delta, -delta):
             _parts(value)[i] = before + step
-            sides.append(_parts(np.ascontiguousarray(session.run(y, {**feed, x: value}))).copy())
+            sides.append(_parts(np.ascontiguousarray(push(value))).copy())
         _parts(value)[i] = before
         rows.append((sides[0] - sides[1]) / (2 * delta))
     return np.stack(rows).astype(x_value.real.dtype) if rows else np.zeros((0, 0), x_value.real.dtype)
+
+
+def _both(x, x_value, y, y_shape, delta, session, feed):
+    dy = placeholder(y.dtype.base_dtype, y_shape)
+    (dx,) = gradients(y, x, grad_ys=dy)
+    assert dx is not None, f"there is no gradient of {y} with respect to {x}"
+    y_type = y.dtype.base_dtype.as_numpy_dtype
+    return (
+        theoretical_jacobian(x_value, y_shape, y_type, lambda grad: session.run(dx, {**feed, x: x_value, dy: grad})),
+        numerical_jacobian(x_value, delta, lambda value: session.run(y, {**feed, x: value})),
+    )
 
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
@@ -89,7 +98,7 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     results = []
     for tensor, value in zip(xs, arrays, strict=True):
         others = {**feed, **{t: v for t, v in zip(xs, arrays, strict=True) if t is not tensor}}
-        results.append((_theoretical(tensor, value, y, y_shape, session, others), _numerical(tensor, value, y, delta, session, others)))
+        results.append(_both(tensor, value, y, y_shape, delta, session, others))
     return results if many else results[0]
 
 

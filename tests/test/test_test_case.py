@@ -1,5 +1,6 @@
 """tf.test.TestCase, through a program's eyes."""
 
+import contextlib
 import subprocess
 import sys
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
+from everflow.test import gradient_checker_v2
 
 
 class Case(tf.test.TestCase):
@@ -200,3 +203,20 @@ def test_benchmarks_of_a_program(tmp_path):
             'extras { key: "kind" value { string_value: "fast" } } extras { key: "size" value { double_value: 3.0 } } }'
         ).split()
     )
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_gradients_of_a_function(eager):
+    def f(a, b):
+        return tf.reduce_sum(a * b, 0)
+
+    with eager_mode() if eager else tf.Graph().as_default(), contextlib.nullcontext() if eager else tf.Session():
+        x = [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0], [6.0]])]
+        theoretical, numerical = tf.compat.v2.test.compute_gradient(f, x)
+        np.testing.assert_allclose(theoretical[0], [[5, 0], [0, 5], [6, 0], [0, 6]])
+        np.testing.assert_allclose(theoretical[1], [[1, 2], [3, 4]])
+        assert gradient_checker_v2.max_error(theoretical, numerical) < 1e-6
+        with pytest.raises(AssertionError, match="int32 of argument 0"):
+            tf.compat.v2.test.compute_gradient(tf.square, [np.int32([1])])
+        with pytest.raises(ValueError, match="must be a list"):
+            tf.compat.v2.test.compute_gradient(tf.square, np.float32([1]))

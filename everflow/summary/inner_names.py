@@ -1,0 +1,13 @@
+"""Names that summaries have inside TensorFlow only, for programs that import them from there."""
+
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
+from everflow.summary.v2 import create_file_writer as create_file_writer_v2
+from everflow.summary.v2 import create_noop_writer, experimental, record_if, write
+from everflow.summary.writer import FileWriter as SummaryWriter
+from everflow.summary.writer import FileWriterCache as SummaryWriterCache
+from everflow.summary.writing_ops import all_summary_ops as all_v2_summary_ops
+
+get_step, set_step, summary_scope, write_raw_pb = (
+    getattr(experimental, name) for name in ("get_step", "set_step", "summary_scope", "write_raw_pb")
+)
