@@ -39,7 +39,8 @@ def squeeze_or_expand_dimensions(y_pred, y_true=None, sample_weight=None):
     if y_true is not None:
         true_rank = y_true.shape.ndims
         if true_rank is not None and pred_rank is not None:
-            if pred_rank != true_rank or y_pred.shape.as_list()[-1:] == [1]:
+            # One more dimension in the predictions may be that of classes.
+            if pred_rank - true_rank != 1 or y_pred.shape.as_list()[-1] == 1:
                 y_true, y_pred = remove_squeezable_dimensions(y_true, y_pred)
         else:
             y_true, y_pred = _squeeze_when_run(y_true, y_pred)
