@@ -141,7 +141,7 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
         fixed = [values.shape[i].value for i in range(rank) if i != axis]
         if any(size is None for size in fixed):
             raise ValueError("all dimensions of `values` other than the dimension to concatenate along must have statically known size")
-        held = metric_variable([0, *fixed], values.dtype, validate_shape=False, name="array")
+        held = metric_variable([max_size or 0, *fixed], values.dtype, validate_shape=False, name="array")
         size = metric_variable([], dtypes.int32, name="size")
         # Kept along the first dimension; the axis goes back to its place when the value is read.
         valid = held[:size]

@@ -96,7 +96,7 @@ def _set_one(result, name, index, value, text):
 def _cast(name, type_, value):
     """`value` as the type of a hyperparameter; ValueError where that would lose something."""
     error = ValueError(f"Could not cast hparam '{name}' of type '{type_}' from value {value!r}")
-    if value is None or type_ is type(None):
+    if type_ is type(None):
         return value
     if isinstance(value, str) != issubclass(type_, (str, bytes)) and not isinstance(value, bytes):
         raise error
