@@ -47,3 +47,24 @@ def test_every_signature_has_its_function():
     for path in signatures.lines():
         function, served = signatures.function(path), functools.reduce(getattr, path.split("."), tf)
         assert len(inspect.signature(function).parameters) <= len(inspect.signature(served).parameters), path
+
+
+def test_initializers_with_a_seed_depend_on_nothing_else():
+    initializers = tf.compat.v2.initializers
+
+    def drawn(graph_seed, **arguments):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.set_random_seed(graph_seed)
+            return sess.run([initializers.GlorotUniform(**arguments)([2, 3]), initializers.RandomNormal(**arguments)([4])])
+
+    for first, second in zip(drawn(1, seed=3), drawn(2, seed=3)):
+        np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(drawn(1)[1], drawn(2)[1])
+    np.testing.assert_allclose(drawn(1, seed=3)[0].ravel()[:2], [-0.66622162, 0.96255732], rtol=1e-6)  # TensorFlow's
+    assert initializers.RandomNormal(seed=3).get_config() == {"mean": 0.0, "stddev": 0.05, "seed": 3}
+    with tf.Graph().as_default():
+        assert initializers.Constant([1, 2])([2]).dtype == tf.int32
+        with pytest.raises(TypeError):
+            initializers.Constant([1, 2])([3])
+        with pytest.raises(ValueError, match="floating"):
+            initializers.TruncatedNormal()([2], tf.int32)

@@ -19,6 +19,8 @@ from everflow.ops.linalg import eye
 class Initializer:
     """Base of all initializers: `initializer(shape, dtype)` makes a tensor."""
 
+    _draws = random  # where random values come from
+
     def __call__(self, shape, dtype=None, partition_info=None):
         raise NotImplementedError
 
@@ -99,14 +101,14 @@ class RandomUniform(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return random.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed)
+        return self._draws.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed)
 
     def get_config(self):
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
 
 
 class _Normal(Initializer):
-    _draw = None  # of shape, mean, deviation, type and seed
+    _draw = ""  # the name of what draws, of shape, mean, deviation, type and seed
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
         self.mean = mean
@@ -115,7 +117,8 @@ class _Normal(Initializer):
         self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return self._draw(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
+        draw = getattr(self._draws, self._draw)
+        return draw(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
 
     def get_config(self):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
@@ -124,13 +127,13 @@ class _Normal(Initializer):
 class RandomNormal(_Normal):
     """Normal values."""
 
-    _draw = staticmethod(random.random_normal)
+    _draw = "random_normal"
 
 
 class TruncatedNormal(_Normal):
     """Normal values within two deviations of the mean."""
 
-    _draw = staticmethod(random.truncated_normal)
+    _draw = "truncated_normal"
 
 
 class UniformUnitScaling(Initializer):
@@ -148,7 +151,7 @@ class UniformUnitScaling(Initializer):
         # All dimensions but the last are inputs; a vector counts as one.
         inputs = max(math.prod(float(int(size)) for size in full[:-1]), 1.0)
         limit = math.sqrt(3 / inputs) * self.factor
-        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return self._draws.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
     def get_config(self):
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
@@ -183,11 +186,11 @@ class VarianceScaling(Initializer):
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
         if self.distribution in ("normal", "truncated_normal"):
-            return random.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED_DEVIATION, dtype, seed=self.seed)
+            return self._draws.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED_DEVIATION, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
+            return self._draws.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)
-        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return self._draws.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
     def get_config(self):
         return {"scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed, "dtype": self.dtype.name}
@@ -244,9 +247,9 @@ def he_uniform(seed=None):
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
 
 
-def _random_orthogonal(shape, dtype, seed):
+def _random_orthogonal(shape, dtype, seed, draw):
     """A matrix with orthonormal columns (or rows), uniformly distributed."""
-    values = random.random_normal(shape, dtype=dtype, seed=seed)
+    values = draw(shape, 0.0, 1.0, dtype, seed=seed)
     q, r = raw.Qr(values, full_matrices=False)
     # Only with the signs of the diagonal taken out is the distribution uniform.
     return raw.Mul(q, raw.Sign(raw.DiagPart(r)), name="mul")
@@ -268,9 +271,9 @@ class Orthogonal(Initializer):
         columns = int(shape[-1])
         rows = math.prod(int(size) for size in shape[:-1])
         if rows < columns:
-            q = matrix_transpose(_random_orthogonal((columns, rows), dtype, self.seed))
+            q = matrix_transpose(_random_orthogonal((columns, rows), dtype, self.seed, self._draws.random_normal))
         else:
-            q = _random_orthogonal((rows, columns), dtype, self.seed)
+            q = _random_orthogonal((rows, columns), dtype, self.seed, self._draws.random_normal)
         return raw.Mul(self.gain, raw.Reshape(q, list(shape)), name="mul")
 
     def get_config(self):
