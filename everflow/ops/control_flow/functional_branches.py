@@ -10,7 +10,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
-from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
+from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
@@ -39,6 +39,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     with name_scope(name, "case", [branch_index]), name_scope("indexed_case") as scope:
         if branch_index.dtype.base_dtype != dtypes.int32:
             raise TypeError(f"branch_index must be a Tensor of type int32: {branch_index}")
+        if executing_eagerly():
+            index = int(branch_index)
+            return functions[index if 0 <= index < len(functions) else -1]()
         branches = [_Branch(function, branch_index, scope, f"branch{i}") for i, function in enumerate(functions)]
         return _chosen(branch_index, branches, scope, "branch_fns arguments to tf.switch_case", by_index=True)
 

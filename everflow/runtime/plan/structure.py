@@ -157,7 +157,22 @@ def _find_loops(program: Program) -> dict[tuple, Loop]:
             raise errors.InvalidArgumentError(
                 node.op.node_def, node.op, f"The while loop around {node.name!r} has no LoopCond: it could never end"
             )
+        for merge in loop.variables:
+            _check_types(merge)
     return loops
+
+
+def _check_types(merge: Node) -> None:
+    """A loop variable must come round with the type it started with."""
+    expected = merge.output_dtypes[0].base_dtype
+    for slot, (source, output) in enumerate(merge.inputs):
+        if source.output_dtypes[output].base_dtype != expected:
+            raise errors.InvalidArgumentError(
+                merge.op.node_def,
+                merge.op,
+                f"Input {slot} of node {merge.name} was passed {source.output_dtypes[output].name} from {source.name}:{output} "
+                f"incompatible with expected {expected.name}.",
+            )
 
 
 def is_loop_switch(node: Node) -> bool:
