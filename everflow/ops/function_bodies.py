@@ -25,10 +25,7 @@ _FREE = frozenset(
 VARIABLE_SCOPES = (("__varscope",), ("__variable_store",))
 
 # Collections that a body shares with the graph around it; of the others it has a copy.
-_SHARED = (
-    GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, GraphKeys.MODEL_VARIABLES,
-    GraphKeys.METRIC_VARIABLES, *VARIABLE_SCOPES,
-)  # fmt: skip
+_SHARED = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES, *VARIABLE_SCOPES)
 
 
 class BodyGraph(FuncGraph):
