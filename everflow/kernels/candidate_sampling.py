@@ -18,42 +18,22 @@ from everflow.kernels.registry import kernel
 # What a run sets aside of its stream for each candidate, in 32-bit words.
 _RESERVED_WORDS = 2048
 _BLOCKS_AT_ONCE = 48
-_RUNS_AHEAD = 16
 _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
-class Ahead:
-    """The first words of the stretches of a stream that coming runs will reserve: made for several runs, they cost little more than for one."""
-
-    def __init__(self, stretch: int):
-        self._stretch = stretch
-        self._known: dict[int, np.ndarray] = {}
-
-    def first(self, place: Philox) -> np.ndarray:
-        """The words of the first blocks of a stretch."""
-        found = self._known.pop(place.counter, None)
-        if found is None:
-            blocks = np.arange(_RUNS_AHEAD, dtype=np.uint64)[:, None] * np.uint64(self._stretch) + np.arange(
-                _BLOCKS_AT_ONCE, dtype=np.uint64
-            )
-            rows = place.words_at(blocks.ravel()).astype(np.uint64).reshape(_RUNS_AHEAD, -1)
-            found = rows[0]
-            self._known = {place.skipped(i * self._stretch).counter: row for i, row in enumerate(rows) if i}
-        return found
-
-
 class Words:
-    """Values drawn one after another from a place in a stream; `ready` are the first, where they were made before."""
+    """Values drawn one after another from a place in a stream."""
 
-    def __init__(self, place: Philox, ready: np.ndarray | None = None):
+    def __init__(self, place: Philox):
         self._place = place
-        self._left = np.empty(0, np.uint64) if ready is None else ready
-        self._start = len(self._left) // 4
+        self._left = np.empty(0, np.uint64)
+        self._start = 0
         self._single = self._one_by_one()
 
     def _take(self, count: int) -> np.ndarray:
         while len(self._left) < count:
-            blocks = max(_BLOCKS_AT_ONCE, -(-count // 4))
+            # The first so many may have been made before.
+            blocks = max(_BLOCKS_AT_ONCE, -(-count // 4)) if self._start else _BLOCKS_AT_ONCE
             made = self._place.words(blocks, self._start).ravel().astype(np.uint64)
             self._start += blocks
             self._left = np.concatenate([self._left, made]) if len(self._left) else made
@@ -199,9 +179,7 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
     if unique and num_sampled > sampler.size:
         raise InvalidArgumentError(None, None, "Sampler's range is too small.")
     stretch = -(-_RESERVED_WORDS * num_sampled // 4)
-    ahead = session.own("candidates_ahead", node.name, lambda: Ahead(stretch))
-    place = stream_of(node, session).reserve(stretch)
-    words = Words(place, ahead.first(place))
+    words = Words(stream_of(node, session).reserve(stretch, _BLOCKS_AT_ONCE))
     chosen: list[int] = []
     seen: set[int] = set()
     tries = 0

@@ -27,6 +27,8 @@ _ROUNDS = 10
 _FEW = 4
 # Blocks made at once: few enough for the working set to stay near the core, enough that threads seldom wait for the interpreter.
 CHUNK = 1 << 15
+# For so many runs are blocks made at once, where each needs no more than so many of them.
+_RUNS_AHEAD, _MOST_AHEAD = 16, 1 << 11
 
 
 @lru_cache(maxsize=1024)
@@ -79,13 +81,14 @@ def _consecutive(counter: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Philox:
-    """A place in a stream: a 64-bit key and a 128-bit counter."""
+    """A place in a stream: a 64-bit key and a 128-bit counter. `ready`: its first blocks, where they were made before."""
 
-    __slots__ = ("key", "counter")
+    __slots__ = ("key", "counter", "_ready")
 
-    def __init__(self, key: int, counter: int):
+    def __init__(self, key: int, counter: int, ready: tuple[np.ndarray, np.ndarray] | None = None):
         self.key = key & _MASK64
         self.counter = counter & _MASK128
+        self._ready = ready
 
     @classmethod
     def from_seeds(cls, seed: int, seed2: int) -> Philox:
@@ -107,6 +110,9 @@ class Philox:
 
     def chunk(self, start: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """`count` blocks from the `start`-th on, as `scramble` returns them."""
+        ready, self._ready = self._ready, None  # given away: whoever gets arrays may overwrite them
+        if ready is not None and start == 0 and count == ready[0].shape[1]:
+            return ready
         if count <= _FEW:
             blocks = [_block((self.counter + start + i) & _MASK128, self.key) for i in range(count)]
             words = np.array(blocks, np.uint64).reshape(count, 4).T
@@ -145,18 +151,37 @@ class Philox:
 
 
 class Stream:
-    """What a random op keeps in a session: each run reserves the stretch it may use, so that runs never overlap."""
+    """What a random op keeps in a session: each run reserves the stretch it may use, so that runs never overlap.
+
+    An op that does the same again and again, as dropout in a loop does, finds the few blocks it needs made for several runs at once.
+    """
 
     def __init__(self, seed: int, seed2: int):
         self._place = Philox.from_seeds(seed, seed2)
         self._lock = threading.Lock()
+        self._habit = (0, 0)
+        self._ahead: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def reserve(self, blocks: int) -> Philox:
-        """The place where this run starts; the next one starts `blocks` further on."""
+    def reserve(self, blocks: int, used: int = 0) -> Philox:
+        """The place where this run starts; the next one starts `blocks` further on. Of those the run needs the first `used`."""
         with self._lock:
             place = self._place
             self._place = place.skipped(blocks)
+            if _FEW < used <= _MOST_AHEAD:
+                return Philox(place.key, place.counter, self._made_ahead(place, blocks, used))
         return place
+
+    def _made_ahead(self, place: Philox, stretch: int, used: int) -> tuple[np.ndarray, np.ndarray] | None:
+        habit, self._habit = self._habit, (stretch, used)
+        if habit != self._habit:
+            self._ahead = {}
+            return None
+        if place.counter not in self._ahead:
+            runs = np.arange(_RUNS_AHEAD, dtype=np.uint64)[:, None] * np.uint64(stretch)
+            even, odd = place.chunk_at((runs + np.arange(used, dtype=np.uint64)).ravel())
+            parts = [slice(i * used, (i + 1) * used) for i in range(_RUNS_AHEAD)]
+            self._ahead = {place.skipped(i * stretch).counter: (even[:, part], odd[:, part]) for i, part in enumerate(parts)}
+        return self._ahead.pop(place.counter)
 
 
 _pool: ThreadPoolExecutor | None = None

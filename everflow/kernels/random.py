@@ -234,7 +234,10 @@ def _register_stateful(op_type, make):
     @kernel(op_type)
     def run(shape, *, dtype, node, session):
         sizes = shape_of(shape)
-        return make(stream_of(node, session).reserve(math.prod(sizes) * RESERVED_PER_VALUE), sizes, dtype)
+        count = math.prod(sizes)
+        # Truncated values are drawn until they fit; the others use up blocks in their order.
+        used = 0 if make is truncated_normal else -(-count // (2 if dtype == dtypes.float64 else 4))
+        return make(stream_of(node, session).reserve(count * RESERVED_PER_VALUE, used), sizes, dtype)
 
 
 def stateless_place(seed: torch.Tensor) -> Philox:

@@ -49,3 +49,11 @@ def test_a_stream_goes_on_where_it_stopped():
 
 def test_no_seeds_give_different_streams():
     assert Stream(0, 0).reserve(1).key != Stream(0, 0).reserve(1).key
+
+
+def test_what_is_made_ahead_is_what_would_have_been_made():
+    plain, ready = Stream(3, 4), Stream(3, 4)
+    for stretch, used in [(1000, 30)] * 40 + [(500, 7)] * 3 + [(1000, 30)] * 20 + [(9000, 4000)] * 3:
+        np.testing.assert_array_equal(ready.reserve(stretch, used).words(used), plain.reserve(stretch).words(used))
+    more = ready.reserve(1000, 30).words(50)
+    np.testing.assert_array_equal(more, plain.reserve(1000).words(50))
