@@ -122,6 +122,21 @@ def apply_adams(variables, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
     )
 
 
+@kernel("_ScaleRef", "_ScaleResource")
+def scale_variable(variable, rate):
+    variable.read().mul_(rate)
+    return variable
+
+
+@kernel("_StepRef", "_StepResource")
+def step_variable(variable, rate, moment, denominator):
+    buffer = variable.read()
+    if buffer.shape != moment.shape:
+        return lookup("AssignSub").function(variable, rate * moment / denominator)  # which says what does not fit
+    buffer.addcdiv_(moment, denominator, value=-rate.item())
+    return variable
+
+
 @kernel("_MoveTowards")
 def move_towards(variable, value, rate):
     buffer = variable.value

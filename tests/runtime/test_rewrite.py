@@ -390,3 +390,49 @@ def test_a_value_that_tells_its_branch_comes_after_what_it_waits_for():
         for node in plan.program.nodes:
             assert all(place[source] < place[node] for source in [*(n for n, _ in node.inputs), *node.controls])
         assert sess.run(y, {x: [1.0, 2.0]}).tolist() == [3, 4] and sess.run(y, {x: [-1.0, 0.0]}).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_variable_times_a_number_is_scaled_in_place(use_resource):
+    v = tf.get_variable(f"v{use_resource}", initializer=[1.0, 2.0], use_resource=use_resource)
+    with tf.control_dependencies([tf.assign(v, v * 0.5).op]):
+        after = tf.identity(v.read_value() if use_resource else v)
+    with tf.Session() as sess:
+        assert sess._executor.compile([after], []).changes["scaled variables"] == 1
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(after)
+        sess.run(v.initializer)
+        assert [sess.run(after).tolist(), sess.run(after).tolist()] == [[0.5, 1.0], [0.25, 0.5]]
+
+
+def test_what_was_computed_before_another_write_is_not_scaled_in_place():
+    v = tf.Variable([1.0, 2.0])
+    old = v.value() * 0.5
+    with tf.control_dependencies([old]):
+        changed = tf.assign(v, [100.0, 100.0])
+    with tf.control_dependencies([changed]):
+        back = tf.assign(v, old)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(back).tolist() == [0.5, 1.0]
+
+
+def test_moments_of_embeddings_fade_in_place():
+    """Adam on rows of a table, against the same written out."""
+    table = np.linspace(-1, 1, 12).reshape(6, 2).astype(np.float32)
+    v = tf.Variable(table)
+    ids = tf.placeholder(tf.int32, [3])
+    train = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(tf.square(tf.gather(v, ids))))
+    m, s = np.zeros_like(table), np.zeros_like(table)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess._executor.compile([train], [ids]).changes["scaled variables"] == 4  # the powers of both rates, too
+        assert sess._executor.compile([train], [ids]).changes["subtracted quotients"] == 1
+        for step, chosen in enumerate([[0, 1, 1], [2, 0, 5], [3, 3, 3]], 1):
+            slope = np.zeros_like(table)
+            for i in chosen:
+                slope[i] += 2 * table[i]
+            m, s = 0.9 * m + 0.1 * slope, 0.999 * s + 0.001 * slope**2
+            table = table - 0.1 * np.sqrt(1 - 0.999**step) / (1 - 0.9**step) * m / (np.sqrt(s) + 1e-8)
+            sess.run(train, {ids: chosen})
+            np.testing.assert_allclose(sess.run(v), table, rtol=1e-4)

@@ -10,6 +10,7 @@ from collections import Counter
 from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.runtime.plan.program import Node, Program, is_ref
+from everflow.runtime.plan.schedule import variable_accesses
 
 TRANSPOSES = (AttrDef("transpose_a", "bool"), AttrDef("transpose_b", "bool"))
 _CONVOLUTION = tuple(
@@ -142,3 +143,14 @@ def ancestors(program: Program, among: list[Node]) -> tuple[dict[Node, int], dic
             mask |= above.get(source, 0) | bits.get(source, 0)
         above[node] = mask
     return above, bits
+
+
+def reads_of_variables(program: Program):
+    """`(node, later) → bool`: whether the node looks at a variable that is written between its own turn and that of a later node."""
+    writers, users = variable_accesses(program)
+    above, bits = ancestors(program, [w for found in writers.values() for w in found])
+    read: dict[Node, int] = {}
+    for variable, nodes in users.items():
+        for node in nodes:
+            read[node] = read.get(node, 0) | sum({bits[w] for w in writers[variable]})
+    return lambda node, later: bool(above[later] & ~above[node] & read.get(node, 0))

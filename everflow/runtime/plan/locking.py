@@ -16,7 +16,7 @@ _ALWAYS = frozenset(
     AssignVariableOp AssignAddVariableOp AssignSubVariableOp CountUpTo ResourceCountUpTo ResourceStridedSliceAssign RngSkip
     ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub ResourceScatterUpdate
     StatefulRandomBinomial StatefulStandardNormal StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
-    StatefulUniformInt _MoveTowards
+    StatefulUniformInt _MoveTowards _ScaleRef _ScaleResource _StepRef _StepResource
     """.split()
 )
 

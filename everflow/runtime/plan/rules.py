@@ -19,7 +19,7 @@ from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, va
 from everflow.runtime.plan.rewrite import Rule
 from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT, SWITCH, structure, tells_branch
 from everflow.runtime.plan.sums import sum_of_products, sum_of_slices, sums_by_pairs, sums_with_products
-from everflow.runtime.plan.updates import joint_updates, moving_averages
+from everflow.runtime.plan.updates import joint_updates, moving_averages, scaled_variables, subtracted_quotients
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -379,6 +379,8 @@ RULES = [
     Rule("columns of a product", columns_of_product, "arithmetic_optimization"),
     Rule("product with bias", product_with_bias, "remapping"),
     Rule("moving averages", moving_averages, "remapping"),
+    Rule("scaled variables", scaled_variables, "remapping"),
+    Rule("subtracted quotients", subtracted_quotients, "remapping"),
     Rule("joint updates", joint_updates, "scoped_allocator_optimization"),
     Rule("sums by pairs", sums_by_pairs, "arithmetic_optimization"),
     Rule("sums with products", sums_with_products, "remapping"),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.kernels.constant_arguments import slice_key
-from everflow.runtime.plan.fusion import TRANSPOSES, ancestors, fused, is_float_matmul, put, transposes, uses_of
+from everflow.runtime.plan.fusion import TRANSPOSES, fused, is_float_matmul, put, reads_of_variables, transposes, uses_of
 from everflow.runtime.plan.program import Node, Program, is_ref
-from everflow.runtime.plan.schedule import variable_accesses
 
 _COUNT = AttrDef("N", "int")
 _SUM_OF_MATMULS = OpDef(
@@ -99,7 +98,7 @@ def sums_with_products(program: Program, session) -> int:
     Such a sum is rounded once, not twice. The difference of two products stays as it is: where they are equal it must be zero.
     """
     uses = uses_of(program)
-    comes_too_late = _reads_of_variables(program)
+    comes_too_late = reads_of_variables(program)
     made: dict[Node, list[Node]] = {}
     for node in program.nodes:
         if node.type not in ("Add", "AddV2", "Sub") or node.output_dtypes[0] not in (dtypes.float32, dtypes.float64):
@@ -138,14 +137,3 @@ def _ends_like(edge, node: Node) -> bool:
     if shape is None or whole is None or not shape.ndims or not shape.is_fully_defined() or not whole.is_fully_defined():
         return False
     return shape.as_list() == whole.as_list()[-shape.ndims :]
-
-
-def _reads_of_variables(program: Program):
-    """`(node, later) → bool`: whether the node looks at a variable that is written between its own turn and that of a later node."""
-    writers, users = variable_accesses(program)
-    above, bits = ancestors(program, [w for found in writers.values() for w in found])
-    read: dict[Node, int] = {}
-    for variable, nodes in users.items():
-        for node in nodes:
-            read[node] = read.get(node, 0) | sum({bits[w] for w in writers[variable]})
-    return lambda node, later: bool(above[later] & ~above[node] & read.get(node, 0))

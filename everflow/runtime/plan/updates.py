@@ -6,11 +6,20 @@ from collections import Counter
 
 from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
-from everflow.runtime.plan.fusion import ancestors, fused, uses_of
+from everflow.runtime.plan.fusion import ancestors, fused, put, reads_of_variables, uses_of
 from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.program import Node, Program, is_ref
 from everflow.runtime.plan.structure import structure
 
+_SCALED = {
+    "Assign": OpDef("_ScaleRef", (ArgDef("ref", is_ref=True), ArgDef("rate")), (ArgDef("output_ref", is_ref=True),), is_stateful=True),
+    "AssignVariableOp": OpDef("_ScaleResource", (ArgDef("resource", is_ref=True), ArgDef("rate")), (), is_stateful=True),
+}
+_STEP = (ArgDef("rate"), ArgDef("moment"), ArgDef("denominator"))
+_QUOTIENT = {
+    "AssignSub": OpDef("_StepRef", (ArgDef("ref", is_ref=True), *_STEP), (ArgDef("output_ref", is_ref=True),), is_stateful=True),
+    "AssignSubVariableOp": OpDef("_StepResource", (ArgDef("resource", is_ref=True), *_STEP), (), is_stateful=True),
+}
 _MOVE_TOWARDS = OpDef("_MoveTowards", (ArgDef("variable", is_ref=True), ArgDef("value"), ArgDef("rate")), (), is_stateful=True)
 
 
@@ -36,12 +45,63 @@ def moving_averages(program: Program, session) -> int:
             made[node] = [fused(program, node, _MOVE_TOWARDS, [node.inputs[0], change.inputs[1], rate], [change, step])]
             made[node][0].output_dtypes, made[node][0].output_shapes = [], []
             break
-    if made:
-        joined = {node: new[0] for node, new in made.items()}
-        program.insert(made)
-        program.replace({}, joined)
-        program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
-    return len(made)
+    return _put(program, made)
+
+
+def _put(program: Program, made: dict[Node, list[Node]]) -> int:
+    """Put new writers in the place of old ones, for those who wait for them and those who fetch them, too."""
+    count = put(program, made)
+    program.fetches = [made[f][-1] if isinstance(f, Node) and f in made else f for f in program.fetches]
+    return count
+
+
+def scaled_variables(program: Program, session) -> int:
+    """v = v * rate, as the moments of rows without a gradient fade: in place."""
+    uses = uses_of(program)
+    comes_too_late = reads_of_variables(program)
+    made: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        if node.type not in _SCALED or node.input_dtypes[1] not in (dtypes.float32, dtypes.float64):
+            continue
+        variable, value = node.inputs
+        product = value[0]
+        if product.type != "Mul" or uses[value] != 1 or comes_too_late(product, node):
+            continue
+        for old, rate in (product.inputs, product.inputs[::-1]):
+            if _reads(old, variable) and _is_scalar(rate):
+                made[node] = [fused(program, node, _SCALED[node.type], [variable, rate], [product])]
+                break
+    return _put(program, made)
+
+
+def subtracted_quotients(program: Program, session) -> int:
+    """v -= rate * m / d, as optimizers step that are written in ops: in one pass."""
+    uses = uses_of(program)
+    comes_too_late = reads_of_variables(program)
+    made: dict[Node, list[Node]] = {}
+    for node in program.nodes:
+        if node.type not in _QUOTIENT or node.input_dtypes[1] not in (dtypes.float32, dtypes.float64):
+            continue
+        variable, value = node.inputs
+        quotient = value[0]
+        if quotient.type != "RealDiv" or uses[value] != 1 or comes_too_late(quotient, node):
+            continue
+        numerator, denominator = quotient.inputs
+        product = numerator[0]
+        if product.type != "Mul" or uses[numerator] != 1 or comes_too_late(product, node) or not _are_alike(denominator, value):
+            continue
+        for rate, moment in (product.inputs, product.inputs[::-1]):
+            if _is_scalar(rate) and _are_alike(moment, value):
+                inputs = [variable, rate, moment, denominator]
+                made[node] = [fused(program, node, _QUOTIENT[node.type], inputs, [quotient, product])]
+                break
+    return _put(program, made)
+
+
+def _are_alike(edge, other) -> bool:
+    """Whether both have the same known shape."""
+    shapes = [node.output_shapes[output] for node, output in (edge, other)]
+    return all(s is not None and s.is_fully_defined() for s in shapes) and shapes[0].as_list() == shapes[1].as_list()
 
 
 def _reads(edge, variable) -> bool:
