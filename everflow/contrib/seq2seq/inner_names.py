@@ -10,7 +10,7 @@ from everflow.contrib.seq2seq.attention import (
 from everflow.contrib.seq2seq.attention_wrapper import _compute_attention
 from everflow.contrib.seq2seq.beam_search import _length_penalty
 from everflow.contrib.seq2seq.beams import gather_beams as _tensor_gather_helper
-from everflow.contrib.seq2seq.feeding import _arrays_over_time as _unstack_ta
+from everflow.contrib.seq2seq.feeding import _array_over_time as _unstack_ta
 from everflow.contrib.seq2seq.monotonic import _BaseMonotonicAttentionMechanism, _monotonic_probability_fn
 from everflow.rnn.shapes import zero_state as _zero_state_tensors
 

@@ -160,3 +160,11 @@ def test_wrong_arguments():
             s2s.dynamic_decode(3)
         with pytest.raises(ValueError, match="known rank"):
             s2s.tile_batch(tf.placeholder(tf.float32), 2)
+
+
+def test_names_from_inside_are_there():
+    from everflow.contrib.seq2seq import inner_names
+
+    with tf.Graph().as_default():
+        assert all(hasattr(inner_names, name) for name in inner_names.__all__)
+        assert inner_names._unstack_ta(tf.ones([3, 2])).read(0).shape.as_list() == [2]
