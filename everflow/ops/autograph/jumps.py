@@ -93,8 +93,9 @@ class _Jumps:
 
     def loop(self, statement, outer, rest):
         """(the loop's statements, what follows where the loop may return: rest included, else None)."""
-        if statement.orelse:
-            raise Unsupported("`else` of a loop")
+        otherwise, statement.orelse = statement.orelse, []
+        if any(_contains(s, (ast.Return, ast.Break, ast.Continue)) for s in otherwise):
+            raise Unsupported("a jump in the `else` of a loop")
         self._count += 1
         flags = _Loop(self._count)
         jumps = any(_contains(s, ast.Break, loops_hide=True) or _contains(s, ast.Return) for s in statement.body)
@@ -114,11 +115,14 @@ class _Jumps:
                 statement.test = _at(ast.BoolOp(ast.And(), [go_on, statement.test]), statement)
             else:
                 statement.ag_go_on = _at(go_on, statement)
+        if otherwise:
+            otherwise = self.block(otherwise, outer or _NONE)
+            otherwise = [_at(ast.If(ast.UnaryOp(ast.Not(), load(flags.stop)), otherwise, []), otherwise[0])] if jumps else otherwise
         if not returns:
-            return [*before, statement], None
+            return [*before, statement, *otherwise], None
         before += [_at(assign(flags.returned, ast.Constant(False)), statement), _at(assign(RESULT, ast.Constant(None)), statement)]
         after = ast.If(load(flags.returned), [assign(RESULT, load(RESULT))], self.block(rest, outer))
-        return [*before, statement], [_at(after, statement)]
+        return [*before, statement, *otherwise], [_at(after, statement)]
 
 
 # In a branch that can't return, outside of loops: nothing to set at the end.

@@ -56,6 +56,7 @@ def if_stmt(test, then, orelse, values, names):
     if not _is_tensor(test):
         return (then if test else orelse)(*values)
     kept: list = []
+    types: dict = {}
 
     def branch(function):
         def run():
@@ -65,7 +66,9 @@ def if_stmt(test, then, orelse, values, names):
                 if isinstance(value, Undefined):
                     raise ValueError(f"{name!r} must get a value in both branches of an `if` that a tensor decides")
                 if _flows(value):
-                    flowing.append(nest.map_structure(_as_tensor, value))
+                    value = nest.map_structure(_as_tensor, value)
+                    _check_type(name, types.setdefault(name, value), value, "in one branch", "in the other")
+                    flowing.append(value)
                     continue
                 # Other values can't be chosen when run, so both branches must leave the same one.
                 known = dict(kept)
@@ -84,6 +87,12 @@ def if_stmt(test, then, orelse, values, names):
 
 def _as_tensor(value):
     return value if isinstance(value, TensorArray) or hasattr(value, "_type_spec") else convert_to_tensor(value)
+
+
+def _check_type(name, one, other, where, elsewhere):
+    """Raise where a variable is a tensor of one type here and of another there."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor) and one.dtype.base_dtype != other.dtype.base_dtype:
+        raise TypeError(f"{name!r} has dtype {one.dtype.name} {where} and {other.dtype.name} {elsewhere}")
 
 
 def if_exp(test, then, orelse):
@@ -126,7 +135,10 @@ def _graph_loop(test, body, values, names):
         for i, (before, after) in enumerate(zip(values, results)):
             if i not in flowing and after is not before and after != before:
                 raise ValueError(f"{names[i]!r} is {before!r} before the loop and {after!r} after an iteration, and neither is a tensor")
-        return [_like(results[i], g) for i, g in zip(flowing, given)]
+        after = [_like(results[i], g) for i, g in zip(flowing, given)]
+        for i, old, new in zip(flowing, given, after):
+            _check_type(names[i], old, new, "before the loop", "after an iteration")
+        return after
 
     if not start:
         # Only state changes, say a variable; the loop still needs something to pass on.
