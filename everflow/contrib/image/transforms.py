@@ -129,7 +129,7 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
 def compose_transforms(*transforms):
     """One transform that does all of these, the last one first."""
     if not transforms:
-        raise ValueError("compose_transforms cannot be called with no arguments")
+        raise AssertionError("compose_transforms cannot be called with no arguments")
     with name_scope("compose_transforms"):
         composed = flat_transforms_to_matrices(transforms[0])
         for one in transforms[1:]:

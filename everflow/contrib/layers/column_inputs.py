@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.embedding_columns import EmbeddingColumn, OneHotColumn
+from everflow.contrib.layers.embedding_columns import EmbeddingColumn, OneHotColumn, ScatteredEmbeddingColumn
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
 from everflow.contrib.layers.feature_columns import RealValuedColumn, real_valued_column
 from everflow.contrib.layers.sparse_columns import CrossedColumn, WeightedSparseColumn
@@ -136,7 +136,7 @@ def weighted_sum_from_feature_columns(
             try:
                 ids, id_weights = column.weighted_ids(transformed)
             except NotImplementedError:
-                if not isinstance(column, (RealValuedColumn, OneHotColumn)):
+                if isinstance(column, EmbeddingColumn):
                     raise ValueError(f"Error creating weighted sum for column: {column.name}.\n{column} has no ids.") from None
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
                     dense = column.dense_numbers(transformed)
@@ -173,7 +173,9 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
         lookups = []
         for column in _sorted(feature_columns):
             transformed = transformer.get(column)
-            if isinstance(column, RealValuedColumn):
+            if isinstance(column, EmbeddingColumn):
+                raise ValueError(f"Column {column.name} is not supported in linear models. Please use the column that it embeds.")
+            if isinstance(column, (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn)):
                 raise NotImplementedError(
                     "Real-valued columns are not supported. Use weighted_sum_from_feature_columns instead, or bucketize these columns."
                 )
