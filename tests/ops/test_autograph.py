@@ -217,3 +217,43 @@ def test_branches_may_give_strings():
         x = tf.placeholder(tf.int32, [])
         name = tf.autograph.to_graph(sign)(x)
         assert [sess.run(name, {x: value}) for value in (1, -1, 0)] == [b"positive", b"negative", b"zero"]
+
+
+def test_lambdas_and_comprehensions_have_names_of_their_own():
+    def total(n):
+        s = 0
+        for i in tf.range(n):
+            s = s + i
+        shifted = tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v + 10), [0, s])[1]
+        return shifted + sum([i + 0 for i in range(3)])
+
+    with tf.Session() as sess:
+        assert sess.run(tf.autograph.to_graph(total)(tf.constant(4))) == 29
+
+
+def test_the_else_of_a_loop_runs_unless_it_was_broken_off():
+    def found(n):
+        s = 0
+        for i in tf.range(5):
+            if i > n:
+                break
+            s = s + i
+        else:
+            s = s + 100
+        return s
+
+    n = tf.placeholder(tf.int32, [])
+    result = tf.autograph.to_graph(found)(n)
+    with tf.Session() as sess:
+        assert [sess.run(result, {n: v}) for v in (1, 9)] == [1, 110]
+
+
+def test_a_variable_of_two_types_is_named():
+    def mixed(n):
+        z = 1.0
+        if n > 0:
+            z = n
+        return z
+
+    with pytest.raises(TypeError, match="'z' has dtype"):
+        tf.autograph.to_graph(mixed)(tf.placeholder(tf.int32, []))

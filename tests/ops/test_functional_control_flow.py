@@ -170,3 +170,16 @@ def test_second_derivatives_within_a_branch_go_through_what_it_captured():
 
     found = tf.cond(tf.placeholder_with_default(True, []), second, lambda: tf.constant(0.0))
     assert run(found, {x: 0.5}) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5), rel=1e-6)
+
+
+def test_a_condition_is_one_bool():
+    x = tf.placeholder(tf.float32, [2])
+    for drawn in (
+        tf.cond(tf.constant(2), lambda: x, lambda: -x),
+        tf.while_loop(lambda v: v < 3.0, lambda v: v + 1.0, [x]),
+        tf.while_loop(lambda i: i, lambda i: i - 1, [2]),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="single bool"):
+            run(drawn, {x: [1.0, 2.0]})
+    with pytest.raises(TypeError, match="enters the loop with type"):
+        tf.while_loop(lambda v: True, lambda v: tf.cast(v, tf.int32), [x])

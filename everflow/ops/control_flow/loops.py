@@ -36,7 +36,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
-        shapes = functools.partial(_flat_invariants, loop_vars, shape_invariants=shape_invariants)
+        shapes = functools.partial(_flat_invariants, _kept_shapes(loop_vars, shape_invariants))
         return functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, return_same_structure)
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
@@ -100,8 +100,9 @@ def _counted(cond, body, loop_vars, maximum_iterations, alone):
 def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_same_structure=False):
     """Build the nodes of a loop in `context`; returns what comes out of its Exits, structured as the body's result."""
     flat = nest.flatten(loop_vars, expand_composites=True)
+    kept = _kept_shapes(loop_vars, shape_invariants)
     tensors = [convert_to_tensor_or_composite(flow_of(x)) for x in flat]
-    shapes = _flat_invariants(loop_vars, tensors, shape_invariants)
+    shapes = _flat_invariants(kept, tensors)
     with context:
         body_result, exits = _build(context, pred, body, loop_vars, flat, tensors, shapes)
     outputs = with_flows_of(nest.flatten(body_result, expand_composites=True), exits)
@@ -111,20 +112,29 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
     return packed[0] if len(exits) == 1 else packed
 
 
-def _flat_invariants(loop_vars, tensors, shape_invariants):
-    """The shape that each tensor of the loop variables keeps: its own, or what the caller allows it."""
+def _kept_shapes(loop_vars, shape_invariants):
+    """(number of tensors, the shapes they keep) of each loop variable; None where the caller leaves that to the tensor itself."""
     values = nest.flatten(loop_vars)
     given = [None] * len(values) if shape_invariants is None else _flatten_shapes(shape_invariants)
-    tensors = iter(tensors)
-    shapes = []
+    kept = []
     for value, shape in zip(values, given):
         if shape is not None and not isinstance(shape, TensorShape):
             raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
-        parts = [next(tensors) for _ in nest.flatten(value, expand_composites=True)]
+        count = len(nest.flatten(value, expand_composites=True))
         if hasattr(value, "_kept_shapes"):
-            shapes += value._kept_shapes(shape)
+            kept.append((count, value._kept_shapes(shape)))
         else:
-            shapes += [part.shape if shape is None else shape for part in parts]
+            kept.append((count, None if shape is None else [shape] * count))
+    return kept
+
+
+def _flat_invariants(kept, tensors):
+    """The shape that each tensor of the loop variables keeps: its own, or what the caller allows it."""
+    tensors = iter(tensors)
+    shapes = []
+    for count, known in kept:
+        own = [next(tensors).shape for _ in range(count)]
+        shapes += own if known is None else known
     return shapes
 
 
