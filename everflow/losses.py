@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, control_dependencies, get_collection, name_scope
+from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_collection, name_scope
 from everflow.ops import array, math
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.constants import constant
@@ -44,6 +44,9 @@ def _safe_mean(losses, count):
 
 def _num_present(losses, weights, per_batch=False):
     """How many elements have a weight other than zero: in all, or for each of the batch."""
+    # Executing eagerly, one weight for all shortens the count: to all elements, `per_batch` or not, as TensorFlow has it.
+    if executing_eagerly() and weights.shape.rank == 0 and weights.numpy() != 0:
+        return math.cast(array.size(losses), losses.dtype)
     with name_scope(None, "num_present", (losses, weights)) as scope:
         weights = math.cast(weights, dtypes.float32)
         present = array.where(math.equal(weights, 0.0), array.zeros_like(weights), array.ones_like(weights))
