@@ -89,6 +89,7 @@ class _CudnnRNN(Layer):
         if input_shape[-1].value is None:
             raise ValueError("The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`.")
         self._input_size = input_shape[-1].value
+        self._set_scope(None)  # It may be built without being called.
         with scopes.variable_scope(self._scope, reuse=self.built):
             weights = [self._kernel_initializer(s, dtype=self._plain_dtype) for s in self.canonical_weight_shapes]
             biases = [self._bias_initializer(s, dtype=self._plain_dtype) for s in self.canonical_bias_shapes]

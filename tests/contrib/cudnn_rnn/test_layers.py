@@ -113,3 +113,10 @@ def test_wrong_arguments():
     outputs, _ = layer(tf.constant(X), training=False)
     with pytest.raises(ValueError, match="is_training"):
         tf.gradients(outputs, layer.kernel)
+
+
+def test_a_layer_may_be_built_without_being_called():
+    with tf.Graph().as_default():
+        layer = tf.contrib.cudnn_rnn.CudnnLSTM(1, 3)
+        layer.build([None, None, 4])
+        assert [v.op.name for v in layer.trainable_variables] == ["cudnn_lstm/opaque_kernel"]
