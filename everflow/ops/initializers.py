@@ -31,8 +31,6 @@ class Initializer:
     @classmethod
     def from_config(cls, config):
         """An initializer from what `get_config` gave."""
-        config = dict(config)
-        config.pop("dtype", None)
         return cls(**config)
 
 
@@ -274,7 +272,7 @@ class Orthogonal(Initializer):
             q = matrix_transpose(_random_orthogonal((columns, rows), dtype, self.seed, self._draws.random_normal))
         else:
             q = _random_orthogonal((rows, columns), dtype, self.seed, self._draws.random_normal)
-        return raw.Mul(self.gain, raw.Reshape(q, list(shape)), name="mul")
+        return self.gain * raw.Reshape(q, list(shape))
 
     def get_config(self):
         return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
@@ -298,7 +296,7 @@ class Identity(Initializer):
         values = eye(*full, dtype=dtype)
         if partition_info is not None:
             values = raw.Slice(values, partition_info.var_offset, shape)
-        return raw.Mul(self.gain, values, name="mul")
+        return self.gain * values
 
     def get_config(self):
         return {"gain": self.gain, "dtype": self.dtype.name}

@@ -110,3 +110,16 @@ def test_convolution_kernels_keep_norms(name, shape):
     spectrum = np.fft.fftn(kernel, s=[5] * len(axes), axes=axes)
     product = spectrum @ spectrum.conj().swapaxes(-1, -2)
     np.testing.assert_allclose(product, np.broadcast_to(np.eye(shape[-2]), product.shape), atol=1e-5)
+
+
+def test_orthogonal_and_identity_matrices_of_doubles():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        orthogonal, identity = tf.initializers.orthogonal(0.5, seed=1), tf.initializers.identity(2.0)
+        q, eye = sess.run([orthogonal([3, 3], dtype=tf.float64), identity([2, 2], dtype=tf.float64)])
+    np.testing.assert_allclose(q @ q.T, 0.25 * np.eye(3), atol=1e-12)
+    np.testing.assert_array_equal(eye, 2 * np.eye(2))
+
+
+def test_a_configuration_keeps_the_type():
+    ones = tf.initializers.ones(dtype=tf.int32)
+    assert type(ones).from_config(ones.get_config())([2]).dtype == tf.int32
