@@ -34,7 +34,8 @@ class Words:
         while len(self._left) < count:
             # The first so many may have been made before.
             blocks = max(_BLOCKS_AT_ONCE, -(-count // 4)) if self._start else _BLOCKS_AT_ONCE
-            made = self._place.words(blocks, self._start).ravel().astype(np.uint64)
+            even, odd = self._place.chunk(self._start, blocks)
+            made = np.stack([even[0], odd[0], even[1], odd[1]], 1).ravel()
             self._start += blocks
             self._left = np.concatenate([self._left, made]) if len(self._left) else made
         taken, self._left = self._left[:count], self._left[count:]

@@ -11,7 +11,7 @@ import torch
 from everflow.kernels.registry import specialize
 
 # Smaller tensors are done before several passes have begun.
-SMALLEST = 1 << 10
+SMALLEST = 1 << 14
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _COMPARED_AS_NUMBERS = (torch.float32, torch.float64, torch.int32, torch.int64)
 

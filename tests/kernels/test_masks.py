@@ -6,7 +6,7 @@ import pytest
 import everflow as tf
 from everflow.kernels.masks import SMALLEST
 
-SHAPE = (50, 40)
+SHAPE = (400, 50)
 assert SHAPE[0] * SHAPE[1] > SMALLEST
 
 
