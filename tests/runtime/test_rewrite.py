@@ -405,10 +405,12 @@ def test_a_variable_times_a_number_is_scaled_in_place(use_resource):
         assert [sess.run(after).tolist(), sess.run(after).tolist()] == [[0.5, 1.0], [0.25, 0.5]]
 
 
-def test_what_was_computed_before_another_write_is_not_scaled_in_place():
-    v = tf.Variable([1.0, 2.0])
-    old = v.value() * 0.5
-    with tf.control_dependencies([old]):
+@pytest.mark.parametrize(("use_resource", "waits_for"), [(False, "the product"), (True, "the product"), (True, "the value")])
+def test_what_was_computed_before_another_write_is_not_scaled_in_place(use_resource, waits_for):
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=use_resource)
+    value = v.value()
+    old = value * 0.5
+    with tf.control_dependencies([old if waits_for == "the product" else value]):
         changed = tf.assign(v, [100.0, 100.0])
     with tf.control_dependencies([changed]):
         back = tf.assign(v, old)

@@ -6,9 +6,11 @@ from collections import Counter
 
 from everflow.framework import dtypes
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
+from everflow.runtime.plan.aliasing import variable_of
 from everflow.runtime.plan.fusion import ancestors, fused, put, reads_of_variables, uses_of
 from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.program import Node, Program, is_ref
+from everflow.runtime.plan.schedule import variable_accesses
 from everflow.runtime.plan.structure import structure
 
 _SCALED = {
@@ -58,17 +60,24 @@ def _put(program: Program, made: dict[Node, list[Node]]) -> int:
 def scaled_variables(program: Program, session) -> int:
     """v = v * rate, as the moments of rows without a gradient fade: in place."""
     uses = uses_of(program)
-    comes_too_late = reads_of_variables(program)
+    writers, _ = variable_accesses(program)
+    above, bits = ancestors(program, [w for found in writers.values() for w in found])
     made: dict[Node, list[Node]] = {}
+
+    def nobody_comes_between(read: Node, node: Node) -> bool:
+        others = [w for w in writers[variable_of(node)] if w is not node]
+        return all(above[read] & bits[w] or above[w] & bits[node] for w in others)
+
     for node in program.nodes:
         if node.type not in _SCALED or node.input_dtypes[1] not in (dtypes.float32, dtypes.float64):
             continue
         variable, value = node.inputs
         product = value[0]
-        if product.type != "Mul" or uses[value] != 1 or comes_too_late(product, node):
+        if product.type != "Mul" or uses[value] != 1:
             continue
         for old, rate in (product.inputs, product.inputs[::-1]):
-            if _reads(old, variable) and _is_scalar(rate):
+            read = product if old == variable else old[0]
+            if _reads(old, variable) and _is_scalar(rate) and nobody_comes_between(read, node):
                 made[node] = [fused(program, node, _SCALED[node.type], [variable, rate], [product])]
                 break
     return _put(program, made)
