@@ -382,7 +382,7 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
         hot = torch.zeros(dims, dtype=torch.bool)
         return np.where(_set_hot(hot, axis, at, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
     on, off = signed(on_value), signed(off_value)
-    return _set_hot(off.expand(dims).contiguous(), axis, at, on, off).view(off_value.dtype)
+    return _set_hot(off.new_empty(dims).copy_(off), axis, at, on, off).view(off_value.dtype)
 
 
 @kernel("DynamicPartition")

@@ -86,6 +86,12 @@ def test_the_larger_and_the_smaller_take_the_first_where_nothing_can_be_compared
     np.testing.assert_array_equal(clipped, np.clip(x, -0.5, 0.5))
 
 
+def test_one_hot_of_one_place_leaves_its_inputs_alone():
+    off = tf.constant(-2.0)
+    hot = tf.one_hot(tf.placeholder_with_default(0, []), 1, 5.0, off)
+    assert [value.tolist() for value in run([hot, off, hot + off])] == [[5.0], -2.0, [3.0]]
+
+
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 @pytest.mark.parametrize("depth", [0, 6, 260])
 @pytest.mark.parametrize("indices", [np.array([1, -1, 7, 3]), np.array([[0, 5], [255, 2]], np.uint8), np.zeros([0], np.int32)])
