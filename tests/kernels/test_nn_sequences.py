@@ -9,7 +9,7 @@ import torch
 
 import everflow as tf
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
-from everflow.kernels import candidate_sampling, ctc, nn_fractional_pooling
+from everflow.kernels import candidate_sampling, ctc, nn_fractional_pooling, philox
 from everflow.kernels.registry import lookup
 from everflow.runtime.state import SessionState
 
@@ -146,8 +146,8 @@ def test_fractional_pool_windows(pseudo_random, rows):
 @pytest.mark.parametrize("sampler", ["log_uniform_candidate_sampler", "learned_unigram_candidate_sampler"])
 def test_candidates_of_many_runs_do_not_depend_on_how_many_were_made_ahead(sampler, monkeypatch):
     drawn = []
-    for ahead in (candidate_sampling._RUNS_AHEAD, 1):
-        monkeypatch.setattr(candidate_sampling, "_RUNS_AHEAD", ahead)
+    for ahead in (philox._RUNS_AHEAD, 1):
+        monkeypatch.setattr(philox, "_RUNS_AHEAD", ahead)
         with tf.Graph().as_default(), tf.Session() as sess:
             sampled = getattr(tf.nn, sampler)(tf.constant([[1], [2]], tf.int64), 1, 40, True, 100, seed=5)[0]
             drawn.append([sess.run(sampled).tolist() for _ in range(20)])
