@@ -37,6 +37,46 @@ def value_of(read, name):
         return Undefined(name)
 
 
+class State:
+    """The attributes and elements that a block assigns: their names, a function that reads them all and one that writes them all.
+
+    To branches and loops of the graph they are further variables, which stand after the others.
+    """
+
+    def __init__(self, names, get, put):
+        self.names, self.get, self.put = names, get, put
+
+    def placed(self, function):
+        """A block's function of variables and state, which is put in place before the function runs."""
+
+        def run(*values):
+            return function(*self.settle(values))
+
+        return run
+
+    def joined(self, function):
+        """The same where the function gives variables: what it leaves in place comes out with them."""
+
+        def run(*values):
+            return (*function(*self.settle(values)), *self.get())
+
+        return run
+
+    def settle(self, values):
+        """Put the state among the values in place; the others are given back."""
+        split = builtins.len(values) - builtins.len(self.names)
+        self.put(values[split:])
+        return tuple(values[:split])
+
+
+_NO_STATE = State((), lambda: (), lambda values: None)
+
+
+def _told(name):
+    """What messages call a variable."""
+    return "the returned value" if name == "ag__result" else repr(name)
+
+
 def _is_tensor(value):
     return isinstance(value, (Tensor, Variable))
 
@@ -51,10 +91,14 @@ def _flows(value):
 # --- branches ------------------------------------------------------------------------------------
 
 
-def if_stmt(test, then, orelse, values, names):
+def if_stmt(test, then, orelse, values, names, state=None):
     """The values of `names` after an `if`."""
     if not _is_tensor(test):
         return (then if test else orelse)(*values)
+    state = state or _NO_STATE
+    # A branch of the graph gives some tensor even where no variable comes out of it.
+    nothing = [] if names else [1]
+    values, names = (*values, *state.get()), (*names, *state.names)
     kept: list = []
     types: dict = {}
 
@@ -64,25 +108,31 @@ def if_stmt(test, then, orelse, values, names):
             flowing = []
             for position, (name, value) in enumerate(zip(names, results)):
                 if isinstance(value, Undefined):
-                    raise ValueError(f"{name!r} must get a value in both branches of an `if` that a tensor decides")
+                    raise ValueError(f"{_told(name)} must get a value in both branches of an `if` that a tensor decides")
+                known = dict(kept)
+                if _flows(value) if position in known else name in types and not _flows(value):
+                    raise ValueError(
+                        f"{_told(name)} is a tensor in one branch of an `if` and none in the other: {known.get(position, value)!r}"
+                    )
                 if _flows(value):
                     value = nest.map_structure(_as_tensor, value)
                     _check_type(name, types.setdefault(name, value), value, "in one branch", "in the other")
                     flowing.append(value)
                     continue
                 # Other values can't be chosen when run, so both branches must leave the same one.
-                known = dict(kept)
                 if position in known and known[position] is not value and known[position] != value:
-                    raise ValueError(f"{name!r} is {known[position]!r} in one branch and {value!r} in the other, and neither is a tensor")
+                    raise ValueError(
+                        f"{_told(name)} is {known[position]!r} in one branch and {value!r} in the other, and neither is a tensor"
+                    )
                 kept.append((position, value))
-            return flowing or [convert_to_tensor(True)]
+            return [convert_to_tensor(x) for x in nothing] + flowing or [convert_to_tensor(1)]
 
         return run
 
-    found = cond(test, branch(then), branch(orelse), strict=True)
+    found = cond(test, branch(state.joined(then)), branch(state.joined(orelse)), strict=True)
     fixed = dict(kept)
-    flowing = iter(found)
-    return tuple(fixed[i] if i in fixed else next(flowing) for i in range_(len(names)))
+    flowing = iter(found[builtins.len(nothing) :])
+    return state.settle([fixed[i] if i in fixed else next(flowing) for i in range_(len(names))])
 
 
 def _as_tensor(value):
@@ -92,7 +142,7 @@ def _as_tensor(value):
 def _check_type(name, one, other, where, elsewhere):
     """Raise where a variable is a tensor of one type here and of another there."""
     if isinstance(one, Tensor) and isinstance(other, Tensor) and one.dtype.base_dtype != other.dtype.base_dtype:
-        raise TypeError(f"{name!r} has dtype {one.dtype.name} {where} and {other.dtype.name} {elsewhere}")
+        raise TypeError(f"{_told(name)} has dtype {one.dtype.name} {where} and {other.dtype.name} {elsewhere}")
 
 
 def if_exp(test, then, orelse):
@@ -105,23 +155,25 @@ def if_exp(test, then, orelse):
 # --- loops ---------------------------------------------------------------------------------------
 
 
-def while_stmt(test, body, values, names):
+def while_stmt(test, body, values, names, state=None):
     """The values of `names` after a `while`."""
     while True:
         condition = test(*values)
         if _is_tensor(condition):
-            return _graph_loop(test, body, values, names)
+            return _graph_loop(test, body, values, names, state or _NO_STATE)
         if not condition:
             return values
         values = body(*values)
 
 
-def _graph_loop(test, body, values, names):
+def _graph_loop(test, body, values, names, state):
     """The values of `names` after a loop of the graph."""
+    test, body = state.placed(test), state.joined(body)
+    values, names = (*values, *state.get()), (*names, *state.names)
     flowing = [i for i, v in enumerate(values) if not isinstance(v, Undefined) and _flows(v)]
     for i, value in enumerate(values):
         if isinstance(value, Undefined):
-            raise ValueError(f"{names[i]!r} must have a value before a loop that a tensor decides")
+            raise ValueError(f"{_told(names[i])} must have a value before a loop that a tensor decides")
     start = [nest.map_structure(_as_tensor, values[i]) for i in flowing]
 
     def all_values(given):
@@ -134,7 +186,9 @@ def _graph_loop(test, body, values, names):
         results = body(*all_values(given))
         for i, (before, after) in enumerate(zip(values, results)):
             if i not in flowing and after is not before and after != before:
-                raise ValueError(f"{names[i]!r} is {before!r} before the loop and {after!r} after an iteration, and neither is a tensor")
+                raise ValueError(
+                    f"{_told(names[i])} is {before!r} before the loop and {after!r} after an iteration, and neither is a tensor"
+                )
         after = [_like(results[i], g) for i, g in zip(flowing, given)]
         for i, old, new in zip(flowing, given, after):
             _check_type(names[i], old, new, "before the loop", "after an iteration")
@@ -143,9 +197,9 @@ def _graph_loop(test, body, values, names):
     if not start:
         # Only state changes, say a variable; the loop still needs something to pass on.
         while_loop(lambda _: test(*values), lambda turn: step() or turn + 1, [convert_to_tensor(0)])
-        return tuple(values)
+        return state.settle(values)
     found = while_loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
-    return tuple(all_values(found))
+    return state.settle(all_values(found))
 
 
 def _like(value, before):
@@ -155,16 +209,17 @@ def _like(value, before):
     return nest.map_structure(_as_tensor, value)
 
 
-def for_stmt(iterated, go_on, body, values, names):
+def for_stmt(iterated, go_on, body, values, names, state=None):
     """The values of `names` after a `for`; `go_on` tells whether to go on, None where nothing stops it early."""
+    state = state or _NO_STATE
     if _is_tensor(iterated):
-        return _for_tensor(convert_to_tensor(iterated), go_on, body, values, names)
+        return _for_tensor(convert_to_tensor(iterated), go_on, body, values, names, state)
     if hasattr(iterated, "optionals") and not executing_eagerly():
-        return _for_optionals(iterated.optionals(), go_on, body, values, names)
+        return _for_optionals(iterated.optionals(), go_on, body, values, names, state)
     for item in iterated:
         condition = True if go_on is None else go_on(*values)
         if _is_tensor(condition):
-            values = if_stmt(condition, lambda *v, item=item: body(item, *v), lambda *v: v, values, names)
+            values = if_stmt(condition, lambda *v, item=item: body(item, *v), lambda *v: v, values, names, state)
             continue
         if not condition:
             break
@@ -172,7 +227,7 @@ def for_stmt(iterated, go_on, body, values, names):
     return values
 
 
-def _for_tensor(items, go_on, body, values, names):
+def _for_tensor(items, go_on, body, values, names, state):
     count = items.shape[0].value if items.shape.rank else None
     count = array.shape(items)[0] if count is None else convert_to_tensor(count)
 
@@ -183,10 +238,10 @@ def _for_tensor(items, go_on, body, values, names):
     def step(i, *given):
         return (i + 1, *body(array.gather(items, i), *given))
 
-    return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names))[1:]
+    return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names), state)[1:]
 
 
-def _for_optionals(following, go_on, body, values, names):
+def _for_optionals(following, go_on, body, values, names, state):
     """A loop over a dataset: `following()` gives its next element as an optional."""
 
     def test(more, *given):
@@ -195,9 +250,9 @@ def _for_optionals(following, go_on, body, values, names):
     def step(more, *given):
         element = following()
         more = element.has_value()
-        return (more, *if_stmt(more, lambda *v: body(element.get_value(), *v), lambda *v: v, given, names))
+        return (more, *if_stmt(more, lambda *v: body(element.get_value(), *v), lambda *v: v, given, names, state))
 
-    return _graph_loop(test, step, (convert_to_tensor(True), *values), ("", *names))[1:]
+    return _graph_loop(test, step, (convert_to_tensor(True), *values), ("", *names), state)[1:]
 
 
 # --- logic ---------------------------------------------------------------------------------------

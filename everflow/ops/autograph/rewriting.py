@@ -1,12 +1,15 @@
 """Branches and loops of a function's source written as calls of `ag__.if_stmt`, `ag__.while_stmt` and `ag__.for_stmt`.
 
-The blocks become functions of the variables they assign; which of those come out is known from what is read later.
+The blocks become functions of the variables they assign; which of those come out is known from what is read later. Attributes and
+elements that they assign are read and written in place (see `paths`).
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+
+from everflow.ops.autograph import paths
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _PYTHON_ONLY = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith, ast.NamedExpr)
@@ -134,7 +137,17 @@ class _Rewriter:
         self._count += 1
         return f"ag__{what}_{self._count}"
 
+    def state(self, statements):
+        """(what defines the state that statements assign, the state itself): their attributes and elements, None where there are none."""
+        found = paths.assigned_paths(statements, _assigned(statements))
+        if not found:
+            return [], ast.Constant(None)
+        name, given = self.name("put"), self.name("given")
+        put = _function(name, [given], [paths.writing(found, load(given))], None)
+        return [put], _call("State", paths.texts(found), paths.reader(found), load(name))
+
     def branch(self, node, live):
+        put, state = self.state([*node.body, *node.orelse])
         body, live_body = self.block(node.body, live)
         orelse, live_orelse = self.block(node.orelse, live)
         changed = sorted(_assigned(node.body) | _assigned(node.orelse))
@@ -142,11 +155,12 @@ class _Rewriter:
         before = live_body | live_orelse | _reads(node.test)
         then_name, else_name = self.name("then"), self.name("else")
         test = _Expressions().visit(node.test)
-        call = _call("if_stmt", test, load(then_name), load(else_name), _current(changed), _names(results))
-        made = [_function(then_name, changed, body, results), _function(else_name, changed, orelse, results), _bind(results, call)]
+        call = _call("if_stmt", test, load(then_name), load(else_name), _current(changed), _names(results), state)
+        made = [*put, _function(then_name, changed, body, results), _function(else_name, changed, orelse, results), _bind(results, call)]
         return [ast.copy_location(m, node) for m in made], before
 
     def while_loop(self, node, live):
+        put, state = self.state(node.body)
         head = live | _reads(node.test)
         head |= _Rewriter._live_before(node.body, head)
         body, _ = self.block(node.body, head)
@@ -154,13 +168,15 @@ class _Rewriter:
         test_name, body_name = self.name("test"), self.name("body")
         test = ast.Return(_Expressions().visit(node.test))
         made = [
+            *put,
             _function(test_name, changed, [test], None),
             _function(body_name, changed, body, changed),
-            _bind(changed, _call("while_stmt", load(test_name), load(body_name), _current(changed), _names(changed))),
+            _bind(changed, _call("while_stmt", load(test_name), load(body_name), _current(changed), _names(changed), state)),
         ]
         return [ast.copy_location(m, node) for m in made], head
 
     def for_loop(self, node, live):
+        put, state = self.state([node.target, *node.body])
         go_on = getattr(node, "ag_go_on", None)
         targets = _assigned([node.target])
         head = set(live)
@@ -171,13 +187,14 @@ class _Rewriter:
         changed = sorted((_assigned(node.body) | targets) & head)
         body_name, test_name, item = self.name("body"), self.name("test"), self.name("item")
         body = [ast.Assign([node.target], load(item)), *body]
-        made = [_function(body_name, [item, *changed], body, changed)]
+        made = [*put, _function(body_name, [item, *changed], body, changed)]
         test = ast.Constant(None)
         if go_on is not None:
             made.append(_function(test_name, changed, [ast.Return(_Expressions().visit(go_on))], None))
             test = load(test_name)
         iterated = _Expressions().visit(node.iter)
-        made.append(_bind(changed, _call("for_stmt", iterated, test, load(body_name), _current(changed), _names(changed))))
+        call = _call("for_stmt", iterated, test, load(body_name), _current(changed), _names(changed), state)
+        made.append(_bind(changed, call))
         return [ast.copy_location(m, node) for m in made], head | _reads(node.iter)
 
     @staticmethod
