@@ -204,10 +204,11 @@ def known_value(tensor):
     """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
     if not isinstance(tensor, Tensor):
         return None
-    return _value_of(tensor) if tensor.is_eager else _evaluate(tensor, {}, 0)
+    return _value_of(tensor) if tensor.is_eager else _evaluate(tensor, {}, 0, pieced=True)
 
 
-def _evaluate(tensor, memo, depth):
+def _evaluate(tensor, memo, depth, pieced=False):
+    """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from its static shape."""
     if tensor.is_eager:
         return _value_of(tensor)
     op = tensor.op
@@ -219,12 +220,16 @@ def _evaluate(tensor, memo, depth):
     value = None
     if op.type == "Const":
         value = op.attrs["value"].array
-    elif op.type == "Shape" or op.type == "ShapeN" and depth == 0:
+    elif op.type == "Shape" or op.type == "ShapeN" and (depth == 0 or pieced):
         shape = op.inputs[tensor.value_index].shape
-        value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
-    elif op.type in ("Size", "Rank") and depth > 0:
+        if shape.is_fully_defined():
+            value = np.array(shape.as_list(), op.attrs["out_type"].as_numpy_dtype)
+        elif not pieced:
+            measured = _evaluate(op.inputs[tensor.value_index], memo, depth + 1)
+            value = None if measured is None else np.array(measured.shape, op.attrs["out_type"].as_numpy_dtype)
+    elif op.type in ("Size", "Rank") and depth > 0 and (static := _CONSTANT[op.type](tensor)) is not None:
         # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a second time.
-        return _CONSTANT[op.type](tensor)
+        return static
     elif op.type == "ConcatOffset":
         inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
         if all(v is not None for v in inputs):
@@ -233,7 +238,8 @@ def _evaluate(tensor, memo, depth):
             value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
     elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
         inner = depth if op.type == "Pack" and depth == 0 else depth + 1
-        inputs = [_evaluate(t, memo, inner) for t in op.inputs]
+        pieced = pieced and (op.type in ("Concat", "ConcatV2") or op.type == "StridedSlice" and not op.attrs["shrink_axis_mask"])
+        inputs = [_evaluate(t, memo, inner, pieced) for t in op.inputs]
         if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
     elif op.type in SPLITTERS and depth < 64:

@@ -268,3 +268,15 @@ def test_slices_are_numpys(data):
     back = np.zeros_like(array)
     back[tuple(key)] = wanted
     assert (gradient == back).all()
+
+
+def test_shapes_of_what_constants_make_are_measured_where_they_are_reckoned_with():
+    different = tf.unique([1, 1, 2])[0]  # its static shape is unknown, its value is not
+    shape, anything = tf.shape(different), tf.placeholder(tf.float32)
+
+    def reshaped(to):
+        return tf.reshape(anything, to).shape.as_list()
+
+    assert reshaped(shape + 1) == [3] and reshaped(tf.stack([shape[0], 2])) == [2, 2] and reshaped([tf.size(different) + 1]) == [3]
+    # Shapes that are only put together are read from the static ones, piece by piece.
+    assert reshaped(shape) == [None] and reshaped(tf.concat([shape, [2]], 0)) == [None, 2] and reshaped(shape[:1]) == [None]
