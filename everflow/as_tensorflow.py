@@ -273,6 +273,8 @@ contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names
+contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
+contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
 contrib.slim.python.slim nets                            : contrib.slim.nets
 contrib.slim.python.slim learning                        : contrib.slim.learning
 contrib.slim.python.slim evaluation                      : contrib.slim.evaluation

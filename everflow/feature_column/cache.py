@@ -15,7 +15,7 @@ class FeatureTransformationCache:
     """Features by key, and what columns made of them. Columns that share a parent share its nodes too."""
 
     def __init__(self, features):
-        self._features = features
+        self._features = features.copy()
         self._transformed = {}
 
     def get(self, key, state_manager=None):

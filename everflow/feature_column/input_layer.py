@@ -1,4 +1,4 @@
-"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example."""
+"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example; `InputLayer`, the same with variables to share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops import array
+from everflow.ops.template import make_template
 from everflow.ops.variable_scope import get_variable_scope, variable_scope
 
 
@@ -23,6 +24,12 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
     array([[1.5, 1. , 0. , 0. ],
            [2.5, 0. , 0. , 1. ]], dtype=float32)
     """
+    columns = _dense(feature_columns)
+    with variable_scope(None, default_name="input_layer", values=features.values()):
+        return _side_by_side(features, columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
+
+
+def _dense(feature_columns):
     columns = sorted_columns(feature_columns)
     for column in columns:
         if not isinstance(column, DenseColumn):
@@ -30,20 +37,57 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
                 "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an embedding_column or "
                 f"indicator_column. Given: {column}"
             )
+    return columns
+
+
+def _side_by_side(features, columns, weight_collections, trainable, cols_to_vars=None, cols_to_output_tensors=None):
     cache = FeatureTransformationCache(features)
-    with variable_scope(None, default_name="input_layer", values=features.values()):
-        outputs = []
-        for column in columns:
-            with variable_scope(None, default_name=column.var_scope_name):
-                tensor = column.get_dense_tensor(cache, ScopedVariables(with_model_variables(weight_collections), trainable))
-                output = flat_rows(tensor, column)
-                outputs.append(output)
-                if cols_to_vars is not None:
-                    cols_to_vars[column] = get_collection(GraphKeys.GLOBAL_VARIABLES, scope=get_variable_scope().name)
-                if cols_to_output_tensors is not None:
-                    cols_to_output_tensors[column] = output
-        assert_equal_batches(outputs, columns)
-        return array.concat(outputs, 1)
+    outputs = []
+    for column in columns:
+        with variable_scope(None, default_name=column.var_scope_name):
+            tensor = column.get_dense_tensor(cache, ScopedVariables(with_model_variables(weight_collections), trainable))
+            output = flat_rows(tensor, column)
+            outputs.append(output)
+            if cols_to_vars is not None:
+                cols_to_vars[column] = get_collection(GraphKeys.GLOBAL_VARIABLES, scope=get_variable_scope().name)
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = output
+    assert_equal_batches(outputs, columns)
+    return array.concat(outputs, 1)
+
+
+class InputLayer:
+    """What `input_layer` does, as an object whose calls share their variables.
+
+    Columns are looked at when the layer is called. `cols_to_vars` is taken and not filled, as in TensorFlow.
+
+    >>> layer = tf.contrib.slim.InputLayer([tf.feature_column.numeric_column("price")])
+    >>> layer({"price": [[1.5], [2.5]]}).shape
+    TensorShape([Dimension(2), Dimension(1)])
+    """
+
+    def __init__(self, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, name="feature_column_input_layer",
+                 create_scope_now=True):  # fmt: skip
+        del cols_to_vars
+        self._feature_columns = feature_columns
+        self._weight_collections = weight_collections
+        self._trainable = trainable
+        self._name = name
+        self._template = make_template(name, self._layer, create_scope_now_=create_scope_now)
+
+    def _layer(self, features):
+        return _side_by_side(features, _dense(self._feature_columns), self._weight_collections, self._trainable)
+
+    def __call__(self, features):
+        return self._template(features)
+
+    name = property(lambda self: self._name)
+    variables = property(lambda self: self._template.variables)
+    trainable_variables = property(lambda self: self._template.trainable_variables)
+    non_trainable_variables = property(lambda self: self._template.non_trainable_variables)
+    weights = variables
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
 
 
 def flat_rows(tensor, column):

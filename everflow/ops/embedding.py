@@ -31,29 +31,32 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
     """
     if params is None:
         raise ValueError("params must be specified")
-    params = _as_list(params)
+    params = as_list(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         if not any(isinstance(p, BaseResourceVariable) for p in params):  # those are read row by row
             params = convert_n_to_tensor_or_indexed_slices(params, name="params")
         ids = convert_to_tensor(ids, name="ids")
         if len(params) == 1:
-            with colocate_with(_op_of(params[0])):
-                result = _clip(array.gather(params[0], ids, name=name), ids, max_norm)
+            with colocate_with(place_of(params[0])):
+                result = clip_rows(array.gather(params[0], ids, name=name), ids, max_norm)
             return array.identity(result)
-        return _clip(_lookup_in_parts(params, ids, partition_strategy, name), ids, max_norm)
+        return clip_rows(_lookup_in_parts(params, ids, partition_strategy, name), ids, max_norm)
 
 
-def _as_list(params):
+def as_list(params):
+    """The parts of a table."""
     if isinstance(params, PartitionedVariable):
         return builtins.list(params)
     return builtins.list(params) if isinstance(params, (builtins.list, tuple)) else [params]
 
 
-def _op_of(param):
+def place_of(param):
+    """What the ops that read a part are placed with."""
     return param.handle if isinstance(param, BaseResourceVariable) else param
 
 
-def _clip(values, ids, max_norm):
+def clip_rows(values, ids, max_norm):
+    """Embeddings of ids, those longer than `max_norm` scaled down to it."""
     if max_norm is None:
         return values
     if ids.shape.rank is not None and values.shape.rank is not None:
@@ -78,7 +81,7 @@ def _lookup_in_parts(params, ids, strategy, name):
     places = array.dynamic_partition(positions, part, count)
     found = []
     for param, wanted in zip(params, rows, strict=True):
-        with colocate_with(_op_of(param)):
+        with colocate_with(place_of(param)):
             found.append(array.gather(param, wanted))
     result = array.parallel_dynamic_stitch(places, found, name=name)
     static = params[0].shape[1:]
@@ -87,7 +90,7 @@ def _lookup_in_parts(params, ids, strategy, name):
     if static.is_fully_defined():
         row_shape = static
     else:
-        with colocate_with(_op_of(params[0])):
+        with colocate_with(place_of(params[0])):
             row_shape = array.shape(params[0])[1:]
     result = array.reshape(result, array.concat([array.shape(ids), row_shape], 0))
     result.set_shape(ids.shape.concatenate(static))
@@ -96,6 +99,12 @@ def _lookup_in_parts(params, ids, strategy, name):
 
 def _contiguous_parts(params, flat):
     """Which part holds each id, and where in it; the first parts hold one id more where they don't divide evenly."""
+    part, per_part, extra = contiguous_part_of(params, flat)
+    return part, array.where(part < extra, flat % (per_part + 1), (flat - extra) % per_part)
+
+
+def contiguous_part_of(params, flat):
+    """(which part holds each id, how many ids each part holds, how many of the first parts hold one more)."""
     count = len(params)
     lengths = [p.shape[0].value if p.shape.rank is not None else None for p in params]
     if None not in lengths:
@@ -106,31 +115,16 @@ def _contiguous_parts(params, flat):
             if length is not None:
                 sizes.append(length)
             else:
-                with colocate_with(_op_of(param)):
+                with colocate_with(place_of(param)):
                     sizes.append(array.shape(param)[0])
         total = math.reduce_sum(math.cast(array.stack(sizes), flat.dtype))
     per_part, extra = total // count, total % count
-    part = math.maximum(flat // (per_part + 1), (flat - extra) // per_part)
-    row = array.where(part < extra, flat % (per_part + 1), (flat - extra) % per_part)
-    return part, row
+    return math.maximum(flat // (per_part + 1), (flat - extra) // per_part), per_part, extra
 
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None, max_norm=None):
     """For each row of sparse ids, the (weighted) sum, mean or sum over root of squares of their embeddings."""
-    if combiner is None:
-        logging.warn('The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.')
-        combiner = "mean"
-    if combiner not in _COMBINERS:
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
-    params = _as_list(params)
-    if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
-    if sp_weights is not None:
-        if not isinstance(sp_weights, SparseTensor):
-            raise TypeError("sp_weights must be either None or SparseTensor")
-        sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
-        sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
-        sp_ids.dense_shape.shape.assert_is_compatible_with(sp_weights.dense_shape.shape)
+    params, combiner = checked_sparse_lookup(params, sp_ids, sp_weights, combiner)
     with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids]) as name:
         rows = math.cast(sp_ids.indices[:, 0], dtypes.int32)
         ids, positions = array.unique(sp_ids.values)
@@ -140,7 +134,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
             return combine(found, positions, rows, name=name)
         weights = math.cast(sp_weights.values, found.dtype.base_dtype)
         found = array.gather(found, positions)
-        weights = _as_columns(weights, found)
+        weights = as_columns(weights, found)
         found = found * weights
         if combiner == "sum":
             return math.segment_sum(found, rows, name=name)
@@ -151,7 +145,25 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
         return math.div(total, math.sqrt(squares), name=name)
 
 
-def _as_columns(weights, found):
+def checked_sparse_lookup(params, sp_ids, sp_weights, combiner):
+    """The parts of the table and the combiner of a lookup of sparse ids; ValueError or TypeError where arguments don't fit."""
+    if combiner is None:
+        logging.warn('The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.')
+        combiner = "mean"
+    if combiner not in _COMBINERS:
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    if sp_weights is not None:
+        if not isinstance(sp_weights, SparseTensor):
+            raise TypeError("sp_weights must be either None or SparseTensor")
+        sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
+        sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
+        sp_ids.dense_shape.shape.assert_is_compatible_with(sp_weights.dense_shape.shape)
+    return as_list(params), combiner
+
+
+def as_columns(weights, found):
     """Weights with dimensions of size 1 behind, so that they multiply whole embeddings."""
     ones = array.fill(array.expand_dims(array.rank(found) - 1, 0), 1)
     static = weights.shape
@@ -175,7 +187,7 @@ def safe_embedding_lookup_sparse(
     ids gives zeros, or the embedding of `default_id`."""
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    weights = _as_list(embedding_weights)
+    weights = as_list(embedding_weights)
     if not weights:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     dtype = sparse_weights.dtype if sparse_weights is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import re
 import sys
 
 
@@ -82,9 +83,16 @@ def get_func_name(func) -> str:
 
 
 def make_all(module_name, doc_string_modules=None) -> list[str]:
-    """The public names of a module that is already imported."""
-    del doc_string_modules
-    return sorted(name for name, value in vars(sys.modules[module_name]).items() if name[0] != "_" and not inspect.ismodule(value))
+    """The names of a module already imported that lines `@@name` of its docstring, or of other modules', speak of.
+
+    Everflow's own modules don't list their names so; theirs are all that are public.
+    """
+    module = sys.modules[module_name]
+    if doc_string_modules is None and module_name.partition(".")[0] == "everflow":
+        return sorted(name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value))
+    documents = [module] if doc_string_modules is None else doc_string_modules
+    named = {name for document in documents for name in re.findall(r"^@@([\w.]+)$", document.__doc__, re.MULTILINE)}
+    return sorted(named & set(dir(module)))
 
 
 def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):

@@ -126,3 +126,25 @@ def test_linear_models_learn():
         before = session.run(loss)
         session.run(step)
         assert session.run(loss) < before == 6
+
+
+def test_layers_that_are_objects_share_their_variables():
+    slim = tf.contrib.slim
+    embedded = fc.embedding_column(IDS, 2, initializer=tf.ones_initializer())
+    features = {"i": tf.constant([[1], [3]]), "x": tf.constant([[1.0], [2.0]])}
+    with tf.variable_scope("outer"):
+        layer = slim.InputLayer([embedded, fc.numeric_column("x")])
+    assert (layer.name, layer.variables) == ("feature_column_input_layer", [])
+    first, second = layer(features), layer(features)
+    assert [first.name, second.name] == ["feature_column_input_layer/concat:0", "feature_column_input_layer_1/concat:0"]
+    assert [v.name for v in layer.weights] == ["outer/feature_column_input_layer/i_embedding/embedding_weights:0"]
+    assert layer.trainable_variables == layer.variables and not layer.non_trainable_variables
+    frozen = slim.InputLayer([embedded], weight_collections=["mine"], trainable=False, name="frozen", create_scope_now=False)
+    frozen(features)
+    assert frozen.non_trainable_weights == tf.get_collection("mine") and not frozen.trainable_weights
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(second).tolist() == [[1, 1, 1], [1, 1, 2]]
+    bad = slim.InputLayer([IDS])  # Columns are looked at in the call.
+    with pytest.raises(ValueError, match="DenseColumn"):
+        bad(features)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.embedding_columns import EmbeddingColumn, OneHotColumn, ScatteredEmbeddingColumn
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
-from everflow.contrib.layers.feature_columns import RealValuedColumn, real_valued_column
+from everflow.contrib.layers.feature_columns import DataFrameColumn, RealValuedColumn, real_valued_column
 from everflow.contrib.layers.sparse_columns import CrossedColumn, WeightedSparseColumn
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.state import ScopedVariables, with_model_variables
@@ -175,7 +175,7 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
             transformed = transformer.get(column)
             if isinstance(column, EmbeddingColumn):
                 raise ValueError(f"Column {column.name} is not supported in linear models. Please use the column that it embeds.")
-            if isinstance(column, (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn)):
+            if isinstance(column, (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)):
                 raise NotImplementedError(
                     "Real-valued columns are not supported. Use weighted_sum_from_feature_columns instead, or bucketize these columns."
                 )

@@ -78,15 +78,53 @@ class RealValuedColumn(
         return math.cast(tensor, dtypes.float32)
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
-        tensor = transformation_cache.get(self)
-        if tensor.shape.rank == output_rank - 1:
-            return array.expand_dims(tensor, -1, name="expand_dims" if output_rank == 2 else None)
-        return tensor if tensor.shape.rank == output_rank else inner_flatten(tensor, output_rank)
+        return _of_rank(transformation_cache.get(self), output_rank, "expand_dims" if output_rank == 2 else None)
 
     def dense_numbers(self, transformed):
-        if transformed.shape.rank == 1:
-            return array.expand_dims(transformed, -1)
-        return transformed if transformed.shape.rank == 2 else inner_flatten(transformed, 2)
+        return _of_rank(transformed, 2)
+
+
+def _of_rank(tensor, rank, name=None):
+    """Numbers with a last dimension added, or the last dimensions made one, so that they have `rank`."""
+    if tensor.shape.rank == rank - 1:
+        return array.expand_dims(tensor, -1, name=name)
+    return tensor if tensor.shape.rank == rank else inner_flatten(tensor, rank)
+
+
+class DataFrameColumn(OldColumn, collections.namedtuple("DataFrameColumn", ("column_name", "series"))):
+    """Numbers that a series, as the data frames of tf.contrib.learn had them, builds of the features.
+
+    A series has `required_base_features()`, a parse spec, and `build(columns)`, a tensor of features by name. Like lists, these
+    columns are compared but not hashed; input layers take those of a subclass with `__hash__`.
+    """
+
+    name = property(lambda self: self.column_name)
+    key = name
+    config = property(lambda self: self.series.required_base_features())
+
+    def __eq__(self, other):
+        return type(other) is type(self) and tuple(self) == tuple(other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+    def insert_transformed_feature(self, columns_to_tensors):
+        """Put what the series builds beside the features it is built of."""
+        columns_to_tensors[self] = self.series.build(columns_to_tensors)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return self.series.build(transformation_cache.tensors)
+
+    def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
+        return self._numbers(transformation_cache.get(self), output_rank)
+
+    def dense_numbers(self, transformed):
+        return self._numbers(transformed, 2)
+
+    def _numbers(self, tensor, rank):
+        return _of_rank(math.cast(tensor, dtypes.float32), rank, "expand_dims")
 
 
 def real_valued_column(column_name, dimension=1, default_value=None, dtype=dtypes.float32, normalizer=None):

@@ -4,6 +4,7 @@ from everflow.contrib.layers.embedding_columns import EmbeddingColumn as _Embedd
 from everflow.contrib.layers.embedding_columns import OneHotColumn as _OneHotColumn
 from everflow.contrib.layers.embedding_columns import ScatteredEmbeddingColumn as _ScatteredEmbeddingColumn
 from everflow.contrib.layers.feature_columns import BucketizedColumn as _BucketizedColumn
+from everflow.contrib.layers.feature_columns import DataFrameColumn
 from everflow.contrib.layers.feature_columns import OldColumn as _FeatureColumn
 from everflow.contrib.layers.feature_columns import RealValuedColumn as _RealValuedColumn
 from everflow.contrib.layers.sparse_columns import CrossedColumn as _CrossedColumn
@@ -11,6 +12,7 @@ from everflow.contrib.layers.sparse_columns import SparseColumn as _SparseColumn
 from everflow.contrib.layers.sparse_columns import WeightedSparseColumn as _WeightedSparseColumn
 
 __all__ = [
+    "DataFrameColumn",
     "_BucketizedColumn",
     "_CrossedColumn",
     "_EmbeddingColumn",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from everflow import metrics as metrics_lib
+import functools
+
+from everflow.contrib import metrics as metrics_lib
 from everflow.contrib.losses import hinge_loss
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
@@ -49,17 +51,16 @@ class TargetColumn:
 
     def get_eval_ops(self, features, logits, labels, metrics=None):
         """{name: (value, update)}: the loss, metrics of the problem, and more that are asked for as {name: function}."""
-        results = {"loss": metrics_lib.mean(self.loss(logits, labels, features))}
-        weights = self.get_weight_tensor(features)
-        target = labels[self.label_name] if isinstance(labels, dict) else labels
-        results.update(self._problem_metrics(logits, target, weights))
-        predictions = self.logits_to_predictions(logits, proba=False) if metrics else None
-        for name, metric in (metrics or {}).items():
-            results[name] = metric(predictions, target) if weights is None else metric(predictions, target, weights=weights)
-        return results
+        loss = metrics_lib.streaming_mean(self.loss(logits, labels, features))
+        labels = labels[self.label_name] if isinstance(labels, dict) else labels
+        return {"loss": loss, **self._problem_metrics(features, logits, labels, metrics)}
 
-    def _problem_metrics(self, logits, target, weights):
-        return {}
+    def _measured(self, predictions, features, labels, metrics):
+        """Metrics of predictions; they are given labels of the predictions' type, and weights where there are some."""
+        weights = self.get_weight_tensor(features)
+        labels = math.cast(labels, predictions.dtype)
+        options = {} if weights is None else {"weights": weights}
+        return {name: metric(predictions, labels, **options) for name, metric in metrics.items()}
 
 
 def _weighted(losses, weights):
@@ -80,6 +81,9 @@ class RegressionTarget(TargetColumn):
     def logits_to_predictions(self, logits, proba=False):
         """The numbers."""
         return array.squeeze(logits, axis=[1]) if self.num_label_columns == 1 else logits
+
+    def _problem_metrics(self, features, logits, labels, metrics):
+        return self._measured(self.logits_to_predictions(logits), features, labels, metrics) if metrics else {}
 
 
 class MultiClassTarget(TargetColumn):
@@ -102,22 +106,37 @@ class MultiClassTarget(TargetColumn):
             logits = array.concat([array.zeros_like(logits), logits], 1)
         return nn.softmax(logits) if proba else math.argmax(logits, 1)
 
-    def _problem_metrics(self, logits, target, weights):
-        if not self._is_binary:
-            return {}
-        predictions = math.sigmoid(logits)
-        target = math.cast(array.expand_dims(target, axis=1) if target.shape.rank == 1 else target, dtypes.float32)
-        weights = None if weights is None else array.expand_dims(weights, 1)
-        above = math.cast(predictions >= 0.5, dtypes.float32)
-        return {
-            "labels/prediction_mean": metrics_lib.mean(predictions, weights),
-            "labels/actual_target_mean": metrics_lib.mean(target, weights),
-            "accuracy/baseline_target_mean": metrics_lib.mean(target, weights),
-            "auc": metrics_lib.auc(target, predictions, weights),
-            "accuracy/threshold_0.500000_mean": metrics_lib.accuracy(target, above, weights),
-            "precision/positive_threshold_0.500000_mean": metrics_lib.precision(target, above, weights),
-            "recall/positive_threshold_0.500000_mean": metrics_lib.recall(target, above, weights),
-        }
+    def _problem_metrics(self, features, logits, labels, metrics):
+        """Of two classes, always those of `get_default_binary_metrics_for_eval`, which know no weights here; of more, accuracy.
+
+        `metrics` are of the classes, or where a name is ("name", "probabilities"), of the probabilities.
+        """
+        results = {}
+        predictions, float_labels = math.sigmoid(logits), math.cast(labels, dtypes.float32)
+        if self._is_binary:
+            binary = get_default_binary_metrics_for_eval(thresholds=[0.5])
+            results = {name: metric(predictions, float_labels) for name, metric in binary.items()}
+        elif metrics is None:
+            metrics = {("accuracy", "classes"): metrics_lib.streaming_accuracy}
+        by_kind = {"classes": {}, "probabilities": {}}
+        for key, metric in (metrics or {}).items():
+            name, kind = _name_and_kind(key)
+            by_kind[kind][name] = metric
+        for kind, chosen in by_kind.items():
+            if chosen:
+                predictions = self.logits_to_predictions(logits, proba=kind == "probabilities")
+                results.update(self._measured(predictions, features, labels, chosen))
+        return results
+
+
+def _name_and_kind(key):
+    if not isinstance(key, tuple):
+        return key, "classes"
+    if len(key) != 2:
+        raise ValueError(f"A metric's name is a string or a tuple of two, but {key} has {len(key)} elements.")
+    if key[1] not in ("classes", "probabilities"):
+        raise ValueError(f"The second element of the metric's name {key} must be 'classes' or 'probabilities'.")
+    return key
 
 
 class BinarySvmTarget(MultiClassTarget):
@@ -154,3 +173,45 @@ def multi_class_target(n_classes, label_name=None, weight_column_name=None):
 def binary_svm_target(label_name=None, weight_column_name=None):
     """A target of two classes that are kept apart by a margin (hinge loss)."""
     return BinarySvmTarget(label_name, weight_column_name)
+
+
+def get_default_binary_metrics_for_eval(thresholds):
+    """{name: function of (predictions, labels, weights=None)} that tell how well two classes are told apart.
+
+    They are means, the area under the curve, and accuracy, precision and recall for each threshold.
+
+    >>> list(tf.contrib.slim.get_default_binary_metrics_for_eval([0.5]))[-1]
+    'recall/positive_threshold_0.500000_mean'
+    """
+    metrics = {
+        "labels/prediction_mean": _predictions_mean,
+        "labels/actual_target_mean": _labels_mean,
+        "accuracy/baseline_target_mean": _labels_mean,
+        "auc": metrics_lib.streaming_auc,
+    }
+    for threshold in thresholds:
+        metrics[f"accuracy/threshold_{threshold:f}_mean"] = functools.partial(_accuracy_at, threshold)
+        for name, function in (
+            ("precision", metrics_lib.streaming_precision_at_thresholds),
+            ("recall", metrics_lib.streaming_recall_at_thresholds),
+        ):
+            metrics[f"{name}/positive_threshold_{threshold:f}_mean"] = functools.partial(_at_one_threshold, function, threshold)
+    return metrics
+
+
+def _predictions_mean(predictions, labels, weights=None):
+    return metrics_lib.streaming_mean(predictions, weights=weights)
+
+
+def _labels_mean(predictions, labels, weights=None):
+    return metrics_lib.streaming_mean(labels, weights=weights)
+
+
+def _accuracy_at(threshold, predictions, labels, weights=None):
+    above = math.cast(math.greater_equal(predictions, threshold), dtypes.float32)
+    return metrics_lib.streaming_accuracy(predictions=above, labels=labels, weights=weights)
+
+
+def _at_one_threshold(metric, threshold, predictions, labels, weights=None):
+    value, update = metric(predictions, labels=labels, thresholds=[threshold], weights=weights)
+    return array.squeeze(value), update

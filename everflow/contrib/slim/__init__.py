@@ -35,13 +35,18 @@ _MODULES = {
     "variables": "framework",
 }
 
-# Names of the files of contrib.layers that its package doesn't show but slim does.
-_FROM_LAYERS = {
-    "ProblemType": "learn.model_ops",
-    "binary_svm_target": "layers.target_columns",
-    "scattered_embedding_lookup": "layers.scattered_embeddings",
-    "scattered_embedding_lookup_sparse": "layers.scattered_embeddings",
-    "sparse_feature_cross": "layers.sparse_columns",
+# Names inside contrib.layers and what it is made of, which its package doesn't show but slim does.
+_INNER_NAMES = {
+    "DataFrameColumn": "contrib.layers.feature_columns",
+    "InputLayer": "feature_column.input_layer",
+    "ProblemType": "contrib.learn.model_ops",
+    "binary_svm_target": "contrib.layers.target_columns",
+    "embedding_lookup_sparse_with_distributed_aggregation": "contrib.layers.distributed_embeddings",
+    "get_default_binary_metrics_for_eval": "contrib.layers.target_columns",
+    "make_all": "platform.decorators",
+    "scattered_embedding_lookup": "contrib.layers.scattered_embeddings",
+    "scattered_embedding_lookup_sparse": "contrib.layers.scattered_embeddings",
+    "sparse_feature_cross": "contrib.layers.sparse_columns",
 }
 
 
@@ -53,8 +58,8 @@ def bucketize(input_tensor, boundaries, name=None):
 def __getattr__(name):
     if name in _MODULES:
         return _importlib.import_module(f"everflow.contrib.{_MODULES[name]}")
-    if name in _FROM_LAYERS:
-        return getattr(_importlib.import_module(f"everflow.contrib.{_FROM_LAYERS[name]}"), name)
+    if name in _INNER_NAMES:
+        return getattr(_importlib.import_module(f"everflow.{_INNER_NAMES[name]}"), name)
     if not name.startswith("_"):
         for source in (_layers, _framework):
             if hasattr(source, name):
@@ -63,4 +68,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *dir(_layers), *dir(_framework), *_MODULES, *_FROM_LAYERS})
+    return sorted({*globals(), *dir(_layers), *dir(_framework), *_MODULES, *_INNER_NAMES})

@@ -36,3 +36,27 @@ def test_classes():
     assert (two.num_label_columns, three.num_label_columns) == (1, 3)
     with pytest.raises(ValueError, match="n_classes"):
         layers.multi_class_target(1)
+
+
+def test_metrics_of_classes_and_probabilities():
+    two, three = layers.multi_class_target(2, weight_column_name="w"), layers.multi_class_target(3)
+    seen = {}
+
+    def metric(name):
+        def call(predictions, labels, weights=None):
+            seen[name] = (predictions.dtype, labels.dtype, weights is None)
+            return predictions, predictions
+
+        return call
+
+    with tf.Graph().as_default():
+        features = {"w": tf.constant([1.0, 3.0])}
+        made = two.get_eval_ops(
+            features, tf.constant([[0.0], [4.0]]), tf.constant([0, 1]), {"c": metric("c"), ("p", "probabilities"): metric("p")}
+        )
+        assert len(made) == 10 and {"c", "p"} < set(made)
+        assert seen == {"c": (tf.int64, tf.int64, False), "p": (tf.float32, tf.float32, False)}
+        assert sorted(three.get_eval_ops({}, tf.zeros([2, 3]), tf.constant([0, 1]))) == ["accuracy", "loss"]
+        for name in (("p", "x"), ("p", "classes", "x")):
+            with pytest.raises(ValueError, match="metric"):
+                two.get_eval_ops(features, tf.constant([[0.0], [4.0]]), tf.constant([0, 1]), {name: metric("c")})
