@@ -74,22 +74,57 @@ class _Jumps:
                 jumps = loop is not None and _jumps(statement)
                 made = ast.If(statement.test, self.block(statement.body, loop or _NONE), self.block(statement.orelse, loop or _NONE))
                 out.append(ast.copy_location(made, statement))
-                if jumps and rest:
-                    guard = ast.UnaryOp(ast.Not(), ast.BoolOp(ast.Or(), [load(loop.stop), load(loop.skip)]))
-                    return [*out, _at(ast.If(guard, self.block(rest, loop), []), rest[0])]
+                if jumps:
+                    return [*out, *self.unless_left(rest, loop)]
                 continue
             if isinstance(statement, (ast.With, ast.Try)) and _contains(statement, (ast.Return, ast.Break, ast.Continue)):
-                out.append(self.inside(statement, loop, rest))
-                return out
+                before, after = self.inside(statement, loop, rest)
+                out += before
+                if after is not None:
+                    return out + after
+                continue
             out.append(statement)
         return [*out, assign(RESULT, ast.Constant(None))] if loop is None else out
 
+    def unless_left(self, rest, loop):
+        """What follows a statement that may leave a loop's block."""
+        if not rest:
+            return []
+        guard = ast.UnaryOp(ast.Not(), ast.BoolOp(ast.Or(), [load(loop.stop), load(loop.skip)]))
+        return [_at(ast.If(guard, self.block(rest, loop), []), rest[0])]
+
     def inside(self, statement, loop, rest):
-        """A `with` whose last statement returns."""
-        if not isinstance(statement, ast.With) or loop is not None or not isinstance(statement.body[-1], ast.Return):
-            raise Unsupported("a jump out of `with` or `try`")
-        statement.body = self.block(statement.body, None)
-        return statement
+        """(the statements of a `with` or `try`, what follows where it may jump: rest included, else None)."""
+        if loop is None and isinstance(statement, ast.With) and isinstance(statement.body[-1], ast.Return):
+            statement.body = self.block(statement.body, None)
+            return [statement], []
+        jumps = _jumps(statement)
+        flags = loop or _NONE
+        if jumps and loop is None:
+            # As a loop that runs once: what it returns is told by a flag.
+            self._count += 1
+            flags = _Loop(self._count)
+        for part in (statement, *getattr(statement, "handlers", ())):
+            for field in ("body", "orelse", "finalbody"):
+                if getattr(part, field, None):
+                    setattr(part, field, self.block(getattr(part, field), flags))
+        if not jumps:
+            return [statement], None
+        if loop is not None:
+            return [statement], self.unless_left(rest, loop)
+        before = [_at(assign(name, ast.Constant(False)), statement) for name in (flags.stop, flags.skip)]
+        return [*before, *self.unreturned(flags, statement), statement], self.unless_returned(flags, statement, rest, None)
+
+    def unreturned(self, flags, where):
+        """What comes before a loop that may return."""
+        return [_at(assign(flags.returned, ast.Constant(False)), where), _at(assign(RESULT, ast.Constant(None)), where)]
+
+    def unless_returned(self, flags, where, rest, outer):
+        """What comes after it: the rest, or nothing more, in the loop around it either."""
+        done = [assign(RESULT, load(RESULT))]
+        if outer is not None:
+            done += [assign(outer.returned, ast.Constant(True)), assign(outer.stop, ast.Constant(True))]
+        return [_at(ast.If(load(flags.returned), done, self.block(rest, outer)), where)]
 
     def loop(self, statement, outer, rest):
         """(the loop's statements, what follows where the loop may return: rest included, else None)."""
@@ -101,8 +136,6 @@ class _Jumps:
         jumps = any(_contains(s, ast.Break, loops_hide=True) or _contains(s, ast.Return) for s in statement.body)
         skips = any(_contains(s, ast.Continue, loops_hide=True) for s in statement.body)
         returns = any(_contains(s, ast.Return) for s in statement.body)
-        if returns and outer is not None and outer is not _NONE:
-            raise Unsupported("`return` in a loop in a loop")
         statement.body = self.block(statement.body, flags)
         before = []
         if jumps or skips:
@@ -120,9 +153,8 @@ class _Jumps:
             otherwise = [_at(ast.If(ast.UnaryOp(ast.Not(), load(flags.stop)), otherwise, []), otherwise[0])] if jumps else otherwise
         if not returns:
             return [*before, statement, *otherwise], None
-        before += [_at(assign(flags.returned, ast.Constant(False)), statement), _at(assign(RESULT, ast.Constant(None)), statement)]
-        after = ast.If(load(flags.returned), [assign(RESULT, load(RESULT))], self.block(rest, outer))
-        return [*before, statement, *otherwise], [_at(after, statement)]
+        before += self.unreturned(flags, statement)
+        return [*before, statement, *otherwise], self.unless_returned(flags, statement, rest, outer)
 
 
 # In a branch that can't return, outside of loops: nothing to set at the end.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import types
 
 import numpy as np
@@ -308,6 +309,10 @@ def callable_of(function):
     """What is called in place of a function: the user's own are converted, some builtins know tensors."""
     if isinstance(function, (types.FunctionType, types.MethodType)) and is_users(function):
         return converted(function)
+    if isinstance(function, functools.partial):
+        return functools.partial(callable_of(function.func), *function.args, **function.keywords)
+    if callable(function) and isinstance(function.__call__, types.MethodType) and is_users(function.__call__):
+        return converted(function.__call__)
     return builtin_of(function)
 
 
@@ -349,7 +354,8 @@ def float_(*arguments):
 
 
 def _cast(value, dtype):
-    return raw.Cast(x=convert_to_tensor(value), DstT=dtype)
+    value = convert_to_tensor(value)
+    return value if value.dtype.base_dtype == dtype else raw.Cast(x=value, DstT=dtype)
 
 
 _BUILTINS = {builtins.range: range_, builtins.len: len_, builtins.print: print_, builtins.int: int_, builtins.float: float_}

@@ -22,7 +22,7 @@ class Feature(enum.Enum):
 
 
 def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
-    """A function like `entity` whose `if`, `while` and `for` work on tensors.
+    """A function like `entity` whose `if`, `while` and `for` work on tensors; of a method, one whose first argument is `self`.
 
     >>> def relu(x):
     ...     if x > 0.0:
@@ -35,7 +35,8 @@ def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experiment
         raise NotImplementedError(f'cannot convert entity "{entity}": it is of a kind that has no conversion')
     if inspect.isclass(entity):
         raise NotImplementedError("Everflow converts functions and methods, not whole classes yet")
-    return converted(entity, recursive)
+    # A method's instance is given anew with every call.
+    return converted(getattr(entity, "__func__", entity), recursive)
 
 
 def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None):

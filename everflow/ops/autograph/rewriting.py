@@ -12,7 +12,7 @@ import copy
 from everflow.ops.autograph import paths
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_PYTHON_ONLY = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith, ast.NamedExpr)
+_PYTHON_ONLY = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.NamedExpr)
 # Called as they are: what they do depends on where they are called.
 _AS_THEY_ARE = {"super", "locals", "globals", "vars", "eval", "exec", "ag__"}
 
@@ -31,11 +31,18 @@ def assign(name, value):
 
 def rewritten(definition: ast.FunctionDef) -> ast.FunctionDef:
     """The function with its branches, loops, calls and logic rewritten."""
-    if any(isinstance(node, _PYTHON_ONLY) for node in ast.walk(definition)):
+    if any(_only_python_runs(statement) for statement in definition.body):
         raise Unsupported("statements that only Python can run")
     rewriter = _Rewriter()
     definition.body = rewriter.block(definition.body, set())[0]
     return ast.fix_missing_locations(definition)
+
+
+def _only_python_runs(node):
+    """Whether there is a statement that stays Python's; functions inside are converted, or not, by themselves."""
+    if isinstance(node, SCOPES):
+        return False
+    return isinstance(node, _PYTHON_ONLY) or any(_only_python_runs(child) for child in ast.iter_child_nodes(node))
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -49,7 +56,8 @@ def _reads(*nodes):
             found |= {node.id} if isinstance(node.ctx, (ast.Load, ast.Del)) else set()
         elif isinstance(node, (ast.Lambda, ast.FunctionDef)):
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)} | _assigned(body)
+            others = {name for part in body for n in ast.walk(part) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+            own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)} | _assigned(body) - others
             found |= (_reads(*body) - own) | _reads(node.args, *getattr(node, "decorator_list", ()))
         elif isinstance(node, _COMPREHENSIONS):
             found |= _reads(*ast.iter_child_nodes(node)) - _assigned([part.target for part in node.generators])
