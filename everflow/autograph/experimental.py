@@ -1,5 +1,5 @@
-"""`tf.autograph.experimental`: functions that stay as they are, and the kinds of conversion that can be asked for."""
+"""`tf.autograph.experimental`: functions that stay as they are, wishes for loops, and the kinds of conversion that can be asked for."""
 
-from everflow.ops.autograph.public import Feature, do_not_convert
+from everflow.ops.autograph.public import Feature, do_not_convert, set_loop_options
 
-__all__ = ["Feature", "do_not_convert"]
+__all__ = ["Feature", "do_not_convert", "set_loop_options"]

@@ -1,4 +1,4 @@
-"""Jumps out of `with`, `try` and loops in loops, names of other scopes, and what may be called."""
+"""Loops over datasets, jumps out of `with`, `try` and loops in loops, names of other scopes, and what may be called."""
 
 from __future__ import annotations
 
@@ -162,3 +162,44 @@ def test_a_number_of_its_own_type_is_not_cast():
         n = tf.constant(3)
         same, other = tf.autograph.to_graph(cast)(n)
         assert same is n and other.dtype == tf.float32
+
+
+def test_loops_over_datasets():
+    def total(dataset):
+        s = tf.constant(0, tf.int64)
+        for v in dataset:
+            s += v
+        return s
+
+    def stopped(dataset):
+        seen = {"largest": tf.constant(0, tf.int64)}
+        count = 0
+        for v, _ in dataset:
+            if v > 5:
+                break
+            if v > seen["largest"]:
+                seen["largest"] = v
+            count += 1
+        return count, seen["largest"]
+
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        numbers = tf.data.Dataset.range(10)
+        pairs = tf.data.Dataset.zip((numbers, numbers))
+        made = tf.autograph.to_graph(total)(numbers)
+        assert made.op.type == "ReduceDataset" and "while" not in "".join(op.name for op in graph.get_operations())
+        found = [made, tf.function(lambda: total(numbers))(), tf.autograph.to_graph(stopped)(pairs), tf.function(lambda: stopped(pairs))()]
+        assert sess.run(found) == [45, 45, (6, 5), (6, 5)]
+
+
+def test_options_of_loops_are_wishes():
+    def count(n):
+        i = 0
+        while i < n:
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1, maximum_iterations=2)
+            i += 1
+        return i
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        assert sess.run(tf.autograph.to_graph(count)(tf.constant(5))) == 5
+    with pytest.raises(TypeError):
+        tf.autograph.experimental.set_loop_options(shape_invariants=[])

@@ -12,7 +12,7 @@ from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly
+from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.control_flow import Assert, cond, while_loop
@@ -167,8 +167,8 @@ def while_stmt(test, body, values, names, state=None):
         values = body(*values)
 
 
-def _graph_loop(test, body, values, names, state):
-    """The values of `names` after a loop of the graph."""
+def _graph_loop(test, body, values, names, state, loop=while_loop):
+    """The values of `names` after a loop of the graph, which `loop` makes."""
     test, body = state.placed(test), state.joined(body)
     values, names = (*values, *state.get()), (*names, *state.names)
     flowing = [i for i, v in enumerate(values) if not isinstance(v, Undefined) and _flows(v)]
@@ -197,9 +197,9 @@ def _graph_loop(test, body, values, names, state):
 
     if not start:
         # Only state changes, say a variable; the loop still needs something to pass on.
-        while_loop(lambda _: test(*values), lambda turn: step() or turn + 1, [convert_to_tensor(0)])
+        loop(lambda _: test(*values), lambda turn: step() or [turn + 1], [convert_to_tensor(0)])
         return state.settle(values)
-    found = while_loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
+    found = loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
     return state.settle(all_values(found))
 
 
@@ -216,6 +216,8 @@ def for_stmt(iterated, go_on, body, values, names, state=None):
     if _is_tensor(iterated):
         return _for_tensor(convert_to_tensor(iterated), go_on, body, values, names, state)
     if hasattr(iterated, "optionals") and not executing_eagerly():
+        if hasattr(iterated, "reduce") and not get_default_graph().building_function:
+            return _for_dataset(iterated, go_on, body, values, names, state)
         return _for_optionals(iterated.optionals(), go_on, body, values, names, state)
     for item in iterated:
         condition = True if go_on is None else go_on(*values)
@@ -240,6 +242,26 @@ def _for_tensor(items, go_on, body, values, names, state):
         return (i + 1, *body(array.gather(items, i), *given))
 
     return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names), state)[1:]
+
+
+def _for_dataset(dataset, go_on, body, values, names, state):
+    """A loop over a dataset in a graph without functions around it: the dataset is reduced to the values."""
+    element = None
+
+    def loop(_, step, start, **options):
+        def turn(given, item):
+            nonlocal element
+            element = item
+            return tuple(step(*given))
+
+        return dataset.reduce(tuple(start), turn)
+
+    def step(*given):
+        if go_on is None:
+            return body(element, *given)
+        return if_stmt(go_on(*given), lambda *v: body(element, *v), lambda *v: v, given, names, state)
+
+    return _graph_loop(None, step, values, names, state, loop)
 
 
 def _for_optionals(following, go_on, body, values, names, state):

@@ -67,6 +67,13 @@ def do_not_convert(func=None):
     return wrapper
 
 
+_UNSPECIFIED = object()
+
+
+def set_loop_options(parallel_iterations=_UNSPECIFIED, back_prop=_UNSPECIFIED, swap_memory=_UNSPECIFIED, maximum_iterations=_UNSPECIFIED):
+    """Wishes for the loop that it stands in. They are taken and change nothing, as in TensorFlow 1.15: the loop runs to its end."""
+
+
 def set_verbosity(level, alsologtostdout=False):
     """How much is told of the conversion: nothing is told here at any level, so that none is too loud."""
     if not isinstance(level, int):
