@@ -54,9 +54,6 @@ class RNNCellWrapper(RNNCell):
     def __call__(self, inputs, state, scope=None):
         return self._call_wrapped(inputs, state, lambda *args: self.cell(*args, scope=scope) if scope is not None else self.cell(*args))
 
-    def call(self, inputs, state):
-        return self._call_wrapped(inputs, state, self.cell.call)
-
     def _call_wrapped(self, inputs, state, call):
         raise NotImplementedError
 

@@ -111,3 +111,12 @@ def test_what_layers_import_from_inside():
 
 def test_where_keras_was_before():
     assert tf.contrib.keras.layers.Dense is keras.layers.Dense
+
+
+def test_layers_of_one_name_are_refused_before_those_of_tf_layers():
+    inputs = tf.keras.Input([3])
+    hidden = tf.layers.Dense(2, name="same")(inputs)
+    with pytest.raises(ValueError, match="used 2 times"):
+        tf.keras.Model(inputs, tf.layers.Dense(2, name="same")(hidden))
+    with pytest.raises(TypeError, match="legacy"):
+        tf.keras.Model(inputs, hidden)

@@ -176,3 +176,12 @@ def test_a_state_that_a_run_writes_stays_for_the_gradient_of_the_loop_that_began
         found, _ = sess.run([grad, write.op])
         np.testing.assert_array_equal(found, [6.0, 16.0])
         np.testing.assert_array_equal(sess.run(state), [9.0, 32.0])
+
+
+def test_none_is_no_loop_variable():
+    with tf.Graph().as_default():
+        variables = [tf.constant(0), None]
+        with pytest.raises(AttributeError, match="None"):
+            tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), variables)
+        with pytest.raises(TypeError, match="None"):
+            tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), variables, shape_invariants=[tf.TensorShape([])] * 2)

@@ -17,8 +17,6 @@ _PEEPHOLES = ("w_i_diag", "w_f_diag", "w_o_diag")
 
 def _build_lstm(layer, inputs_shape):
     """The variables of an LSTM block, in the order the op takes them."""
-    if inputs_shape[-1].value is None:
-        raise ValueError(f"Expecting inputs_shape[{inputs_shape.rank - 1}] to be set: {inputs_shape}")
     units, depth = layer._num_units, inputs_shape[-1].value
     layer._kernel = layer.add_variable("kernel", [depth + units, 4 * units])
     layer._bias = layer.add_variable("bias", [4 * units], initializer=initializers.constant_initializer(0.0))
@@ -45,6 +43,8 @@ class LSTMBlockCell(LayerRNNCell):
     output_size = property(lambda self: self._num_units)
 
     def build(self, inputs_shape):
+        if inputs_shape[-1].value is None:
+            raise ValueError(f"Expecting inputs_shape[{inputs_shape.rank - 1}] to be set: {inputs_shape}")
         _build_lstm(self, inputs_shape)
 
     def call(self, inputs, state):
@@ -187,6 +187,8 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     num_units = property(lambda self: self._num_units)
 
     def build(self, input_shape):
+        if input_shape[-1].value is None:
+            raise TypeError(f"The last dimension of the inputs must be known, since weights are made for it: {input_shape}")
         _build_lstm(self, input_shape)
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):

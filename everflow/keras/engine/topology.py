@@ -33,9 +33,9 @@ class Topology:
             d: sorted(by_depth[d], key=lambda layer: self._layer_indices[layer]) for d in sorted(by_depth, reverse=True)
         }
         self.layers = [layer for layers in self.layers_by_depth.values() for layer in layers]
-        refuse_legacy(self.layers)
         self._check_connected(inputs)
         self._check_names()
+        refuse_legacy(self.layers)
 
     def has(self, layer, node_index):
         """Whether a call of a layer is part of the graph."""

@@ -101,6 +101,10 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
     """Build the nodes of a loop in `context`; returns what comes out of its Exits, structured as the body's result."""
     flat = nest.flatten(loop_vars, expand_composites=True)
     kept = _kept_shapes(loop_vars, shape_invariants)
+    if any(x is None for x in flat):
+        # The types are TensorFlow's.
+        error = AttributeError if shape_invariants is None else TypeError
+        raise error(f"A loop variable must be a tensor or what becomes one, but one of {loop_vars} is None.")
     tensors = [convert_to_tensor_or_composite(flow_of(x)) for x in flat]
     shapes = _flat_invariants(kept, tensors)
     with context:

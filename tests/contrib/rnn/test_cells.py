@@ -170,3 +170,15 @@ def test_cells_know_the_activations_of_keras(name, types):
         assert set(types) <= {op.type for op in graph.get_operations()}
     with pytest.raises(ValueError, match="relu6"):
         rnn.BasicRNNCell(3, activation="relu6")
+
+
+def test_errors_of_cells_that_do_not_fit():
+    with tf.Graph().as_default():
+        inputs = tf.placeholder(tf.float32, [5, 2, None])
+        with pytest.raises(TypeError, match="must be known"):
+            tf.contrib.rnn.LSTMBlockFusedCell(4)(inputs, dtype=tf.float32)
+        with pytest.raises(ValueError, match="to be set"):
+            tf.contrib.rnn.LSTMBlockCell(4)(inputs[0], (tf.zeros([2, 4]), tf.zeros([2, 4])))
+        wrapped = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3))  # Wrappers are cells of tf.nn's loops only.
+        with pytest.raises(TypeError):
+            tf.keras.layers.RNN(wrapped)(tf.zeros([2, 4, 3]))
