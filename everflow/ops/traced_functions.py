@@ -282,12 +282,14 @@ class Function:
         if not self._autograph:
             return self._python_function
         from everflow.ops.autograph.conversion import converted
+        from everflow.ops.autograph.features import asked_for
 
+        features = asked_for(self._autograph_options)
         original = getattr(self, "_converted_from", None)
         if original is not None:
             python_function, reference = original
-            return functools.partial(converted(python_function), reference())
-        return converted(self._python_function)
+            return functools.partial(converted(python_function, features=features), reference())
+        return converted(self._python_function, features=features)
 
     def _argument_names(self, structure):
         """For each flat argument the name that its placeholder gets: the parameter's."""

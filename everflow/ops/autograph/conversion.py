@@ -7,6 +7,7 @@ and `tf.while_loop` (see `operators`).
 from __future__ import annotations
 
 import ast
+import collections
 import copy
 import functools
 import inspect
@@ -20,27 +21,27 @@ import weakref
 from everflow.ops.autograph.jumps import without_jumps
 from everflow.ops.autograph.rewriting import Unsupported, rewritten
 
-# For functions converted with those they call, and without: function → converted function.
-_converted = {True: weakref.WeakKeyDictionary(), False: weakref.WeakKeyDictionary()}
+# For what is asked for, whether functions that are called are converted too and which features: function → converted function.
+_converted: dict[tuple, weakref.WeakKeyDictionary] = collections.defaultdict(weakref.WeakKeyDictionary)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _NOT_USERS = tuple(path + os.sep for path in (_PACKAGE, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"]))
 
 
-def converted(function, recursive=True):
+def converted(function, recursive=True, features=frozenset()):
     """The function with branches and loops that work on tensors; the function itself where it can't be converted.
 
-    `recursive` says that the user's functions that it calls are converted as well.
+    `recursive` says that the user's functions that it calls are converted as well; `features` are those asked for beyond the usual.
     """
     if isinstance(function, functools.partial):
-        return functools.partial(converted(function.func, recursive), *function.args, **function.keywords)
+        return functools.partial(converted(function.func, recursive, features), *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
-        return types.MethodType(converted(function.__func__, recursive), function.__self__)
+        return types.MethodType(converted(function.__func__, recursive, features), function.__self__)
     if not isinstance(function, types.FunctionType) or getattr(function, "_autograph_keeps", False):
         return function
-    known = _converted[recursive]
+    known = _converted[recursive, features]
     if function not in known:
         try:
-            made = _convert(function, recursive)
+            made = _convert(function, recursive, features)
         except (Unsupported, OSError, SyntaxError, TypeError):
             # No source, or statements that only Python can run: it stays Python.
             made = function
@@ -132,7 +133,7 @@ def _holds(node, place):
     return (node.lineno, node.col_offset) <= (line, column) and (last_line, last_column) <= (node.end_lineno, node.end_col_offset)
 
 
-def _convert(function, recursive):
+def _convert(function, recursive, features):
     from everflow.ops.autograph import operators
 
     definition = _tree(function)
@@ -142,8 +143,7 @@ def _convert(function, recursive):
     definition.args.defaults = [ast.Constant(None) for _ in definition.args.defaults]
     definition.args.kw_defaults = [None if d is None else ast.Constant(None) for d in definition.args.kw_defaults]
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    calls = operators.callable_of if recursive else operators.builtin_of
-    free["ag__"] = types.CellType(types.SimpleNamespace(**{**vars(operators), "callable_of": calls}))
+    free["ag__"] = types.CellType(operators.environment(recursive, features))
     arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
     body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
     factory = ast.FunctionDef(name="ag__factory", args=arguments, body=body, decorator_list=[], lineno=1, col_offset=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 import types
 
 import numpy as np
@@ -15,6 +16,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.autograph.conversion import converted, is_users
+from everflow.ops.autograph.features import Feature
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_array import TensorArray
 from everflow.ops.variables import Variable
@@ -306,6 +308,16 @@ def not_(value):
     return raw.LogicalNot(x=value) if _is_tensor(value) else not value
 
 
+def _equal(one, other):
+    """`one == other`, of tensors by their values."""
+    return raw.Equal(x=one, y=other) if _is_tensor(one) or _is_tensor(other) else one == other
+
+
+def _not_equal(one, other):
+    """`one != other`, of tensors by their values."""
+    return not_(_equal(one, other)) if _is_tensor(one) or _is_tensor(other) else one != other
+
+
 def assert_stmt(test, message):
     """`assert test, message`; a tensor is checked when run, before what is made after."""
     value = test()
@@ -319,23 +331,34 @@ def assert_stmt(test, message):
 # --- calls ---------------------------------------------------------------------------------------
 
 
-def builtin_of(function):
+def environment(recursive, features):
+    """What a converted function knows as `ag__`: the functions here, and how calls and `==` are done in it."""
+    calls = functools.partial(_callable_of if recursive else _builtin_of, features)
+    compared = (
+        {"eq": _equal, "not_eq": _not_equal} if Feature.EQUALITY_OPERATORS in features else {"eq": operator.eq, "not_eq": operator.ne}
+    )
+    return types.SimpleNamespace(**{**globals(), "callable_of": calls, **compared})
+
+
+def _builtin_of(features, function):
     """What is called in place of a function that is not to be converted: some builtins know tensors."""
+    if function is builtins.print and Feature.BUILTIN_FUNCTIONS in features:
+        return print_
     try:
         return _BUILTINS.get(function, function)
     except TypeError:  # it can't be hashed, so it is none of them
         return function
 
 
-def callable_of(function):
+def _callable_of(features, function):
     """What is called in place of a function: the user's own are converted, some builtins know tensors."""
     if isinstance(function, (types.FunctionType, types.MethodType)) and is_users(function):
-        return converted(function)
+        return converted(function, features=features)
     if isinstance(function, functools.partial):
-        return functools.partial(callable_of(function.func), *function.args, **function.keywords)
+        return functools.partial(_callable_of(features, function.func), *function.args, **function.keywords)
     if callable(function) and isinstance(function.__call__, types.MethodType) and is_users(function.__call__):
-        return converted(function.__call__)
-    return builtin_of(function)
+        return converted(function.__call__, features=features)
+    return _builtin_of(features, function)
 
 
 def range_(*limits):
@@ -380,4 +403,4 @@ def _cast(value, dtype):
     return value if value.dtype.base_dtype == dtype else raw.Cast(x=value, DstT=dtype)
 
 
-_BUILTINS = {builtins.range: range_, builtins.len: len_, builtins.print: print_, builtins.int: int_, builtins.float: float_}
+_BUILTINS = {builtins.range: range_, builtins.len: len_, builtins.int: int_, builtins.float: float_}

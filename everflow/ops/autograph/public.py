@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import inspect
 
 from everflow.ops.autograph.conversion import converted, source_of
-
-
-class Feature(enum.Enum):
-    """Parts of the conversion that a caller may ask for."""
-
-    ALL = "ALL"
-    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
-    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
-    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
-    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
-    LISTS = "LISTS"
-    NAME_SCOPES = "NAME_SCOPES"
+from everflow.ops.autograph.features import Feature, asked_for
 
 
 def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
@@ -36,7 +24,7 @@ def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experiment
     if inspect.isclass(entity):
         raise NotImplementedError("Everflow converts functions and methods, not whole classes yet")
     # A method's instance is given anew with every call.
-    return converted(getattr(entity, "__func__", entity), recursive)
+    return converted(getattr(entity, "__func__", entity), recursive, asked_for(experimental_optional_features))
 
 
 def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None):
@@ -49,9 +37,8 @@ def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation
 def _check_options(arg_values, arg_types, features):
     if arg_values is not None or arg_types is not None:
         raise NotImplementedError("arg_values and arg_types: the conversion doesn't need to know arguments beforehand")
-    features = {features} if isinstance(features, Feature) else set(features or ())
-    if features & {Feature.EQUALITY_OPERATORS, Feature.LISTS, Feature.ALL}:
-        raise NotImplementedError("Everflow's AutoGraph doesn't convert `==` and lists yet")
+    if Feature.LISTS in asked_for(features):
+        raise NotImplementedError("Everflow's AutoGraph doesn't convert lists yet")
 
 
 def do_not_convert(func=None):

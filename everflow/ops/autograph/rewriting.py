@@ -258,6 +258,11 @@ class _Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.copy_location(_call("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
 
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        name = {ast.Eq: "eq", ast.NotEq: "not_eq"}.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        return ast.copy_location(_call(name, node.left, *node.comparators), node) if name else node
+
     def visit_IfExp(self, node):
         self.generic_visit(node)
         return ast.copy_location(_call("if_exp", node.test, _plain_thunk(node.body), _plain_thunk(node.orelse)), node)
