@@ -154,6 +154,12 @@ def test_a_converted_method_takes_its_instance():
         assert sess.run(tf.autograph.to_graph(made.__call__)(made, tf.constant(5))) == 10
 
 
+def test_objects_are_not_converted():
+    for entity in (Doubled(), Doubled, 3):
+        with pytest.raises(NotImplementedError):
+            tf.autograph.to_graph(entity)
+
+
 def test_a_number_of_its_own_type_is_not_cast():
     def cast(n):
         return int(n), float(n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 
 from everflow.ops.autograph.conversion import converted, source_of
 from everflow.ops.autograph.features import Feature, asked_for
@@ -19,10 +20,10 @@ def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experiment
     >>> y = tf.autograph.to_graph(relu)(x)
     """
     _check_options(arg_values, arg_types, experimental_optional_features)
-    if not callable(entity):
-        raise NotImplementedError(f'cannot convert entity "{entity}": it is of a kind that has no conversion')
     if inspect.isclass(entity):
         raise NotImplementedError("Everflow converts functions and methods, not whole classes yet")
+    if not isinstance(entity, (types.FunctionType, types.MethodType, functools.partial)):
+        raise NotImplementedError(f'cannot convert entity "{entity}": it is of a kind that has no conversion')
     # A method's instance is given anew with every call.
     return converted(getattr(entity, "__func__", entity), recursive, asked_for(experimental_optional_features))
 
