@@ -26,14 +26,16 @@ _SCALED = {
 FEWEST_SUMMED = 3
 
 
+def _long_sums(program: Program) -> list[tuple[Node, list[Node]]]:
+    """The sums of several tensors, each with the nodes that made these."""
+    return [(n, [part for part, _ in n.inputs]) for n in program.nodes if n.type == "AddN" and len(n.inputs) >= FEWEST_SUMMED]
+
+
 def sum_of_products(program: Program, session) -> int:
     """AddN of matrix products, as gradients of unrolled networks have: one product of the joined matrices."""
     uses = uses_of(program)
     made: dict[Node, list[Node]] = {}
-    for node in program.nodes:
-        if node.type != "AddN" or len(node.inputs) < FEWEST_SUMMED:
-            continue
-        parts = [n for n, _ in node.inputs]
+    for node, parts in _long_sums(program):
         if all(is_float_matmul(e, uses) for e in node.inputs) and len({tuple(transposes(n).items()) for n in parts}) == 1:
             inputs = [n.inputs[0] for n in parts] + [n.inputs[1] for n in parts]
             made[node] = [fused(program, node, _SUM_OF_MATMULS, inputs, parts, N=len(parts), **transposes(parts[0]))]
@@ -51,10 +53,7 @@ def sum_of_slices(program: Program, session) -> int:
     """AddN of what came back from slices of one tensor, such as the time steps of an input: all added into one tensor of zeros."""
     uses = uses_of(program)
     made: dict[Node, list[Node]] = {}
-    for node in program.nodes:
-        if node.type != "AddN" or len(node.inputs) < FEWEST_SUMMED:
-            continue
-        parts = [n for n, _ in node.inputs]
+    for node, parts in _long_sums(program):
         if any(n.type != "StridedSliceGrad" or uses[n, 0] != 1 or n.inputs[0] != parts[0].inputs[0] for n in parts):
             continue
         keys = [slice_key(n, (1, 2, 3)) for n in parts]
