@@ -91,7 +91,7 @@ def make_all(module_name, doc_string_modules=None) -> list[str]:
     if doc_string_modules is None and module_name.partition(".")[0] == "everflow":
         return sorted(name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value))
     documents = [module] if doc_string_modules is None else doc_string_modules
-    named = {name for document in documents for name in re.findall(r"^@@([\w.]+)$", document.__doc__, re.MULTILINE)}
+    named = {name for document in documents for name in re.findall(r"^@@([\w.]+)$", document.__doc__ or "", re.MULTILINE)}
     return sorted(named & set(dir(module)))
 
 
