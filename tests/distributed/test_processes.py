@@ -29,8 +29,14 @@ def start(tmp_path):
 
     def run(*arguments):
         command = [sys.executable, "-m", "everflow", "run", str(script), *arguments]
+        # Tests that run in the background of a shell ignore Ctrl-C, and so would what they start.
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         assert process.stdout.readline().strip() == "up", process.stderr.read()
