@@ -137,6 +137,8 @@ def _centered_rmsprop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
 
 
 def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
+    if not lr > 0:
+        raise InvalidArgumentError(None, None, f"lr is not a positive scalar: {shape_text(())}")
     new_accum = torch.addcmul(accum, grad, grad)
     if lr_power == -0.5:
         new_power, power = new_accum.sqrt(), accum.sqrt()

@@ -1,4 +1,4 @@
-"""The optimizers' update rules on large variables, which go block by block."""
+"""The optimizers' update rules: large variables go block by block, and bad rates are refused."""
 
 import numpy as np
 import pytest
@@ -29,3 +29,13 @@ def test_large_variables_are_updated_like_small_ones(make_optimizer, resource):
         for _ in range(3):
             sess.run(train)
         np.testing.assert_allclose(sess.run(whole), np.stack(sess.run(rows)), rtol=1e-6)
+
+
+def test_ftrl_refuses_a_rate_of_zero():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        weights = tf.Variable([1.0, 2.0])
+        train = tf.train.FtrlOptimizer(tf.placeholder_with_default(0.0, [])).minimize(tf.reduce_sum(weights))
+        sess.run(tf.global_variables_initializer())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="lr is not a positive scalar"):
+            sess.run(train)
+        assert sess.run(weights).tolist() == [1.0, 2.0]
