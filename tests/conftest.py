@@ -10,6 +10,14 @@ import subprocess
 
 import pytest
 
+from tests.chance import steady
+
+
+@pytest.fixture(autouse=True)
+def steady_chance(request):
+    """Unseeded numbers are the same each time a test runs."""
+    steady(request.node.nodeid)
+
 
 def pytest_collection_modifyitems(items):
     """Tests that need TensorFlow 1.15.5 are skipped where there is none."""

@@ -13,6 +13,7 @@ import signal
 import tempfile
 import traceback
 
+from tests.chance import steady
 from tests.conformance.records import Out
 
 HERE = pathlib.Path(__file__).parent
@@ -79,6 +80,7 @@ def start(tf, name: str) -> tuple[int, str]:
         return pid, report
     try:
         signal.alarm(TIMEOUT)
+        steady(name)
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, 1)
         os.dup2(devnull, 2)
