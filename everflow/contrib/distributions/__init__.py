@@ -15,7 +15,6 @@ from everflow.contrib.distributions.matrices import (
     fill_triangular,
     fill_triangular_inverse,
     matrix_diag_transform,
-    percentile,
     reduce_weighted_logsumexp,
     tridiag,
 )
@@ -33,6 +32,7 @@ from everflow.contrib.distributions.one_hot import (
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
 )
+from everflow.contrib.distributions.percentile import percentile
 from everflow.contrib.distributions.quadrature import (
     PoissonLogNormalQuadratureCompound,
     quadrature_scheme_lognormal_gauss_hermite,

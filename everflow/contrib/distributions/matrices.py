@@ -11,8 +11,6 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.array_indexing import where_v2
-from everflow.ops.clip import clip_by_value
-from everflow.ops.nn_top_k import top_k
 
 
 def fill_triangular(x, upper=False, name=None):
@@ -124,32 +122,6 @@ def reduce_weighted_logsumexp(logx, w=None, axis=None, keep_dims=False, return_s
             largest = array.squeeze(largest, axis=axis)
         result = largest + math.log(math.abs(total))
         return (result, math.sign(total)) if return_sign else result
-
-
-def percentile(x, q, axis=None, interpolation=None, keep_dims=False, validate_args=False, name=None):
-    """The value that q percent of the values along some axes stay below: the nearest one, or the one below or above."""
-    interpolation = interpolation or "nearest"
-    rounding = {"nearest": math.round, "lower": math.floor, "higher": math.ceil}
-    if interpolation not in rounding:
-        raise ValueError(f"Argument interpolation must be in {set(rounding)}.  Found {interpolation}")
-    with name_scope(name, "percentile", [x, q]):
-        x = convert_to_tensor(x, name="x")
-        q = math.cast(q, dtypes.float64)
-        ndims = x.shape.ndims
-        if axis is None:
-            axes = list(range(ndims))
-        else:
-            axes = sorted(a % ndims for a in (axis if isinstance(axis, (list, tuple)) else [int(axis)]))
-        kept = [a for a in range(ndims) if a not in axes]
-        rows = array.transpose(x, kept + axes)
-        rows = array.reshape(rows, array.concat([array.shape(rows)[: len(kept)], [-1]], 0))
-        ascending = array.reverse(top_k(rows, k=array.shape(rows)[-1], sorted=True).values, axis=[len(kept)])
-        last = math.cast(array.shape(rows)[-1] - 1, dtypes.float64)
-        index = math.cast(rounding[interpolation](last * q / 100.0), dtypes.int32)
-        result = array.gather(ascending, clip_by_value(index, 0, array.shape(rows)[-1] - 1), axis=-1)
-        for a in axes if keep_dims else ():
-            result = array.expand_dims(result, a)
-        return result
 
 
 class SeedStream:

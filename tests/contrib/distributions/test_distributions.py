@@ -73,6 +73,9 @@ VALUES = [
     ("tridiag([1.0], [2.0, 3.0], [4.0])", [[2.0, 4.0], [1.0, 3.0]]),
     ("reduce_weighted_logsumexp([1.0, 2.0], [0.3, 0.7])", 1.78973),
     ("percentile([[1.0, 5.0, 3.0], [2.0, 8.0, 7.0]], 50.0, axis=[1])", [3.0, 7.0]),
+    ("percentile([[1.0, 2.0, 7.0], [3.0, 4.0, 9.0]], 30.0)", 2.0),
+    ("percentile([[1.0, 2.0, 7.0], [3.0, 4.0, 9.0]], 30, interpolation='higher', keep_dims=True)", [[3.0]]),
+    ("percentile(tf.placeholder_with_default([[1.0, 2.0], [3.0, 4.0]], None), 30.0, keep_dims=True)", [[2.0]]),
 ]
 
 # A bijector, what it makes of [0.1, 0.3, 0.6], and how much it stretches that vector.
@@ -225,3 +228,13 @@ def test_transformed_kinds():
         whole = ds.QuantizedDistribution(ds.Normal(0.0, 2.0), low=-3.0, high=3.0)
         np.testing.assert_allclose(sess.run(tf.reduce_sum(whole.prob(np.arange(-3, 4, dtype=np.float32)))), 1.0, rtol=1e-5)
         assert set(np.unique(sess.run(whole.sample(200, seed=1)))) <= set(range(-3, 4))
+
+
+def test_percentile_refuses_what_is_no_percentage():
+    percentile = tf.contrib.distributions.percentile
+    with pytest.raises(ValueError, match="'q' to have ndims 0"):
+        percentile([1.0, 2.0], [30.0, 40.0])
+    with pytest.raises(ValueError, match="'axis' to have ndims <= 1"):
+        percentile([1.0, 2.0], 30.0, axis=[[0]])
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="x <= y did not hold"):
+        sess.run(percentile([1.0, 2.0], 140.0, validate_args=True))
