@@ -107,7 +107,7 @@ BIJECTORS = [
 @pytest.mark.parametrize(("expression", "wanted"), VALUES, ids=[expression for expression, _ in VALUES])
 def test_value(expression, wanted):
     with tf.Graph().as_default(), tf.Session() as sess:
-        found = sess.run(eval(expression, dict(vars(ds))))
+        found = sess.run(eval(expression, {**vars(ds), "tf": tf}))
     np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-6)
 
 
