@@ -17,15 +17,19 @@ from everflow.kernels.tensors import torch_dtype
 
 
 class TensorList:
-    """A list by its last element and the list before it. `sizes` are those of an element as far as known, None for any."""
+    """A list by its last element and the list before it.
 
-    __slots__ = ("before", "last", "length", "sizes")
+    `sizes` are those of an element as far as known, None for any; `most` is how many it may have, None for any number.
+    """
 
-    def __init__(self, before=None, last=None, sizes=None):
+    __slots__ = ("before", "last", "length", "most", "sizes")
+
+    def __init__(self, before=None, last=None, sizes=None, most=None):
         self.before = before
         self.last = last
         self.length = 0 if before is None else before.length + 1
         self.sizes = sizes if before is None else before.sizes
+        self.most = most if before is None else before.most
 
     def __iter__(self):
         items, at = [], self
@@ -113,7 +117,8 @@ def _rows(tensor) -> list:
 
 @kernel("EmptyTensorList")
 def empty_tensor_list(element_shape, max_num_elements):
-    return TensorList(sizes=_sizes(element_shape))
+    most = int(max_num_elements)
+    return TensorList(sizes=_sizes(element_shape), most=None if most < 0 else most)
 
 
 @kernel("TensorListReserve")
@@ -123,6 +128,14 @@ def tensor_list_reserve(element_shape, num_elements):
 
 @kernel("TensorListPushBack")
 def tensor_list_push_back(input_handle, tensor):
+    if input_handle.length == input_handle.most:
+        raise _error(f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}")
+    sizes = input_handle.sizes
+    if sizes is not None and (len(sizes) != len(tensor.shape) or any(n not in (-1, m) for n, m in zip(sizes, tensor.shape))):
+        raise _error(
+            "Tried to append a tensor with incompatible shape to a list. "
+            f"Op element shape: {shape_text(tensor.shape)} list shape: {shape_text(sizes)}"
+        )
     return TensorList(input_handle, tensor)
 
 

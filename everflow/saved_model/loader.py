@@ -8,6 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from everflow.framework.scopes import get_default_graph
+from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel
@@ -107,7 +108,7 @@ class SavedModelLoader:
     def restore_variables(self, sess, saver, import_scope=None):
         """Give the variables of a graph that `load_graph` made their values."""
         with sess.graph.as_default():
-            if saver is None and not any(sess.graph.get_collection(key) for key in ("variables", "saveable_objects")):
+            if saver is None and not _all_saveable_objects(scope=import_scope):
                 logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
             elif isinstance(saver, Saver):
                 saver.restore(sess, self._variables_path)

@@ -10,6 +10,7 @@ from google.protobuf import text_format
 from everflow.formats.bundle import index_name
 from everflow.platform import file_io, logging
 from everflow.protos.checkpoint_state_pb2 import CheckpointState
+from everflow.protos.saver_pb2 import SaverDef
 
 
 def _state_path(folder, latest_filename=None):
@@ -130,14 +131,13 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
     return f"{head if dash else checkpoint_filename}.{meta_graph_suffix}"
 
 
-def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=None, meta_graph_suffix="meta"):
-    """Delete the files of a checkpoint and its meta graph."""
-    for pattern in (
-        meta_graph_filename(checkpoint_prefix, meta_graph_suffix),
-        index_name(checkpoint_prefix),
-        checkpoint_prefix + ".data-?????-of-?????",
-        checkpoint_prefix,
-    ):
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=SaverDef.V2, meta_graph_suffix="meta"):
+    """Delete the files of a checkpoint and its meta graph. In the old format its name is that of a file, or a pattern of several."""
+    if checkpoint_format_version == SaverDef.V2:
+        data = [index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????"]
+    else:
+        data = [checkpoint_prefix]
+    for pattern in (meta_graph_filename(checkpoint_prefix, meta_graph_suffix), *data):
         for path in file_io.get_matching_files(pattern):
             if not file_io.is_directory(path):
                 file_io.delete_file(path)

@@ -21,6 +21,7 @@ from everflow.framework.scopes import (
 )
 from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
+from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.op_def_pb2 import OpList
@@ -61,8 +62,8 @@ def _strip_defaults(graph_def):
                 del node.attr[attr.name]
 
 
-def _add_collection(meta_graph, key, graph, export_scope):
-    items = graph.get_collection(key)
+def _add_collection(meta_graph, key, graph, export_scope, excluded):
+    items = [i for i in graph.get_collection(key) if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded]
     if not items:
         return
     held = meta_graph.collection_def[key]
@@ -106,7 +107,7 @@ def _fill(held, items, export_scope):
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None, export_scope=None,
                           exclude_nodes=None, clear_extraneous_savers=False, strip_default_attrs=False):  # fmt: skip
-    """A MetaGraphDef of a graph (the default one) or GraphDef with the graph's collections."""
+    """A MetaGraphDef of a graph (the default one) or GraphDef with the graph's collections, without `exclude_nodes` in them."""
     graph = graph or get_default_graph()
     meta = MetaGraphDef()
     if meta_info_def is not None:
@@ -124,7 +125,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
         if key == GraphKeys.SAVERS and clear_extraneous_savers:
             continue
-        _add_collection(meta, key, graph, export_scope)
+        _add_collection(meta, key, graph, export_scope, exclude_nodes or ())
     return meta
 
 
@@ -195,7 +196,24 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
         if folder:
             file_io.recursive_create_dir(folder)
         file_io.atomic_write_string_to_file(os.path.join(folder, name), data)
+        if save_debug_info:
+            scope = f"{export_scope.rstrip('/')}/" if export_scope else ""
+            places = _places_of(op for op in graph.get_operations() if op.name.startswith(scope))
+            data = text_format.MessageToString(places) if as_text else places.SerializeToString()
+            file_io.atomic_write_string_to_file(os.path.splitext(filename)[0] + ".debug", data)
     return meta, variables
+
+
+def _places_of(operations):
+    """Where operations were made: the file and line of each frame, innermost first."""
+    info = GraphDebugInfo()
+    numbers = {}
+    for op in operations:
+        trace = info.traces[op.name]
+        for file, line, *_ in reversed(op.traceback):
+            trace.file_line_cols.add(file_index=numbers.setdefault(file, len(numbers)), line=line)
+    info.files.extend(numbers)
+    return info
 
 
 def _scoped(graph_def, scope, clear_devices, graph, unbound_name):

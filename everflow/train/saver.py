@@ -220,10 +220,9 @@ class Saver:
             global_step = int(global_step.numpy() if self._saves_at_once else step_in(sess, global_step))
         return f"{save_path}-{global_step:08d}" if self._pad_step_number else f"{save_path}-{global_step}"
 
-    @staticmethod
-    def _delete(path, meta_graph_suffix):
+    def _delete(self, path, meta_graph_suffix):
         try:
-            remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
+            remove_checkpoint(path, self._write_version, meta_graph_suffix)
         except errors.OpError as e:
             logging.warning("Ignoring: %s", e)
 

@@ -47,6 +47,15 @@ def test_places_outside_of_a_list(index):
         run(stacked(with_item(reserved(), index, [1, 2])))
 
 
+@pytest.mark.parametrize(("shape", "most", "words"), [([], 1, "full list"), ([3], -1, "incompatible shape")])
+def test_what_cannot_be_pushed(shape, most, words):
+    held = R.EmptyTensorList(element_shape=tf.constant(shape, tf.int32), max_num_elements=most, element_dtype=tf.float32)
+    for _ in range(2):
+        held = R.TensorListPushBack(input_handle=held, tensor=1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        run(R.TensorListLength(input_handle=held))
+
+
 def test_resizing():
     held = with_item(reserved(), 0, [1, 1])
     np.testing.assert_array_equal(run(stacked(R.TensorListResize(input_handle=held, size=2))), [[1, 1], [0, 0]])
