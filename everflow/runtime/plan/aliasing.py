@@ -87,7 +87,7 @@ def _keeps_what_it_read(node: Node) -> bool:
     return node.type in _COPIES_OF_REFS
 
 
-_KEEPING = ("StackPush", "StackPushV2")
+_KEEPING = ("StackPush", "StackPushV2", "_RunningSumOfMatMuls", "_RunningSumOfRows")
 
 
 def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, list[Node]]) -> set[Node]:
@@ -115,7 +115,7 @@ def snapshots_to_copy(program: Program, order: list[Node], writers: dict[Node, l
         for edge in node.inputs:
             for source, _ in shared.get(edge, ()):
                 if source in reads and source is not node:
-                    # What goes onto a stack is used whenever it is popped, and no edge leads there.
+                    # What goes onto a stack is used whenever it is popped, and no edge leads there; what a sum waits with, when it is added up.
                     used = len(order) if node.type in _KEEPING else place[node]
                     last_use[source] = max(last_use.get(source, -1), used)
     for fetch in program.fetches:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import torch
 
@@ -11,12 +9,14 @@ from everflow.framework import dtypes
 from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.denormals import flushed
+from everflow.runtime.plan.accumulators import running_sums
 from everflow.runtime.plan.aliasing import FRESH, VIEWS, roots
 from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
 from everflow.runtime.plan.factors import constant_factors
 from everflow.runtime.plan.fusion import columns_of_product, product_with_bias
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
+from everflow.runtime.plan.stores import only_reads
 from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT, SWITCH, structure, tells_branch
 from everflow.runtime.plan.sums import sum_of_products, sum_of_slices, sums_by_pairs, sums_with_products
 from everflow.runtime.plan.updates import joint_updates, moving_averages, scaled_variables, subtracted_quotients
@@ -296,24 +296,6 @@ def _pass(program: Program, passed: list[Node]) -> int:
     return count
 
 
-_READS = frozenset(["StackPopV2", "TensorArrayReadV3"])
-_WRITES = frozenset("StackPushV2 StackCloseV2 TensorArrayWriteV3 TensorArrayScatterV3 TensorArraySplitV3 TensorArrayCloseV3".split())
-
-
-def only_reads(program: Program) -> list[Node]:
-    """Reads of stacks and TensorArrays that nothing else in their loop reads or writes: who waits for one wants no more than its value."""
-    others = Counter((store_of(n), n.frame) for n in program.nodes if n.type in _READS or n.type in _WRITES)
-    return [n for n in program.nodes if n.type in _READS and n.frame and others[store_of(n), n.frame] == 1]
-
-
-def store_of(node: Node) -> Node:
-    """The stack or TensorArray that a node reads or writes, or whose gradients it does."""
-    source = node.inputs[0][0]
-    while source.type in RENAMES or source.type == "TensorArrayGradV3":
-        source = source.inputs[0][0]
-    return source
-
-
 def _is_placed(node: Node, controls: list[Node], found) -> bool:
     """Whether one of a node's sources is in the same loop, the same part of it, and on the same side of every branch."""
 
@@ -376,6 +358,7 @@ RULES = [
     Rule("constant factors", constant_factors, "arithmetic_optimization"),
     Rule("sum of products", sum_of_products, "arithmetic_optimization"),
     Rule("sum of slices", sum_of_slices, "arithmetic_optimization"),
+    Rule("running sums", running_sums, "arithmetic_optimization"),
     Rule("columns of a product", columns_of_product, "arithmetic_optimization"),
     Rule("product with bias", product_with_bias, "remapping"),
     Rule("moving averages", moving_averages, "remapping"),

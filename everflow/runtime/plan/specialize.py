@@ -8,7 +8,8 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.runtime.plan.knowledge import Knowledge, is_known
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
-from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable, store_of
+from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
+from everflow.runtime.plan.stores import store_of
 from everflow.runtime.plan.structure import ENTER, SWITCH, structure, tells_branch
 
 # More different shapes than this, and the general plan serves the rest.

@@ -39,12 +39,13 @@ def sum_of_products(program: Program, session) -> int:
         if all(is_float_matmul(e, uses) for e in node.inputs) and len({tuple(transposes(n).items()) for n in parts}) == 1:
             inputs = [n.inputs[0] for n in parts] + [n.inputs[1] for n in parts]
             made[node] = [fused(program, node, _SUM_OF_MATMULS, inputs, parts, N=len(parts), **transposes(parts[0]))]
-        elif all(n.type == "BiasAddGrad" and uses[n, 0] == 1 and _is_matrix(n.inputs[0]) for n in parts):
+        elif all(n.type == "BiasAddGrad" and uses[n, 0] == 1 and is_matrix(n.inputs[0]) for n in parts):
             made[node] = [fused(program, node, _SUM_OF_ROWS, [n.inputs[0] for n in parts], parts, N=len(parts))]
     return put(program, made)
 
 
-def _is_matrix(edge) -> bool:
+def is_matrix(edge) -> bool:
+    """Whether an edge is a matrix of numbers with a fraction."""
     shape = edge[0].output_shapes[edge[1]]
     return shape is not None and shape.ndims == 2 and edge[0].output_dtypes[edge[1]].is_floating and not is_ref(*edge)
 
