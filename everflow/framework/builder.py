@@ -71,7 +71,8 @@ def _check_allowed(definition, attr: AttrDef, value):
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
                 raise TypeError(
-                    f"Value passed to parameter '{attr.name}' has DataType {item.name} not in list of allowed values: {allowed}"
+                    f"Value passed to parameter '{attr.name}' of '{definition.name}' Op has DataType {item.name} "
+                    f"not in list of allowed values: {allowed}"
                 )
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
@@ -222,8 +223,11 @@ def _check_type(definition, attr_name, dtype, parameter):
     allowed = definition.attr_by_name[attr_name].allowed
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
-        message = f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}"
-        raise NotFoundError(None, None, f"{message} [Op:{definition.name}]") if executing_eagerly() else TypeError(message)
+        message = (
+            f"Value passed to parameter '{parameter}' of '{definition.name}' Op has DataType {dtype.name} "
+            f"not in list of allowed values: {names}"
+        )
+        raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
 def _all_attrs(definition: OpDef, inferred):

@@ -53,7 +53,14 @@ def _reshape(node):
     dims = _known(node, 1)
     if dims is None or not _is_tensor(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
-    return lambda x, shape: x.reshape(dims)
+
+    def reshaped(x, shape):
+        try:
+            return x.reshape(dims)
+        except RuntimeError:
+            return array.reshape(x, shape)  # says what is wrong in words of its own
+
+    return reshaped
 
 
 @specialize("Transpose")

@@ -104,7 +104,9 @@ def concat(values, axis, name="concat"):
         return ragged.concat(values, axis, None if name == "concat" else name)
     if len(values) == 1:
         with name_scope(name):
-            convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32).shape.assert_has_rank(0)
+            axis = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
+            if axis.shape.rank not in (None, 0):
+                raise ValueError(f"The axis must have rank 0, not shape {axis.shape}: the order is tf.concat(values, axis).")
             return identity(values[0], name=name)
     return raw.ConcatV2(values=values, axis=axis, name=name)
 

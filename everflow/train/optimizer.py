@@ -132,7 +132,9 @@ class Optimizer:
         """A list of (gradient, variable); a gradient may be None."""
         if executing_eagerly() or callable(loss) and get_default_graph().building_function:
             return self._gradients_by_tape(loss, var_list, grad_loss)
-        loss = distribution.scaled_for_replicas(self._call_if_callable(loss))
+        if callable(loss):
+            loss = get_default_graph().as_graph_element(loss(), allow_operation=False)
+        loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
                 f"gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
