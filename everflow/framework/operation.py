@@ -437,7 +437,9 @@ def infer_shapes(op: Operation) -> None:
     if len(shapes) != len(op.outputs):
         raise AssertionError(f"The shape rule of {op.type} gave {len(shapes)} shapes for {len(op.outputs)} outputs")
     for tensor, shape in zip(op.outputs, shapes):
-        tensor._shape = as_shape(shape)
+        shape = as_shape(shape)
+        # A size that isn't known equals only itself, so a shape that was handed on gets sizes of its own.
+        tensor._shape = shape if shape.is_fully_defined() else TensorShape(shape.sizes)
 
 
 def capture_frames(skip=1):

@@ -370,8 +370,8 @@ class TensorShape:
             return NotImplemented
         if self._dims is None or other._dims is None:
             return self._dims is other._dims
-        # An unknown size equals nothing, not even another unknown one.
-        return len(self._dims) == len(other._dims) and all(a == b for a, b in zip(self._dims, other._dims))
+        # An unknown size equals itself only, not another unknown one: tuples compare identities first.
+        return self._dims == other._dims
 
     def __ne__(self, other):
         try:
@@ -380,7 +380,7 @@ class TensorShape:
             return NotImplemented
         if self._dims is None or other._dims is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
-        return self.sizes != other.sizes
+        return self._dims != other._dims
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 
 import numpy as np
 
 from everflow.formats.event_files import EventFileWriter
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly
-from everflow.platform import logging
 from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
@@ -59,8 +59,9 @@ class FileWriter:
     def add_event(self, event):
         """Add an Event."""
         if self._closed:
-            logging.warning(
-                "Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is explicitly reopened."
+            warnings.warn(
+                "Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is explicitly reopened.",
+                stacklevel=2,
             )
         self.event_writer.add_event(event)
 

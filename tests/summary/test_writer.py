@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import everflow as tf
 
 
@@ -52,3 +54,10 @@ def test_summary_ops_stay_in_their_scope(tmp_path):
         sess.run(writer.close())
     (made,) = tmp_path.iterdir()
     assert [v.tag for event in tf.train.summary_iterator(str(made)) for v in event.summary.value] == ["outer/loss"]
+
+
+def test_a_closed_writer_warns(tmp_path):
+    writer = tf.summary.FileWriter(str(tmp_path))
+    writer.close()
+    with pytest.warns(UserWarning, match="Attempting to use a closed FileWriter"):
+        writer.add_summary(tf.Summary(), 1)

@@ -76,9 +76,13 @@ class AffineVector(TransformedDistribution):
 
     def _mean(self):
         shape = self.batch_shape.concatenate(self.event_shape)
+        known = shape.is_fully_defined()
+        if not known:
+            shape = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
         if self.loc is None:
             return array.zeros(shape, self.dtype)
-        return array.identity(self.loc) if shape == self.loc.shape else self.loc + array.zeros(shape, self.dtype)
+        loc = array.identity(self.loc)
+        return loc if known and shape == self.loc.shape else loc + array.zeros(shape, self.dtype)
 
     def _is_diag(self):
         return isinstance(

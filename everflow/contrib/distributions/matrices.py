@@ -31,7 +31,8 @@ def fill_triangular(x, upper=False, name=None):
             m = array.shape(x)[-1]
             n = math.cast(math.sqrt(0.25 + math.cast(2 * m, dtypes.float32)), dtypes.int32)
             static = x.shape.with_rank_at_least(1)[:-1].concatenate([None, None])
-        ndims = array.rank(x) if x.shape.ndims is None else x.shape.ndims
+        rank = array.rank(x)
+        ndims = rank if x.shape.ndims is None else x.shape.ndims
         if upper:
             parts = [x, array.reverse(x[..., n:], axis=[ndims - 1])]
         else:

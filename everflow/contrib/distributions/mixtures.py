@@ -240,17 +240,16 @@ class MixtureSameFamily(Distribution):
         probs = self._padded(self.mixture_distribution.probs)
         axis = -1 - self._event_ndims
         within = math.reduce_sum(probs * self.components_distribution.variance(), axis=axis)
-        mean = self._with_axis(self._mean())
-        between = math.reduce_sum(probs * math.squared_difference(self.components_distribution.mean(), mean), axis=axis)
-        return within + between
+        difference = math.squared_difference(self.components_distribution.mean(), self._with_axis(self._mean()))
+        return within + math.reduce_sum(probs * difference, axis=axis)
 
     def _covariance(self):
         if self._event_ndims != 1:
             raise NotImplementedError("covariance is not implemented")
-        probs = self._padded(self.mixture_distribution.probs)[..., None]
+        probs = self._padded(self._padded(self.mixture_distribution.probs))
         within = math.reduce_sum(probs * self.components_distribution.covariance(), axis=-3)
         difference = self.components_distribution.mean() - self._with_axis(self._mean())
-        return within + math.reduce_sum(probs * (difference[..., None] * difference[..., None, :]), axis=-3)
+        return within + math.reduce_sum(probs * (difference[..., None, :] * difference[..., None]), axis=-3)
 
     def _padded(self, weights):
         """Weights with axes for the batch in front of them, and for events behind."""
@@ -336,12 +335,11 @@ class Independent(Distribution):
         return self.distribution.mode()
 
     def _added(self, statistic):
-        return math.reduce_sum(statistic, axis=list(range(-self._ndims, 0)))
+        return math.reduce_sum(statistic, axis=[-1 - i for i in range(self._ndims)])
 
 
 @RegisterKL(Independent, Independent)
 def _kl_independent(a, b, name="kl_independent"):
-    if a.event_shape != b.event_shape:
+    if a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined() and a.event_shape != b.event_shape:
         raise ValueError("Event shapes do not match.")
-    with name_scope(name, "kl_independent"):
-        return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=list(range(-a.reinterpreted_batch_ndims, 0)))
+    return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=[-1 - i for i in range(a.reinterpreted_batch_ndims)])

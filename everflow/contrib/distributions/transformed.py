@@ -98,14 +98,15 @@ class TransformedDistribution(Distribution):
         return ndims
 
     def _batch_shape_tensor(self):
-        return self._batch_override.tensor if self._batch_override.ndims else self.distribution.batch_shape_tensor()
+        own = self.distribution.batch_shape_tensor()  # TensorFlow's graphs have it, used or not
+        return self._batch_override.tensor if self._batch_override.ndims else own
 
     def _batch_shape(self):
         return self._batch_override.static if self._batch_override.ndims else self.distribution.batch_shape
 
     def _event_shape_tensor(self):
-        own = self._event_override.tensor if self._event_override.ndims else self.distribution.event_shape_tensor()
-        return self.bijector.forward_event_shape_tensor(own)
+        own = self.distribution.event_shape_tensor()
+        return self.bijector.forward_event_shape_tensor(self._event_override.tensor if self._event_override.ndims else own)
 
     def _event_shape(self):
         return self.bijector.forward_event_shape(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow import summary
 from everflow.contrib.training.checkpoints import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim.evaluation's as well
 from everflow.contrib.training.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
 from everflow.contrib.training.evaluation import evaluate_once as _evaluate_once
@@ -14,9 +15,7 @@ _USE_DEFAULT = 0
 def _hooks(num_evals, summary_op, summary_op_feed_dict, logdir, hooks):
     found = [StopAfterNEvalsHook(num_evals)]
     if summary_op is not None:
-        found.append(
-            SummaryAtEndHook(log_dir=logdir, summary_op=None if summary_op is _USE_DEFAULT else summary_op, feed_dict=summary_op_feed_dict)
-        )
+        found.append(SummaryAtEndHook(log_dir=logdir, summary_op=summary_op, feed_dict=summary_op_feed_dict))
     return found + list(hooks or [])
 
 
@@ -29,6 +28,8 @@ def evaluate_once(master, checkpoint_path, logdir, num_evals=1, initial_op=None,
                   eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT, summary_op_feed_dict=None,
                   variables_to_restore=None, session_config=None, hooks=None):  # fmt: skip
     """Run `eval_op` so many times on a checkpoint, then `final_op`, whose values are returned; a summary goes to `logdir`."""
+    if summary_op is _USE_DEFAULT:
+        summary_op = summary.merge_all()  # before the saver, whose nodes come after
     return _evaluate_once(
         checkpoint_path,
         master=master,
@@ -47,6 +48,8 @@ def evaluation_loop(master, checkpoint_dir, logdir, num_evals=1, initial_op=None
                     variables_to_restore=None, eval_interval_secs=60, max_number_of_evaluations=None, session_config=None, timeout=None,
                     timeout_fn=None, hooks=None):  # fmt: skip
     """As `evaluate_once`, for each new checkpoint of a folder."""
+    if summary_op is _USE_DEFAULT:
+        summary_op = summary.merge_all()
     return _evaluate_repeatedly(
         checkpoint_dir,
         master=master,

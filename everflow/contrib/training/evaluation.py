@@ -71,15 +71,11 @@ class SummaryAtEndHook(SessionRunHook):
 
 
 def _counted(eval_ops, eval_step):
-    """The evaluation ops with one that counts each run; (ops, the count after all of them)."""
+    """The evaluation ops with one that counts each run; (ops, the one that counts)."""
     update = assign_add(eval_step, 1, use_locking=True)
     if isinstance(eval_ops, dict):
-        eval_ops = {**eval_ops, "update_eval_step": update}
-        everything = list(eval_ops.values())
-    else:
-        eval_ops = everything = [*(eval_ops if isinstance(eval_ops, (list, tuple)) else [eval_ops]), update]
-    with control_dependencies(everything):
-        return eval_ops, array.identity(eval_step.read_value())
+        return {**eval_ops, "update_eval_step": update}, update
+    return [*(eval_ops if isinstance(eval_ops, (list, tuple)) else [eval_ops]), update], update
 
 
 def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
@@ -88,7 +84,7 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
 
     >>> values = evaluate_once(path, eval_ops=list(updates), final_ops=metrics, hooks=[StopAfterNEvalsHook(100)])
     """
-    eval_ops, hooks = _prepared(eval_ops, hooks)
+    eval_ops, hooks = _prepared(eval_ops, hooks, count_after_all=True)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
     _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])
@@ -96,14 +92,17 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
     return final.final_ops_values
 
 
-def _prepared(eval_ops, hooks):
-    """The ops with a count of their runs, which hooks are told of."""
+def _prepared(eval_ops, hooks, count_after_all):
+    """The ops with a count of their runs, which hooks are told of: read when all ops have run, or as it is counted."""
     eval_step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is not None:
         eval_ops, counted = _counted(eval_ops, eval_step)
+        if count_after_all:
+            with control_dependencies(list(eval_ops.values()) if isinstance(eval_ops, dict) else eval_ops):
+                counted = array.identity(eval_step.read_value())
         for hook in hooks:
-            if hasattr(hook, "_set_evals_completed_tensor"):
+            if isinstance(hook, StopAfterNEvalsHook):
                 hook._set_evals_completed_tensor(counted)
     return eval_ops, hooks
 
@@ -122,7 +121,7 @@ def evaluate_repeatedly(checkpoint_dir, master="", scaffold=None, eval_ops=None,
                         eval_interval_secs=60, hooks=None, config=None, max_number_of_evaluations=None, timeout=None,
                         timeout_fn=None):  # fmt: skip
     """As `evaluate_once`, for each new checkpoint of a folder; returns the last values."""
-    eval_ops, hooks = _prepared(eval_ops, hooks)
+    eval_ops, hooks = _prepared(eval_ops, hooks, count_after_all=False)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     for count, path in enumerate(checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn), 1):
         _run(path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])

@@ -170,10 +170,10 @@ class RealNVP(ConditionalBijector):
 
     def _untouched(self, x):
         self._learn_depth(x)
-        return x[..., : self._num_masked]
+        return x[:, : self._num_masked] if x.shape.ndims == 2 else x[..., : self._num_masked]
 
     def _parts(self, x):
-        return self._untouched(x), x[..., self._num_masked :]
+        return self._untouched(x), x[:, self._num_masked :] if x.shape.ndims == 2 else x[..., self._num_masked :]
 
     def _learn_depth(self, x):
         if self._input_depth is None:

@@ -11,6 +11,7 @@ from everflow.contrib.distributions.bijectors.elementwise import AffineScalar, S
 from everflow.contrib.distributions.matrices import fill_triangular, fill_triangular_inverse
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, linalg, math, nn
@@ -21,13 +22,13 @@ class Permute(Bijector):
 
     def __init__(self, permutation, validate_args=False, name=None):
         super().__init__(forward_min_event_ndims=1, is_constant_jacobian=True, validate_args=validate_args, name=name or "permute")
-        with self._name_scope("init"):
+        with name_scope(self.name):
             permutation = convert_to_tensor(permutation, name="permutation")
         if not permutation.dtype.is_integer:
             raise TypeError(f"permutation.dtype ({permutation.dtype.name}) should be `int`-like.")
         known = constant_value(permutation)
         if known is not None and (known.ndim != 1 or sorted(known) != list(range(len(known)))):
-            raise ValueError(f"Permutation over `d` must contain exactly one of each of {{0, 1, ..., d}}; got {known}")
+            raise ValueError(f"Permutation over `d` must contain exactly one of each of `{{0, 1, ..., d}}`; got {known}")
         self._permutation = permutation
 
     permutation = property(lambda self: self._permutation, doc="Where each component comes from.")

@@ -29,7 +29,8 @@ def vgg_arg_scope(weight_decay=0.0005):
 def _vgg(name):
     def build(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope=name):
         with variable_scope(scope, name, [inputs]) as sc:
-            end_points_collection = sc.original_name_scope + "_end_points"
+            # TensorFlow's vgg_19 names the collection after the variable scope, the others after the name scope.
+            end_points_collection = (sc.name if name == "vgg_19" else sc.original_name_scope) + "_end_points"
             with arg_scope([layers.conv2d, layers.max_pool2d], outputs_collections=end_points_collection):
                 net = inputs
                 for i, (count, channels) in enumerate(zip(_DEPTHS[name], _CHANNELS), 1):
