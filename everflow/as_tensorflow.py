@@ -196,6 +196,8 @@ python.ops.distributions distribution distributions normal categorical bernoulli
                       laplace student_t kullback_leibler util : distributions
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators
 python.ops.losses     losses losses_impl util            : losses
+python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
+python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 

@@ -479,6 +479,7 @@ from everflow.ops.random import (
 # --- control flow, functional, checks and asserts, TensorArray, py_func
 from everflow.ops.control_flow import Assert, case, cond, group, no_op, tuple, while_loop
 from everflow.ops.functional import foldl, foldr, map_fn, scan
+from everflow.ops.parallel_for.loops import vectorized_map
 from everflow.ops.printing import Print, print
 from everflow.ops.script import numpy_function, py_func
 from everflow.ops.tensor_array import TensorArray

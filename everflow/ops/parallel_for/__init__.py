@@ -1,0 +1,1 @@
+"""Loops whose iterations don't need each other, drawn as ops on all iterations at once."""

@@ -1,0 +1,138 @@
+"""`pfor`, `for_loop` and `tf.vectorized_map`: a function called for each index of a loop, whose results are stacked."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Operation
+from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.framework.static_values import constant_value
+from everflow.ops import array, math
+from everflow.ops.control_flow.conditionals import cond
+from everflow.ops.control_flow.loops import while_loop
+from everflow.ops.parallel_for import array_rules, math_rules, nn_rules  # noqa: F401  They register what ops become.
+from everflow.ops.parallel_for.vectorizer import Vectorizer
+from everflow.ops.tensor_array import TensorArray
+from everflow.ops.traced_functions import defun
+
+_WITH_BODIES = {"Exit", "PartitionedCall", "StatefulPartitionedCall"}
+
+
+def vectorized_map(fn, elems):
+    """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension, in ops on all elements at once.
+
+    Like `tf.map_fn`, and faster; but iterations can't depend on each other, and each op of `fn` has to be one that can be drawn so. Results may
+    have another structure than `elems`.
+
+    >>> outer = tf.vectorized_map(lambda row: row[:, None] * row, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    """
+
+    def one(index):
+        return fn(nest.map_structure(lambda t: array.gather(t, index), elems))
+
+    count = array.shape(nest.flatten(elems)[0])[0]
+    return pfor(one, count)
+
+
+def pfor(loop_fn, iters, parallel_iterations=None):
+    """`loop_fn(i)` for each i below `iters`, drawn as ops on all iterations at once; results are stacked.
+
+    `parallel_iterations`: at most how many at once; the rest goes through a loop.
+    """
+
+    def draw():
+        return _pfor(loop_fn, iters, parallel_iterations)
+
+    return defun(draw, autograph=False)() if executing_eagerly() else draw()
+
+
+def _body(loop_fn):
+    """A loop's body drawn for one iteration: its variable, what it returned, and the ops it is made of."""
+    graph = get_default_graph()
+    before = len(graph.get_operations())
+    with name_scope("loop_body"):
+        variable = array.placeholder(dtypes.int32, shape=[])
+        made = loop_fn(variable)
+    return variable, _tensors_of(made), graph.get_operations()[before:]
+
+
+def _tensors_of(made):
+    return nest.map_structure(lambda t: t if t is None or isinstance(t, Operation) else convert_to_tensor(t), made)
+
+
+def _types_of(made):
+    return nest.map_structure(lambda t: None if t is None or isinstance(t, Operation) else t.dtype, made)
+
+
+def _vectorized(body, iterations):
+    variable, made, ops = body
+    vectorizer = Vectorizer(variable, iterations, ops)
+    return nest.map_structure(vectorizer.convert, made)
+
+
+def _pfor(loop_fn, iters, parallel_iterations):
+    body = _body(loop_fn)
+    iters = convert_to_tensor(iters)
+    known = constant_value(iters)
+    if any(op.type in _WITH_BODIES for op in body[2]):
+        # What has a body of its own isn't drawn for many at once: then one iteration comes after the other.
+        return for_loop(loop_fn, _types_of(body[1]), iters, parallel_iterations)
+    if parallel_iterations is None:
+        with name_scope("pfor"):
+            return _vectorized(body, iters if known is None else known)
+    if parallel_iterations < 1:
+        raise ValueError("parallel_iterations must be None or a positive integer")
+    if parallel_iterations == 1:
+        raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+    tiles = iters // parallel_iterations
+    rest = iters % parallel_iterations
+
+    def tile(j):
+        start = j * parallel_iterations + rest
+        return pfor(lambda i: loop_fn(i + start), parallel_iterations)
+
+    with name_scope("pfor_untiled"):
+        first = _vectorized(body, rest)
+    with name_scope("pfor_tiled"):
+        later = for_loop(tile, _types_of(body[1]), tiles, 1)
+        later = nest.map_structure(lambda t: None if t is None else _joined_dimensions(t), later)
+    if known is not None and known % parallel_iterations == 0:
+        return later
+    with name_scope("pfor"):
+        firsts, laters = nest.flatten(first), nest.flatten(later)
+        flat = cond(
+            math.equal(rest, 0),
+            lambda: laters,
+            lambda: [None if b is None else array.concat([a, b], axis=0) for a, b in zip(firsts, laters, strict=True)],
+        )
+        return nest.pack_sequence_as(later, flat if isinstance(flat, (list, tuple)) else [flat])
+
+
+def _joined_dimensions(tensor):
+    """The first two dimensions as one."""
+    shape = array.shape(tensor)
+    return array.reshape(tensor, array.concat([[shape[0] * shape[1]], shape[2:]], axis=0))
+
+
+def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
+    """`loop_fn(i)` for each i below `iters` in a `while_loop`; results are stacked.
+
+    `loop_fn_dtypes` has the structure of what `loop_fn` returns, with None where it returns None.
+    """
+    types = nest.flatten(loop_fn_dtypes)
+    arrays = [TensorArray(t, iters) for t in types if t is not None]
+
+    def turn(i, *arrays):
+        outputs = nest.flatten(loop_fn(i))
+        if len(outputs) != len(types):
+            raise ValueError(f"Expected {len(types)} outputs as in loop_fn_dtypes, got {len(outputs)}.")
+        outputs = [o for o in outputs if o is not None]
+        if len(outputs) != len(arrays):
+            raise ValueError("loop_fn and loop_fn_dtypes have None in different places.")
+        arrays = [a.write(i, array.expand_dims(o, 0)) for a, o in zip(arrays, outputs, strict=True)]
+        return (i + 1, *arrays)
+
+    options = {} if parallel_iterations is None else {"parallel_iterations": parallel_iterations}
+    _, *arrays = while_loop(lambda i, *_: i < iters, turn, [0, *arrays], **options)
+    joined = iter([a.concat() for a in arrays])
+    return nest.pack_sequence_as(loop_fn_dtypes, [None if t is None else next(joined) for t in types])
