@@ -59,14 +59,24 @@ def _block_inputs(source, blocks, pairs):
     return source, known_ints(blocks), None if found is None else found.reshape(-1, 2).tolist(), count
 
 
-def _to_batch(source, blocks, pairs, spatial):
-    if source is None or source.rank is None:
-        return unknown_shape()
-    if blocks is None:
-        return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])
+def _with_known_blocks(rule):
+    """A rule for the sizes after cutting into blocks, where rank and blocks are known; else only the dimensions behind are."""
+
+    def shape(source, blocks, pairs, spatial):
+        if source is None or source.rank is None:
+            return unknown_shape()
+        if blocks is None:
+            return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])
+        if any(b < 1 for b in blocks):
+            raise ValueError(f"block_shape must be positive, got {blocks}")
+        return rule(source, blocks, pairs)
+
+    return shape
+
+
+@_with_known_blocks
+def _to_batch(source, blocks, pairs):
     sizes = source.as_list()
-    if any(b < 1 for b in blocks):
-        raise ValueError(f"block_shape must be positive, got {blocks}")
     sizes[0] = None if sizes[0] is None else sizes[0] * math.prod(blocks)
     for i, block in enumerate(blocks, 1):
         if pairs is None or sizes[i] is None:
@@ -81,14 +91,9 @@ def _to_batch(source, blocks, pairs, spatial):
     return TensorShape(sizes)
 
 
-def _from_batch(source, blocks, pairs, spatial):
-    if source is None or source.rank is None:
-        return unknown_shape()
-    if blocks is None:
-        return unknown_shape(1 + spatial).concatenate(source[1 + spatial :])
+@_with_known_blocks
+def _from_batch(source, blocks, pairs):
     sizes = source.as_list()
-    if any(b < 1 for b in blocks):
-        raise ValueError(f"block_shape must be positive, got {blocks}")
     if sizes[0] is not None:
         if sizes[0] % math.prod(blocks):
             raise ValueError(f"Dimension size must be evenly divisible by {math.prod(blocks)} but is {sizes[0]}")
@@ -201,23 +206,14 @@ def _times(size, by):
     return None if size is None else size * by
 
 
-@shape_rule("SpaceToDepth")
-def _space_to_depth_shape(op):
+@shape_rule("SpaceToDepth", "DepthToSpace")
+def _space_and_depth_shape(op):
     rank, height, width, depth = _places(op.attrs["data_format"])
     sizes, block = op.inputs[0].shape.with_rank(rank).as_list(), op.attrs["block_size"]
+    in_space, in_depth = (_divided, _times) if op.type == "SpaceToDepth" else (_times, _divided)
     for axis in (height, width):
-        sizes[axis] = _divided(sizes[axis], block)
-    sizes[depth] = _times(sizes[depth], block * block)
-    return TensorShape(sizes)
-
-
-@shape_rule("DepthToSpace")
-def _depth_to_space_shape(op):
-    rank, height, width, depth = _places(op.attrs["data_format"])
-    sizes, block = op.inputs[0].shape.with_rank(rank).as_list(), op.attrs["block_size"]
-    for axis in (height, width):
-        sizes[axis] = _times(sizes[axis], block)
-    sizes[depth] = _divided(sizes[depth], block * block)
+        sizes[axis] = in_space(sizes[axis], block)
+    sizes[depth] = in_depth(sizes[depth], block * block)
     return TensorShape(sizes)
 
 

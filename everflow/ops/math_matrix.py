@@ -168,8 +168,9 @@ def _as_matrix(a, axes, flipped=False):
 
 
 @shape_rule("MatMul", "SparseMatMul")
-def _matmul_shape(op):
-    a, b = (t.shape.with_rank(2) for t in op.inputs)
+def matmul_shape(op):
+    """The shape of a product of matrices; further inputs don't matter."""
+    a, b = (t.shape.with_rank(2) for t in op.inputs[:2])
     a_inner, rows = (a[0], a[1]) if op.attrs["transpose_a"] else (a[1], a[0])
     b_inner, columns = (b[1], b[0]) if op.attrs["transpose_b"] else (b[0], b[1])
     _check_inner(a_inner, b_inner)

@@ -117,22 +117,12 @@ def _unsorted_segment_shape(op):
     return TensorShape([count]).concatenate(data[ids.rank :])
 
 
-@shape_rule("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN")
+@shape_rule(
+    *(f"SparseSegment{kind}{counted}" for kind in ("Sum", "Mean", "SqrtN") for counted in ("", "WithNumSegments")),
+    "SparseSegmentMeanGrad",
+    "SparseSegmentSqrtNGrad",
+)
 def _sparse_segment_shape(op):
     data = op.inputs[0].shape.with_rank_at_least(1)
     op.inputs[1].shape.with_rank(1).merge_with(op.inputs[2].shape.with_rank(1))
-    return _rows(None, data)
-
-
-@shape_rule("SparseSegmentSumWithNumSegments", "SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments")
-def _sparse_segment_count_shape(op):
-    data = op.inputs[0].shape.with_rank_at_least(1)
-    op.inputs[1].shape.with_rank(1).merge_with(op.inputs[2].shape.with_rank(1))
-    return _rows(_count(op.inputs[3]), data)
-
-
-@shape_rule("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad")
-def _sparse_segment_grad_shape(op):
-    data = op.inputs[0].shape.with_rank_at_least(1)
-    op.inputs[1].shape.with_rank(1).merge_with(op.inputs[2].shape.with_rank(1))
-    return _rows(_count(op.inputs[3]), data)
+    return _rows(_count(op.inputs[3]) if len(op.inputs) > 3 else None, data)

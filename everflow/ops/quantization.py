@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
+from everflow.ops.math_matrix import matmul_shape
 
 
 def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO"):
@@ -155,11 +156,7 @@ def _quantized_binary_shape(op):
 
 @shape_rule("QuantizedMatMul")
 def _quantized_matmul_shape(op):
-    a, b = (t.shape.with_rank(2) for t in op.inputs[:2])
-    a_inner, rows = (a[0], a[1]) if op.attrs["transpose_a"] else (a[1], a[0])
-    b_inner, columns = (b[1], b[0]) if op.attrs["transpose_b"] else (b[0], b[1])
-    a_inner.assert_is_compatible_with(b_inner)
-    return [TensorShape([rows, columns]), _SCALAR, _SCALAR]
+    return [matmul_shape(op), _SCALAR, _SCALAR]
 
 
 @gradient("QuantizeAndDequantize")

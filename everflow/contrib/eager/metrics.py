@@ -132,34 +132,37 @@ class Mean(Metric):
         return cond(write_summary, written, lambda: array.identity(mean))
 
 
-class Accuracy(Mean):
-    """How often predictions are equal to labels."""
+class _ShareOfEqual(Mean):
+    """How often what is made of predictions is equal to what is made of labels."""
 
     def __init__(self, name=None, dtype=dtypes.float64):
         super().__init__(name, dtype)
 
-    def call(self, labels, predictions, weights=None):
-        """Count a batch; returns its arguments."""
-        _same_shapes(labels, predictions)
+    def _count_equal(self, labels, predictions, weights):
         super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
         return (labels, predictions) if weights is None else (labels, predictions, weights)
 
 
-class CategoricalAccuracy(Mean):
-    """How often the largest prediction is where the largest label (of one-hot ones) is."""
+class Accuracy(_ShareOfEqual):
+    """How often predictions are equal to labels."""
 
-    def __init__(self, name=None, dtype=dtypes.float64):
-        super().__init__(name, dtype)
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments."""
+        _same_shapes(labels, predictions)
+        return self._count_equal(labels, predictions, weights)
+
+
+class CategoricalAccuracy(_ShareOfEqual):
+    """How often the largest prediction is where the largest label (of one-hot ones) is."""
 
     def call(self, labels, predictions, weights=None):
         """Count a batch; returns its arguments, as positions of the largest."""
         _same_shapes(labels, predictions)
         labels, predictions = math.argmax(labels, axis=-1), math.argmax(predictions, axis=-1)
-        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
-        return (labels, predictions) if weights is None else (labels, predictions, weights)
+        return self._count_equal(labels, predictions, weights)
 
 
-class BinaryAccuracy(Mean):
+class BinaryAccuracy(_ShareOfEqual):
     """How often predictions above a threshold are labels other than zero."""
 
     def __init__(self, threshold, name=None, dtype=dtypes.float64):
@@ -172,15 +175,11 @@ class BinaryAccuracy(Mean):
         predictions = convert_to_tensor(predictions)
         predictions = math.greater(predictions, math.cast(self.threshold, predictions.dtype))
         labels = math.cast(labels, dtypes.bool)
-        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
-        return (labels, predictions) if weights is None else (labels, predictions, weights)
+        return self._count_equal(labels, predictions, weights)
 
 
-class SparseAccuracy(Mean):
+class SparseAccuracy(_ShareOfEqual):
     """How often the largest prediction is at the position that the label names."""
-
-    def __init__(self, name=None, dtype=dtypes.float64):
-        super().__init__(name, dtype)
 
     def call(self, labels, predictions, weights=None):
         """Count a batch; returns its arguments, as positions."""
@@ -189,8 +188,7 @@ class SparseAccuracy(Mean):
         )  # fmt: skip
         predictions = math.argmax(predictions, axis=-1)
         labels = math.cast(labels, dtypes.int64)
-        super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
-        return (labels, predictions) if weights is None else (labels, predictions, weights)
+        return self._count_equal(labels, predictions, weights)
 
 
 def _same_shapes(labels, predictions):

@@ -29,6 +29,13 @@ class _Moments(Optimizer):
             for var in var_list:
                 self.add_slot(var, slot_name)
 
+    def _decays(self, dtype):
+        """(number of the step, both decays, what the first one comes to by then)."""
+        step = math.cast(self.iterations + 1, dtype)
+        beta_1 = array.identity(self._get_hyper("beta_1", dtype))
+        beta_2 = array.identity(self._get_hyper("beta_2", dtype))
+        return step, beta_1, beta_2, math.pow(beta_1, step)
+
     def get_config(self):
         names = ("learning_rate", "decay", "beta_1", "beta_2")
         return {**super().get_config(), **{name: self._serialize_hyperparameter(name) for name in names}, "epsilon": self.epsilon}
@@ -49,10 +56,7 @@ class Adam(_Moments):
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
-        step = math.cast(self.iterations + 1, dtype)
-        beta_1 = array.identity(self._get_hyper("beta_1", dtype))
-        beta_2 = array.identity(self._get_hyper("beta_2", dtype))
-        beta_1_power = math.pow(beta_1, step)
+        step, beta_1, beta_2, beta_1_power = self._decays(dtype)
         beta_2_power = math.pow(beta_2, step)
         prepared.update(
             lr=prepared["lr_t"] * (math.sqrt(1 - beta_2_power) / (1 - beta_1_power)),
@@ -128,10 +132,7 @@ class Adamax(_Moments):
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
-        step = math.cast(self.iterations + 1, dtype)
-        beta_1 = array.identity(self._get_hyper("beta_1", dtype))
-        beta_2 = array.identity(self._get_hyper("beta_2", dtype))
-        beta_1_power = math.pow(beta_1, step)
+        step, beta_1, beta_2, beta_1_power = self._decays(dtype)
         prepared.update(
             neg_scaled_lr=-prepared["lr_t"] / (1 - beta_1_power),
             epsilon=convert_to_tensor(self.epsilon, dtype),

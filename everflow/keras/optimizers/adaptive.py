@@ -16,7 +16,17 @@ from everflow.ops import array, math
 from everflow.ops.grouping import group
 
 
-class Adagrad(Optimizer):
+class _MayLackSteps(Optimizer):
+    """What can be set from files of old Keras, which don't hold the count of steps."""
+
+    def set_weights(self, weights):
+        params = self.weights
+        if len(params) == len(weights) + 1:
+            weights = [np.array(0), *weights]
+        super().set_weights(weights)
+
+
+class Adagrad(_MayLackSteps):
     """The rate of a weight falls with the sum of squares of its gradients."""
 
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, name="Adagrad", **kwargs):
@@ -57,13 +67,6 @@ class Adagrad(Optimizer):
             indices=indices, use_locking=self._use_locking,
         )  # fmt: skip
 
-    def set_weights(self, weights):
-        params = self.weights
-        # Files of old Keras don't hold the count of steps.
-        if len(params) == len(weights) + 1:
-            weights = [np.array(0), *weights]
-        super().set_weights(weights)
-
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = {"initial_accumulator_value": 0.0, **config}
@@ -79,7 +82,7 @@ class Adagrad(Optimizer):
         }
 
 
-class Adadelta(Optimizer):
+class Adadelta(_MayLackSteps):
     """As Adagrad, over a window of gradients, and with steps measured by earlier steps."""
 
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
@@ -98,13 +101,6 @@ class Adadelta(Optimizer):
         super()._prepare_local(dtype, prepared)
         prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
         prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
-
-    def set_weights(self, weights):
-        params = self.weights
-        # Files of old Keras don't hold the count of steps.
-        if len(params) == len(weights) + 1:
-            weights = [np.array(0), *weights]
-        super().set_weights(weights)
 
     def _arguments(self, grad, var):
         rates = self._coefficients(var)
@@ -135,7 +131,7 @@ class Adadelta(Optimizer):
         }
 
 
-class RMSprop(Optimizer):
+class RMSprop(_MayLackSteps):
     """The gradient over the root of a moving average of its square; centred, over the deviation."""
 
     def __init__(self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, name="RMSprop", **kwargs):
@@ -228,13 +224,6 @@ class RMSprop(Optimizer):
         if self.centered:
             return group(var_now, rms_now, mean_now)
         return group(var_now, rms_now)
-
-    def set_weights(self, weights):
-        params = self.weights
-        # Files of old Keras don't hold the count of steps.
-        if len(params) == len(weights) + 1:
-            weights = [np.array(0), *weights]
-        super().set_weights(weights)
 
     def get_config(self):
         names = ("learning_rate", "decay", "rho", "momentum")
