@@ -198,6 +198,25 @@ def _sorted_by_keys(x, k: int):
     return x.gather(-1, indices), indices
 
 
+_LONG_ROW = 4096
+_BLOCK = 32
+
+
+def _top_of_blocks(x, k: int):
+    """The k largest of long rows. They lie in the k blocks with the largest maxima, of equal ones the first, and in what is left at the end."""
+    count = x.shape[-1] // _BLOCK
+    whole = count * _BLOCK
+    blocks = x[..., :whole].unflatten(-1, (count, _BLOCK))
+    best = _sorted_top(blocks.amax(-1), k)[1].sort(-1).values.unsqueeze(-1)
+    values = blocks.gather(-2, best.expand(*best.shape[:-1], _BLOCK)).flatten(-2)
+    places = (best * _BLOCK + torch.arange(_BLOCK)).flatten(-2)
+    if whole < x.shape[-1]:
+        rest = torch.arange(whole, x.shape[-1]).expand(*x.shape[:-1], -1)
+        values, places = torch.cat([values, x[..., whole:]], -1), torch.cat([places, rest], -1)
+    top, indices = _sorted_top(values, k)
+    return top, places.gather(-1, indices)
+
+
 def _sorted_top(x, k: int):
     """The k largest of each row, equal ones in the order of their indices."""
     if k == 0:
@@ -207,7 +226,9 @@ def _sorted_top(x, k: int):
         return values, indices
     if 4 * k > x.shape[-1] > 32 and x.dtype in (torch.float32, torch.int32) and not math.isnan(x.sum()):
         return _sorted_by_keys(x, k)
-    if x.shape[-1] > 256:
+    if x.shape[-1] >= _LONG_ROW and 2 * k * _BLOCK <= x.shape[-1]:
+        return _top_of_blocks(x, k)
+    if x.shape[-1] > 64:
         # A partial sort doesn't keep the order of equal values: take it where the k + 1 largest differ.
         values, indices = x.topk(min(k + 1, x.shape[-1]), dim=-1)
         if not (values[..., 1:] == values[..., :-1]).any():

@@ -29,6 +29,10 @@ def run(fetch):
         np.float32([[np.inf, -np.inf, 1e-35, -1e-35] * 20]),
         np.array([[2**31 - 1, -(2**31)] * 30], np.int32),
         RANDOM.randn(5, 70),
+        RANDOM.randn(2, 3, 5000).astype(np.float32),
+        RANDOM.randint(-5, 5, (2, 4100)).astype(np.float32),
+        RANDOM.randint(0, 3, (2, 4096)),
+        np.where(np.arange(9000) < 10, 1.0, -np.inf)[None],
     ],
 )
 def test_equal_values_keep_their_order(rows):

@@ -139,3 +139,19 @@ def test_shapes_of_what_is_gathered_from_a_resource_variable_are_known():
             assert sess.run(size, {ids: np.zeros((2, 4), np.int32)}).shape == (2, 4, 3)
         (special,) = sess._executor.prepare([size], [ids]).plan._plans.values()
         assert "Shape" not in {n.type for n in special.program.nodes}
+
+
+def test_shape_arithmetic_in_loops_is_done_before_where_all_shapes_are_known():
+    x = tf.placeholder(tf.float32, [3, 4])
+    rows = tf.shape(x)[0]
+
+    def body(i, v):
+        flat = tf.reshape(v, tf.stack([rows * 4]))
+        return i + 1, tf.reshape(flat + tf.cast(tf.range(rows * 4), tf.float32), [rows, -1])
+
+    result = tf.while_loop(lambda i, v: i < 3, body, [0, x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])])[1]
+    with tf.Session() as sess:
+        found = sess.run(result, {x: np.ones((3, 4))})
+        types = [n.type for n in sess._executor.prepare([result], [x]).plan.program.nodes]
+    np.testing.assert_array_equal(found, 1.0 + 3.0 * np.arange(12.0).reshape(3, 4))
+    assert not {"Shape", "StridedSlice", "Pack", "Range", "Mul", "Cast"} & set(types)

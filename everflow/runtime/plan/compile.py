@@ -11,7 +11,7 @@ from everflow.runtime.plan.program import FEED, Program
 from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.rewrite import rewrite
 from everflow.runtime.plan.schedule import Schedule, schedule
-from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, pays
+from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
@@ -85,7 +85,9 @@ def compile_plan(
     Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls the plan.
     """
     program = prune(fetches, feeds, done)
-    changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes else {}
+    if shapes is None and rules and needs_no_feeds(program):
+        shapes = {}
+    changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes is not None else {}
     changes.update(rewrite(program, rules, session))
     place(program, placer)
     partitions = partition(program)

@@ -23,7 +23,7 @@ from everflow.runtime.plan.updates import joint_updates, moving_averages, scaled
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
-_LARGEST_COMPARED = 16
+_LARGEST_COMPARED = 256
 _CONSTANT = (VALUE, "Const")
 
 
@@ -143,7 +143,7 @@ def common_subexpressions(program: Program, session) -> int:
             key = _constant_key(node, session)
         elif node.inputs and is_pure(node):
             inputs = tuple(edges.get(e, e) for e in node.inputs)
-            key = (node.type, inputs, tuple(sorted(map(id, node.controls))), _attributes_key(node))
+            key = (node.type, inputs, _controls_key(node), _attributes_key(node))
         else:
             key = None
         if key is None:
@@ -158,12 +158,16 @@ def common_subexpressions(program: Program, session) -> int:
 
 
 def _constant_key(node: Node, session):
-    """What makes two small constants one: type, shape and values; None for others."""
+    """What makes two small constants one: type, shape, values and what tells their place; None for others."""
     value = constant_value(node, session)
-    if node.controls or not isinstance(value, torch.Tensor) or value.numel() > _LARGEST_COMPARED or value.is_complex():
+    if not isinstance(value, torch.Tensor) or value.numel() > _LARGEST_COMPARED or value.is_complex():
         return None
     # -0.0 equals 0.0, and no NaN equals itself: the text tells them apart.
-    return VALUE, node.output_dtypes[0], tuple(value.shape), str(value.reshape(-1).tolist())
+    return VALUE, node.output_dtypes[0], tuple(value.shape), str(value.reshape(-1).tolist()), _controls_key(node)
+
+
+def _controls_key(node: Node) -> tuple:
+    return tuple(sorted(map(id, node.controls)))
 
 
 def _attributes_key(node: Node):

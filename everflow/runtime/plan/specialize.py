@@ -21,6 +21,11 @@ def pays(program: Program) -> bool:
     return any(_is_open(f) for f in program.feeds) and any(n.type in SHAPE_OPS for n in program.nodes)
 
 
+def needs_no_feeds(program: Program) -> bool:
+    """Whether the graph says all shapes that feeds could tell, and has loops, into which only `know_feed_shapes` follows them."""
+    return any(n.type in ENTER for n in program.nodes) and not any(_is_open(f) for f in program.feeds)
+
+
 def _is_open(feed: Node) -> bool:
     """Whether a feed is a tensor of a shape that the graph leaves open."""
     return not is_known(feed.output_shapes[0]) and feed.output_dtypes[0] not in (dtypes.resource, dtypes.variant)
