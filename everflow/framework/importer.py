@@ -133,6 +133,7 @@ class _Importer:
         self.index: dict[str, int] = {}
         self.made: dict[str, Operation] = {}
         self.used: set[str] = set()
+        self.colocated: list[Operation] = []
         self.frames = capture_frames(3)
         self.control = sorted(graph._current_control_dependencies(), key=lambda op: op._id)
 
@@ -146,6 +147,8 @@ class _Importer:
             tensor = self._output(op.name, source, output)
             _check_edge(op, slot, tensor)
             op._update_input(slot, tensor)
+        for op in self.colocated:
+            self._place_with_others(op)
         unused = sorted(k for k in self.input_map if k not in self.used and split_input(k)[0] not in self.index)
         if unused:
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
@@ -253,11 +256,19 @@ class _Importer:
 
     def _place(self, op, node):
         op._original_op = self.graph._default_original_op
-        op._device = node.device
-        self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(node.device))
+        if _others(op):
+            self.colocated.append(op)
+        else:
+            op._device = node.device
+            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(node.device))
         op._control_flow_context = context = self.graph._control_flow_context
         if context is not None:
             context.AddOp(op)
+
+    def _place_with_others(self, op):
+        """Whatever device the file or the scopes around ask for: an op is where those are that it is colocated with."""
+        devices = (self.graph.get_operation_by_name(name).device for name in _others(op))
+        op._set_device_from_string(next(filter(None, devices), ""))
 
     def _mapped_control(self, source):
         mapped = self.input_map.get("^" + source)
@@ -344,6 +355,12 @@ def _canonical(device):
     from everflow.framework.devices import canonical_name
 
     return canonical_name(device) if device else ""
+
+
+def _others(op):
+    """Names of the operations that this one is colocated with, itself left out."""
+    names = (group[len(_COLOCATION) :].decode() for group in op.colocation_groups())
+    return [name for name in names if name != op.name]
 
 
 def _check_edge(op, slot, tensor):

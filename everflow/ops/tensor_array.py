@@ -14,6 +14,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
+from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.math_elementwise import cast
 
 
@@ -25,10 +26,11 @@ class TensorArray:
     """
 
     def __new__(cls, *args, **kwargs):
-        if cls is TensorArray and executing_eagerly():
-            from everflow.ops.tensor_array_eager import EagerTensorArray
-
-            cls = EagerTensorArray
+        if cls is TensorArray:
+            if executing_eagerly():
+                from everflow.ops.tensor_array_eager import EagerTensorArray as cls
+            elif draws_functions():
+                from everflow.ops.tensor_array_lists import ListTensorArray as cls
         return object.__new__(cls)
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None, flow=None,
@@ -103,7 +105,7 @@ class TensorArray:
 
     def with_flow(self, flow):
         """The same array at another point of its flow."""
-        other = object.__new__(TensorArray)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._flow = flow
         return other
@@ -243,24 +245,50 @@ def _handle_shapes(op):
     return [TensorShape([2]), scalar()][: len(op.outputs)]
 
 
-@shape_rule(*_versions("Write", "Scatter", "Split", "Size"))
+@shape_rule(*_versions("Split", "Size"))
 def _scalar_output(op):
     return scalar()
 
 
 def _declared_shape(handle):
-    """The shape that the elements were said to have where the array was made; what was written later doesn't count."""
+    """The shape that all elements were said to have where the array was made, or None; what was written later doesn't count."""
     while not handle.is_eager and handle.op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
         handle = handle.op.inputs[0]
-    return unknown_shape() if handle.is_eager or handle.op.type != "TensorArrayV3" else as_shape(handle.op.attrs["element_shape"])
+    if handle.is_eager or handle.op.type != "TensorArrayV3":
+        return None
+    shape = as_shape(handle.op.attrs["element_shape"])
+    return shape if handle.op.attrs["identical_element_shapes"] or shape.is_fully_defined() else None
+
+
+@shape_rule(*_versions("Write"))
+def _write_shape(op):
+    handle, index, value, _ = op.inputs
+    index.shape.with_rank(0)
+    value.shape.merge_with(_declared_shape(handle))
+    return scalar()
+
+
+@shape_rule(*_versions("Scatter"))
+def _scatter_shape(op):
+    handle, indices, value, _ = op.inputs
+    indices.shape.with_rank(1)
+    value.shape[1:].merge_with(_declared_shape(handle))
+    return scalar()
+
+
+@shape_rule(*_versions("Read"))
+def _read_shape(op):
+    handle, index, _ = op.inputs
+    index.shape.with_rank(0)
+    declared = _declared_shape(handle)
+    return unknown_shape() if declared is None else declared
 
 
 @shape_rule(*_versions("Gather"))
 def _gather_shape(op):
-    element = _declared_shape(op.inputs[0])
-    if element.rank is None:
-        return unknown_shape()
-    return op.inputs[1].shape.with_rank(1).concatenate(element.merge_with(op.attrs.get("element_shape")))
+    handle, indices, _ = op.inputs
+    element = _declared_shape(handle)
+    return indices.shape.with_rank(1).concatenate(op.attrs.get("element_shape") if element is None else element)
 
 
 @shape_rule(*_versions("Concat"))

@@ -10,7 +10,7 @@ from google.protobuf.any_pb2 import Any
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import add_to_collection, get_collection_ref, get_default_graph
+from everflow.framework.scopes import add_to_collection, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
@@ -107,13 +107,12 @@ class SavedModelBuilder:
             name = _unique_name(os.path.basename(path), path, sources)
             sources[name] = path
             definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor.name)))
-        held = get_collection_ref(constants.ASSETS_KEY)
         for definition in definitions:
             packed = Any()
             packed.Pack(definition, type_url_prefix="type.googleapis.com/")
             # Readers look for TensorFlow's own message name.
             packed.type_url = "type.googleapis.com/tensorflow.AssetFileDef"
-            held.append(packed)
+            add_to_collection(constants.ASSETS_KEY, packed)
         if not sources:
             logging.info("No assets to save.")
             return

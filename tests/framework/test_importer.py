@@ -134,3 +134,27 @@ def test_rewired_graphs_raise_and_nothing_else(seed):
             tf.import_graph_def(graph_def)
         except (ValueError, TypeError, tf.errors.OpError):
             pass
+
+
+_COLOCATED = """
+node { name: "init" op: "NoOp" attr { key: "_class" value { list { s: "loc:@v" } } } }
+node { name: "v" op: "NoOp" device: "/cpu:0" attr { key: "_class" value { list { s: "loc:@v" } } } }
+node { name: "read" op: "NoOp" device: "/cpu:1" attr { key: "_class" value { list { s: "loc:@nowhere" s: "loc:@init" } } } }
+node { name: "nowhere" op: "NoOp" device: "/cpu:2" attr { key: "_class" value { list { s: "loc:@free" } } } }
+node { name: "free" op: "NoOp" }
+"""
+
+
+def test_colocated_nodes_are_where_the_others_are():
+    with tf.Graph().as_default() as g:
+        tf.import_graph_def(parsed(_COLOCATED), name="")
+    where = {op.name: op.device for op in g.get_operations()}
+    assert where == {"init": "/device:CPU:0", "v": "/device:CPU:0", "read": "/device:CPU:0", "nowhere": "", "free": ""}
+
+
+def test_a_device_scope_asks_only_nodes_that_are_alone():
+    with tf.Graph().as_default() as g, tf.device("/job:ps/cpu:3"):
+        tf.import_graph_def(parsed(_COLOCATED), name="")
+    where = {op.name: op.device for op in g.get_operations()}
+    assert where["v"] == where["init"] == where["read"] == "/job:ps/device:CPU:0"
+    assert where["nowhere"] == where["free"] == "/job:ps/device:CPU:3"
