@@ -68,6 +68,7 @@ class Graph(GraphCollections):
         self._variable_creators: list = []
         self._graph_key = f"graph-key-{id(self)}/"
         self._building_function = False
+        self._refused_ops = 0
         self.outer_graph = None
 
     # --- what is in it ---------------------------------------------------------------------
@@ -79,7 +80,7 @@ class Graph(GraphCollections):
 
     @property
     def _last_id(self):
-        return len(self._ops)
+        return len(self._ops) + self._refused_ops
 
     @property
     def _nodes_by_name(self):
@@ -265,9 +266,13 @@ class Graph(GraphCollections):
         input_ops = {t.op for t in inputs}
         control_inputs = self._control.for_inputs(input_ops)
         op = Operation(self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2))
-        infer_shapes(op)
-        with self._lock:
-            self._append(op)
+        try:
+            infer_shapes(op)
+            with self._lock:
+                self._append(op)
+        except Exception:
+            self._refused_ops += 1
+            raise
         self._apply_scopes(op, compute_device)
         if inputs and tapes.active():
             tapes.record(op)
@@ -277,8 +282,8 @@ class Graph(GraphCollections):
         """A variable is about to be read; bodies of functions take note."""
 
     def next_op_seed(self):
-        """The op-level seed of an operation made now that was given none."""
-        return len(self._ops)
+        """The op-level seed of an operation made now that was given none; operations that were refused count, as in TensorFlow."""
+        return self._last_id
 
     def _append(self, op):
         if op.name in self._by_name:

@@ -15,7 +15,7 @@ from everflow.layers import experimental
 from everflow.ops import variable_scope as scopes
 from everflow.ops.module import Module
 from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables
+from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables, trainable_variables
 
 
 class Layer(base_layer.Layer):
@@ -164,7 +164,8 @@ class Layer(base_layer.Layer):
         self._track(name, variable)
         for part in _parts(variable):
             track_variable(part)
-        (self._trainable_weights if trainable else self._non_trainable_weights).extend(_parts(variable))
+        trained = trainable and self.trainable and (executing_eagerly() or any(variable is other for other in trainable_variables()))
+        (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
         return variable
 
     def __call__(self, inputs, *args, **kwargs):

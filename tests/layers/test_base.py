@@ -55,3 +55,40 @@ def test_half_precision_is_normalized_with_full_precision_statistics():
 def test_volumes_with_channels_first_get_one_bias_add():
     outputs = tf.layers.conv3d_transpose(tf.ones([1, 2, 3, 3, 3]), 4, 2, data_format="channels_first")
     assert outputs.op.type == "BiasAdd" and outputs.op.inputs[0].op.type == "Conv3DBackpropInputV2"
+
+
+def test_what_is_not_a_trainable_variable_is_not_trained():
+    def halved(getter, name, *args, **kwargs):
+        value = getter(name, *args, **kwargs)
+        return value * 0.5 if name.endswith("kernel") else value
+
+    with tf.variable_scope("halved", custom_getter=halved):
+        dense = tf.layers.Dense(2)
+        dense(tf.ones([2, 3]))
+    assert [w.name for w in dense.trainable_weights] == ["halved/dense/bias:0"]
+    assert dense.non_trainable_weights == [dense.kernel]
+    with tf.variable_scope("cut", partitioner=tf.fixed_size_partitioner(2)):
+        dense = tf.layers.Dense(2)
+        dense(tf.ones([2, 4]))
+    assert not dense.trainable_weights and [w.name for w in dense.weights] == ["cut/dense/kernel", "cut/dense/bias"]
+    frozen = tf.layers.Dense(2, trainable=False)
+    frozen(tf.ones([2, 3]))
+    frozen.trainable = True
+    assert not frozen.trainable_weights and len(frozen.weights) == 2
+
+
+def test_channels_first_are_moved_for_transposed_convolutions():
+    y = tf.layers.conv2d_transpose(tf.placeholder(tf.float32, [None, 3, 4, 4]), 2, 3, 2, "same", "channels_first")
+    assert y.shape.as_list() == [None, 2, 8, 8]
+    assert y.op.inputs[0].op.type == "Transpose" and y.op.inputs[0].op.inputs[0].op.get_attr("data_format") == b"NHWC"
+
+
+def test_operations_that_were_refused_count_for_seeds():
+    tf.set_random_seed(1)
+    x = tf.ones([2, 3])
+    made = len(tf.get_default_graph().get_operations())
+    with pytest.raises(ValueError):
+        tf.matmul(x, x)
+    shape = tf.constant([2])
+    assert len(tf.get_default_graph().get_operations()) == made + 1
+    assert tf.random_uniform(shape, name="r").op.inputs[0].op.inputs[0].op.get_attr("seed2") == made + 4

@@ -102,3 +102,11 @@ def test_values_move_to_and_from_an_accelerator(monkeypatch):
         assert list(sess.run(z, {x: [1.0, 2.0]})) == [-1, -4]
         source = sess._executor.compile([z], [x]).emitted.source
     assert "move_0(k1(move_0(f0), move_0(f0)))" in source and "(move_1(t1))" in source
+
+
+def test_what_a_failed_variable_left_behind_does_not_keep_the_rest_from_running():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with pytest.raises((TypeError, ValueError)):
+            tf.get_variable("v", [2], tf.int32, tf.random_normal_initializer())
+        assert any(b"loc:@v" in op.colocation_groups() for op in sess.graph.get_operations())
+        assert sess.run(tf.constant(3.0)) == 3.0

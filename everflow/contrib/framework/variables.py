@@ -243,7 +243,7 @@ def get_variables_to_restore(include=None, exclude=None):
 
 
 def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search=True):
-    """Variables whose op names match a pattern of the first list and none of the second."""
+    """Variables whose names match a pattern of the first list and none of the second."""
     matches = re.search if reg_search else re.match
     as_list = lambda patterns: [patterns] if isinstance(patterns, str) else patterns  # noqa: E731
 
@@ -251,7 +251,7 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg
         included = include_patterns is None or any(matches(p, name) for p in as_list(include_patterns))
         return included and not any(matches(p, name) for p in as_list(exclude_patterns or []))
 
-    return [v for v in var_list if chosen(v.op.name)]
+    return [v for v in var_list if chosen(v.name)]
 
 
 def get_variable_full_name(var):

@@ -8,7 +8,7 @@ from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.dense import NAMES, ZEROS, applied, finished
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, two_element_tuple
+from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, last_dimension, two_element_tuple
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import dimension_value
 from everflow.layers import convolutional as base
@@ -80,7 +80,7 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
         dtype = inputs.dtype.base_dtype
         height, width = two_element_tuple(kernel_size)
         stride_height, stride_width = two_element_tuple(stride)
-        channels = dimension_value(inputs.get_shape()[3])
+        channels = last_dimension(inputs.get_shape(), min_rank=4)
         weights = model_variable(
             "weights",
             shape=[height, width, 1, 1],

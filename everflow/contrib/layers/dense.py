@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import numbers
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
@@ -70,7 +69,7 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     >>> logits = layers.fully_connected(hidden, 10, activation_fn=None)
     """
     arguments = dict(locals())
-    if not isinstance(num_outputs, numbers.Integral):
+    if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
@@ -146,7 +145,7 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
             y = array.reshape(y, array.stack([*array.unstack(array.shape(x))[:-1], num_output_units]))
             y.set_shape([*x.shape.as_list()[:-1], num_output_units])
         result = y if activation_fn is None else activation_fn(y)
-        add_to_collections(list(output_collections), result)
+        add_to_collections([*(output_collections or ()), GraphKeys.ACTIVATIONS], result)
         return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def tensor_description(var):
     """A tensor or variable in few words: dtype and sizes."""
-    sizes = "x".join("?" if dim.value is None else str(dim.value) for dim in var.get_shape().dims)
+    sizes = "x".join("?" if dim.value is None else str(dim.value) for dim in var.get_shape())
     return f"({var.dtype.name} {sizes})"
 
 

@@ -66,20 +66,20 @@ def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dila
     return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
 
-def _transposed_output_shape(x, output_shape, data_format):
+def _transposed_output_shape(x, output_shape, data_format, spatial):
     """The output's shape with channels last, the batch size taken from the input where it isn't known."""
     if data_format == "channels_first":
-        output_shape = (output_shape[0], *output_shape[2:], output_shape[1])
+        output_shape = tuple(output_shape[i] for i in (0, *range(2, spatial + 2), 1))
     if output_shape[0] is None:
         output_shape = (array.shape(x)[0], *tuple(output_shape[1:]))
-    return array.stack(list(output_shape))
+    return array.stack(list(output_shape)) if isinstance(output_shape, (list, tuple)) else output_shape
 
 
 def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
     """The transpose of a convolution over images: from the shape of its output to that of its input."""
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, 2)
-    output_shape = _transposed_output_shape(x, output_shape, data_format)
+    output_shape = _transposed_output_shape(x, output_shape, data_format, 2)
     padding = _padding(padding)
     if tuple(dilation_rate) == (1, 1):
         x = nn_convolution.conv2d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=padding, data_format=layout)
@@ -96,7 +96,7 @@ def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid"
     """The transpose of a convolution over volumes."""
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, 3)
-    output_shape = _transposed_output_shape(x, output_shape, data_format)
+    output_shape = _transposed_output_shape(x, output_shape, data_format, 3)
     x = nn_convolution.conv3d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=_padding(padding), data_format=layout)
     return _as_it_was(x, data_format, 3)
 

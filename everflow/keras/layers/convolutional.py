@@ -216,21 +216,9 @@ class Conv2DTranspose(_Transposed, Conv2D):
     def call(self, inputs):
         batch, lengths = self._output_sizes(inputs)
         sizes = (batch, self.filters, *lengths) if self._is_channels_first else (batch, *lengths, self.filters)
-        wanted = array.stack(sizes)
-        wanted[0]  # a node that nothing uses, but that graphs of TensorFlow 1.15 have
-        if self.dilation_rate == (1, 1):
-            outputs = nn_convolution.conv2d_transpose(
-                inputs,
-                self.kernel,
-                wanted,
-                (1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1),
-                padding=self.padding.upper(),
-                data_format=arguments.op_format(self.data_format, 2),
-            )
-        else:
-            outputs = K.conv2d_transpose(
-                inputs, self.kernel, sizes, self.strides, self.padding, self.data_format, dilation_rate=self.dilation_rate
-            )
+        outputs = K.conv2d_transpose(
+            inputs, self.kernel, array.stack(sizes), self.strides, self.padding, self.data_format, dilation_rate=self.dilation_rate
+        )
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return self._finished(outputs)
 

@@ -269,7 +269,9 @@ class BatchNormalization(ConfiguredLayer):
                 return self._assign_moving_average(self.moving_variance, new_variance, self.momentum)
             # The deviation is what is averaged; the variance follows from it.
             deviation = self._assign_moving_average(self.moving_stddev, math.sqrt(new_variance + self.epsilon), self.momentum)
-            return state.assign(self.moving_variance, nn.relu(deviation * deviation - self.epsilon), name="AssignNewValue")
+            variance = nn.relu(deviation * deviation - self.epsilon)
+            with name_scope("AssignNewValue") as scope, colocate_with(self.moving_variance.op):
+                return state.assign(self.moving_variance, variance, name=scope)
 
         self.add_update(lambda: smart_cond(training, move_mean, lambda: self.moving_mean))
         self.add_update(lambda: smart_cond(training, move_variance, lambda: self.moving_variance))

@@ -101,6 +101,7 @@ class _Groups:
         self._new = set(ops)
         self._placed = placed
         self._parent: dict = {}
+        self._absent: dict = {}
         self.followers: set = set()  # they use a variable or handle, so they go where it is, whatever they ask for
         for op in ops:
             for group in op.attrs.get("_class", ()):
@@ -112,13 +113,12 @@ class _Groups:
                 elif tensor.dtype is dtypes.resource:
                     self._follow(op, tensor.op)
 
-    @staticmethod
-    def _named(op, name: str):
+    def _named(self, op, name: str):
+        """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked for it."""
         try:
             return op.graph.get_operation_by_name(name)
         except KeyError:
-            text = f"Node '{op.name}' is to be colocated with {name!r}, which is not in the graph"
-            raise errors.InvalidArgumentError(op.node_def, op, text) from None
+            return self._absent.setdefault(name, op)
 
     def _root(self, op):
         while op in self._parent:

@@ -166,3 +166,57 @@ def test_gradients_scaled_and_computed_again():
     first, second = run(scaled, again)
     assert first[0].tolist() == [3.0, 3.0]
     np.testing.assert_allclose(second[0], 2 * np.cos([1.0, 2.0]), rtol=1e-5)
+
+
+def test_side_inputs_of_reversible_layers():
+    x, side = tf.constant([[1.0, 2.0]]), tf.constant([0.5, 2.0])
+
+    def f(x, sides):
+        return tf.tanh(x * sides[0]) * tf.get_variable("w", [2], use_resource=True, initializer=tf.ones_initializer())
+
+    def g(x, sides):
+        return x * sides[0] * sides[1]
+
+    with tf.variable_scope("block"):
+        reversible = L.rev_block(x, x * 2.0, f, g, num_layers=2, f_side_input=[side], g_side_input=[side * 3.0, side])
+        targets = [x, side, *tf.trainable_variables()]
+        gradients = tf.gradients(reversible, targets)  # also inside the scope
+    with tf.variable_scope("block", reuse=True):
+        plain = L.rev_block(x, x * 2.0, f, g, num_layers=2, f_side_input=[side], g_side_input=[side * 3.0, side], is_training=False)
+    for a, b in zip(*run(gradients, tf.gradients(plain, targets)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"use_data_dep": True}, {"tupleize_grads": True}, {"use_data_dep": True, "tupleize_grads": True}])
+def test_recomputing_with_options(options):
+    @L.recompute_grad(**options)
+    def scaled(x):
+        with tf.variable_scope("inner"):
+            return tf.tanh(x) * tf.get_variable("w", [2], use_resource=True, initializer=tf.ones_initializer())
+
+    x = tf.constant([[1.0, 2.0]])
+    with tf.variable_scope("outer"):
+        y = scaled(x)
+    gradients = tf.gradients(y, [x, *tf.trainable_variables()])
+    assert gradients[0].name.startswith("gradients/outer/IdentityN_grad/")
+    first, second = run(gradients)[0]
+    np.testing.assert_allclose(first, [1 - np.tanh([1.0, 2.0]) ** 2], rtol=1e-5)
+    np.testing.assert_allclose(second, np.tanh([1.0, 2.0]), rtol=1e-5)
+
+
+def test_what_can_not_be_recomputed():
+    with pytest.raises(TypeError, match="ResourceVariable"):
+        L.recompute_grad(lambda x: x * tf.get_variable("w", []))(tf.constant(1.0))
+    x = tf.constant(1.0)
+    with pytest.raises(ValueError, match="different"):
+        tf.gradients(L.recompute_grad(lambda x: x * tf.Variable(1.0, use_resource=True))(x), x)
+
+
+def test_arguments_of_layers_are_checked():
+    x = tf.placeholder(tf.float32, [None, 5, 5, None])
+    with pytest.raises(ValueError):
+        L.conv2d_in_plane(x, 3)
+    with pytest.raises(ValueError, match="num_outputs"):
+        L.fully_connected(tf.ones([2, 3]), np.int64(3))
+    L.legacy_fully_connected(tf.ones([2, 3]), 4, output_collections=("mine",))
+    assert tf.get_collection("mine") == tf.get_collection("activations")

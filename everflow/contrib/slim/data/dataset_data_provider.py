@@ -24,8 +24,8 @@ class DatasetDataProvider(DataProvider):
             scope=scope,
         )
         items = dataset.decoder.list_items()
-        if record_key in items:
-            raise ValueError(f"The item name used for `record_key` cannot also be used for a dataset item: {record_key}")
         tensors = dict(zip(items, dataset.decoder.decode(data, items)))
+        if record_key in tensors:
+            raise ValueError(f"The item name used for `record_key` cannot also be used for a dataset item: {record_key}")
         tensors[record_key] = key
         super().__init__(items_to_tensors=tensors, num_samples=dataset.num_samples)
