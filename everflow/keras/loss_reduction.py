@@ -8,7 +8,7 @@ from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.control_flow.conditionals import cond
-from everflow.ops.weights import broadcast_weights
+from everflow.ops.weights import broadcast_weights, with_rank_of
 
 
 class Reduction:
@@ -55,7 +55,7 @@ def squeeze_or_expand_dimensions(y_pred, y_true=None, sample_weight=None):
         elif pred_rank - weights_rank == 1:
             sample_weight = array.expand_dims(sample_weight, [-1])
         return y_pred, y_true, sample_weight
-    return y_pred, y_true, _fit_when_run(sample_weight, y_pred)
+    return y_pred, y_true, with_rank_of(y_pred, sample_weight)
 
 
 def _squeeze_when_run(y_true, y_pred):
@@ -71,20 +71,6 @@ def _squeeze_when_run(y_true, y_pred):
         return cond(last_is_one, squeezed, lambda: (y_true, y_pred))
 
     return cond(math.equal(1, difference), squeezed_if_one, squeezed)
-
-
-def _fit_when_run(weights, y_pred):
-    """Weights with one axis less or more, where ranks are known when it runs only."""
-    rank = array.rank(weights)
-    difference = rank - array.rank(y_pred)
-
-    def expanded():
-        return cond(math.equal(difference, -1), lambda: array.expand_dims(weights, [-1]), lambda: weights)
-
-    def adjusted():
-        return cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), expanded)
-
-    return cond(math.equal(rank, 0), lambda: weights, adjusted)
 
 
 def scale_losses_by_sample_weight(losses, sample_weight):

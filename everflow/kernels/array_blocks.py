@@ -14,12 +14,17 @@ from everflow.kernels.registry import kernel
 # Space and batch
 
 
-def _space_to_batch(input, blocks, paddings):
-    spatial = len(blocks)
+def _spatial(input, blocks):
+    """How many dimensions are cut into blocks."""
     if any(b < 1 for b in blocks):
         raise invalid(f"All values in block_shape must be positive, got value, {min(blocks)}")
-    if input.ndim < 1 + spatial:
-        raise invalid(f"input rank should be >= {1 + spatial} instead of {input.ndim}")
+    if input.ndim < 1 + len(blocks):
+        raise invalid(f"input rank should be >= {1 + len(blocks)} instead of {input.ndim}")
+    return len(blocks)
+
+
+def _space_to_batch(input, blocks, paddings):
+    spatial = _spatial(input, blocks)
     pads = torch.tensor([[0, 0], *paddings, *[[0, 0]] * (input.ndim - 1 - spatial)])
     if (pads < 0).any():
         raise invalid("Paddings must be non-negative")
@@ -36,11 +41,7 @@ def _space_to_batch(input, blocks, paddings):
 
 
 def _batch_to_space(input, blocks, crops):
-    spatial = len(blocks)
-    if any(b < 1 for b in blocks):
-        raise invalid(f"All values in block_shape must be positive, got value, {min(blocks)}")
-    if input.ndim < 1 + spatial:
-        raise invalid(f"input rank should be >= {1 + spatial} instead of {input.ndim}")
+    spatial = _spatial(input, blocks)
     count = int(np.prod(blocks))
     if input.shape[0] % count:
         raise invalid(f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({count})")

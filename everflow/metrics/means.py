@@ -29,11 +29,7 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
             values = math.multiply(values, weights)
             number = math.reduce_sum(weights)
         update_total = state.assign_add(total, math.reduce_sum(values))
-        with control_dependencies([values]):
-            update_count = state.assign_add(count, number)
-        value = math.div_no_nan(total, math.maximum(count, 0), name="value")
-        update_op = math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
-        return collected(value, update_op, metrics_collections, updates_collections)
+        return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
 
 
 def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -49,11 +45,15 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
             values = math.multiply(values, weights)
             number = math.multiply(number, weights)
         update_total = state.assign_add(total, values)
-        with control_dependencies([values]):
-            update_count = state.assign_add(count, number)
-        value = math.div_no_nan(total, math.maximum(count, 0), name="value")
-        update_op = math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
-        return collected(value, update_op, metrics_collections, updates_collections)
+        return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
+
+
+def _quotients(total, update_total, count, number, values):
+    """(total by count, the same after an update that counts `number` more)."""
+    with control_dependencies([values]):
+        update_count = state.assign_add(count, number)
+    value = math.div_no_nan(total, math.maximum(count, 0), name="value")
+    return value, math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
 
 
 def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):

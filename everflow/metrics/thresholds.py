@@ -133,9 +133,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
                 return math.reduce_sum(math.multiply(x[:last] - x[1:], math.maximum(y[:last], y[1:])), name=name)
             raise ValueError(f"Invalid summation_method: {summation_method}")
 
-        value = area(values["tp"], values["fn"], values["tn"], values["fp"], "value")
-        update_op = area(updates["tp"], updates["fn"], updates["tn"], updates["fp"], "update_op")
-        return collected(value, update_op, metrics_collections, updates_collections)
+        return collected(area(**values, name="value"), area(**updates, name="update_op"), metrics_collections, updates_collections)
 
 
 def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
@@ -151,9 +149,7 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
             index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
             return math.div(tp[index], tp[index] + fn[index] + TINY, name)
 
-        value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
-        update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
-        return collected(value, update_op, metrics_collections, updates_collections)
+        return collected(compute(**values, name="value"), compute(**updates, name="update_op"), metrics_collections, updates_collections)
 
 
 def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
@@ -174,9 +170,7 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
             index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
             return math.div(tn[index], tn[index] + fp[index] + TINY, name)
 
-        value = compute(values["tp"], values["tn"], values["fp"], values["fn"], "value")
-        update_op = compute(updates["tp"], updates["tn"], updates["fp"], updates["fn"], "update_op")
-        return collected(value, update_op, metrics_collections, updates_collections)
+        return collected(compute(**values, name="value"), compute(**updates, name="update_op"), metrics_collections, updates_collections)
 
 
 def _share_at_thresholds(word, other, doc):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, executing_eagerly
-from everflow.ops import array, math
+from everflow.ops import array
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions
-from everflow.ops.control_flow import cond
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.ops.weights import with_rank_of
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):
@@ -53,16 +53,5 @@ def aligned(predictions, labels, weights):
         elif predictions_rank - weights_rank == 1:
             weights = array.expand_dims(weights, [-1])
         return predictions, labels, weights
-    weights_rank_tensor = array.rank(weights)
-    difference = weights_rank_tensor - array.rank(predictions)
-
-    def expanded():
-        return cond(math.equal(difference, -1), lambda: array.expand_dims(weights, [-1]), lambda: weights)
-
-    def squeezed():
-        return cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), expanded)
-
-    # A last dimension that is known not to be 1 can't be squeezed.
-    adjusted = squeezed if weights_rank is None or weights.shape[-1].is_compatible_with(1) else expanded
-    weights = cond(math.equal(weights_rank_tensor, 0), lambda: weights, adjusted)
-    return predictions, labels, weights
+    squeezable = weights_rank is None or weights.shape[-1].is_compatible_with(1)
+    return predictions, labels, with_rank_of(predictions, weights, squeezable)

@@ -109,15 +109,22 @@ def tile(input, multiples, name=None):
     return raw.Tile(input=input, multiples=multiples, name=name)
 
 
-@shape_rule("Tile")
-def _tile_shape(op):
+def _with_rank_of_second(op, message):
+    """The shape of the first input, whose dimensions are as many as the second has elements."""
     source, count = op.inputs[0].shape, op.inputs[1].shape
     if count.rank not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {count.rank}")
-    if count.rank is not None and count[0].value is not None:
-        if source.rank not in (None, count[0].value):
-            raise ValueError(f"Shape must be rank {source.rank} but is rank {count[0].value}")
-        source = source.with_rank(count[0].value)
+    rank = count[0].value if count.rank == 1 else None
+    if rank is None:
+        return source
+    if source.rank not in (None, rank):
+        raise ValueError(message.format(source.rank, rank))
+    return source.with_rank(rank)
+
+
+@shape_rule("Tile")
+def _tile_shape(op):
+    source = _with_rank_of_second(op, "Shape must be rank {} but is rank {}")
     if source.rank is None:
         return None
     times = known_shape(op.inputs[1])
@@ -173,14 +180,8 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 @shape_rule("Transpose", "ConjugateTranspose")
 def _transpose_shape(op):
-    source, count = op.inputs[0].shape, op.inputs[1].shape
+    source = _with_rank_of_second(op, "Dimension must be {} but is {}")
     order = known_ints(op.inputs[1])
-    if count.rank not in (None, 1):
-        raise ValueError(f"Shape must be rank 1 but is rank {count.rank}")
-    if count.rank is not None and count[0].value is not None:
-        if source.rank not in (None, count[0].value):
-            raise ValueError(f"Dimension must be {source.rank} but is {count[0].value}")
-        source = source.with_rank(count[0].value)
     if source.rank is None:
         return None
     sizes = source.as_list()

@@ -148,14 +148,18 @@ def _ssim_parts(x, y, smooth, max_val, compensation, k1, k2):
     return luminance, contrast
 
 
+def _checked_floats(img1, img2, max_val, checks):
+    """Both images and their largest value as floats, after the checks."""
+    with control_dependencies(checks):
+        img1 = array.identity(img1)
+    max_val = convert_image_dtype(math.cast(max_val, img1.dtype), dtypes.float32)
+    return convert_image_dtype(img1, dtypes.float32), convert_image_dtype(img2, dtypes.float32), max_val
+
+
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
     """The structural similarity of pairs of images, at most 1."""
     _, _, checks = _same_shape_checks(img1, img2)
-    with control_dependencies(checks):
-        img1 = array.identity(img1)
-    max_val = math.cast(max_val, img1.dtype)
-    max_val = convert_image_dtype(max_val, dtypes.float32)
-    img1, img2 = convert_image_dtype(img1, dtypes.float32), convert_image_dtype(img2, dtypes.float32)
+    img1, img2, max_val = _checked_floats(img1, img2, max_val, checks)
     by_channel, _ = _ssim_per_channel(img1, img2, max_val, filter_size, filter_sigma, k1, k2)
     return math.reduce_mean(by_channel, [-1])
 
@@ -168,12 +172,7 @@ def ssim_multiscale(img1, img2, max_val, power_factors=_SCALE_WEIGHTS, filter_si
     """Structural similarity over several scales, each half as large as the one before."""
     with name_scope(None, "MS-SSIM", [img1, img2]):
         shape1, shape2, checks = _same_shape_checks(img1, img2)
-        with control_dependencies(checks):
-            img1 = array.identity(img1)
-        max_val = math.cast(max_val, img1.dtype)
-        max_val = convert_image_dtype(max_val, dtypes.float32)
-        img1, img2 = convert_image_dtype(img1, dtypes.float32), convert_image_dtype(img2, dtypes.float32)
-        images = [img1, img2]
+        *images, max_val = _checked_floats(img1, img2, max_val, checks)
         shapes = [shape1, shape2]
         heads = [s[:-3] for s in shapes]
         tails = [s[-3:] for s in shapes]

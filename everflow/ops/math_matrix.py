@@ -130,21 +130,17 @@ def _tensordot_axes(a, axes):
 
 def _as_matrix(a, axes, flipped=False):
     """(a as a matrix of free by contracted sides, or flipped; sizes of the free sides, known ones as a list; static sizes or None)."""
-    if isinstance(axes, (list, tuple)) and a.shape.is_fully_defined():
-        sizes = a.shape.as_list()
-        axes = [i + len(sizes) if i < 0 else i for i in axes]
-        free = [i for i in range(len(sizes)) if i not in axes]
-        free_sizes = [sizes[i] for i in free]
-        matrix_shape = [int(np.prod(free_sizes, dtype=np.int64)), int(np.prod([sizes[i] for i in axes], dtype=np.int64))]
-        perm = list(free) + list(axes)
-        if flipped:
-            perm, matrix_shape = list(axes) + list(free), matrix_shape[::-1]
-        return array.reshape(array.transpose(a, perm), matrix_shape), free_sizes, free_sizes
     if isinstance(axes, (list, tuple)) and a.shape.rank is not None:
         sizes = a.shape.as_list()
         axes = [i + len(sizes) if i < 0 else i for i in axes]
         free = [i for i in range(len(sizes)) if i not in axes]
         static = [sizes[i] for i in free]
+        if None not in sizes:
+            matrix_shape = [int(np.prod(static, dtype=np.int64)), int(np.prod([sizes[i] for i in axes], dtype=np.int64))]
+            perm = free + axes
+            if flipped:
+                perm, matrix_shape = axes + free, matrix_shape[::-1]
+            return array.reshape(array.transpose(a, perm), matrix_shape), static, static
         axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         free = convert_to_tensor(free, dtype=dtypes.int32, name="free")
         shape = array.shape(a)

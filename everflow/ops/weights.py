@@ -66,6 +66,23 @@ def _sides_fit(weights_shape, values_shape):
         return math.equal(0, count, name=scope)
 
 
+def with_rank_of(values, weights, squeezable=True):
+    """Weights with one axis less or more where that is what they need, by ranks that are known when it runs only.
+
+    `squeezable`: whether the last axis may be of size 1, as one that is taken away has to be.
+    """
+    rank = array.rank(weights)
+    difference = rank - array.rank(values)
+
+    def expanded():
+        return cond(math.equal(difference, -1), lambda: array.expand_dims(weights, [-1]), lambda: weights)
+
+    def squeezed():
+        return cond(math.equal(difference, 1), lambda: array.squeeze(weights, [-1]), expanded)
+
+    return cond(math.equal(rank, 0), lambda: weights, squeezed if squeezable else expanded)
+
+
 def broadcast_weights(weights, values):
     """Weights of the values' shape."""
     with name_scope(None, "broadcast_weights", (weights, values)) as scope:

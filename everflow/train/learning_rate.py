@@ -29,6 +29,14 @@ def _schedule(function):
     return schedule
 
 
+def _decays(learning_rate, global_step, decay_steps, decay_rate, staircase):
+    """The rate to begin with and how it decays, of one type, and how many decays there have been."""
+    initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+    decay_steps, decay_rate = _cast(initial.dtype, decay_steps, decay_rate)
+    decays = math.cast(global_step, initial.dtype) / decay_steps
+    return initial, decay_rate, math.floor(decays) if staircase else decays
+
+
 @_schedule
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """`learning_rate * decay_rate ** (global_step / decay_steps)`; with `staircase` the quotient is rounded down.
@@ -36,12 +44,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
     >>> rate = tf.train.exponential_decay(0.1, step, 1000, 0.96, staircase=True)
     """
     with name_scope(name, "ExponentialDecay", [learning_rate, global_step, decay_steps, decay_rate]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, decay_rate = _cast(dtype, decay_steps, decay_rate)
-        p = math.cast(global_step, dtype) / decay_steps
-        if staircase:
-            p = math.floor(p)
+        initial, decay_rate, p = _decays(learning_rate, global_step, decay_steps, decay_rate, staircase)
         return math.multiply(initial, math.pow(decay_rate, p), name=name)
 
 
@@ -54,13 +57,8 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
     with name_scope(name, "InverseTimeDecay", [learning_rate, global_step, decay_rate]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, decay_rate = _cast(dtype, decay_steps, decay_rate)
-        p = math.cast(global_step, dtype) / decay_steps
-        if staircase:
-            p = math.floor(p)
-        one = math.cast(constant(1), dtype)
+        initial, decay_rate, p = _decays(learning_rate, global_step, decay_steps, decay_rate, staircase)
+        one = math.cast(constant(1), initial.dtype)
         return math.divide(initial, math.add(one, math.multiply(decay_rate, p)), name=name)
 
 
