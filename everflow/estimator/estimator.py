@@ -16,6 +16,7 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig, TaskType, default_session_config
 from everflow.estimator.spec import EstimatorSpec
 from everflow.estimator.warm_start_settings import as_warm_start_settings
+from everflow.framework import nest
 from everflow.framework.errors import NotFoundError
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
@@ -326,7 +327,8 @@ class Estimator:
     def _features_for_prediction(self, input_fn):
         result = self._call_input_fn(input_fn, ModeKeys.PREDICT)
         features, _, hooks = parse_input_fn_result(result)
-        if not hooks and not get_collection(GraphKeys.QUEUE_RUNNERS):
+        from_data = any(getattr(x, "op", None) is not None and x.op.type == "IteratorGetNext" for x in nest.flatten(result))
+        if not hooks and not from_data and not get_collection(GraphKeys.QUEUE_RUNNERS):
             logging.warning("The input uses neither tf.data nor queues: predict yields forever, unless a hook stops it.")
         return features, hooks
 

@@ -12,7 +12,6 @@ from everflow.framework.scopes import get_collection_ref, get_default_graph
 from everflow.framework.static_values import is_tensor
 from everflow.ops.array import reshape
 from everflow.ops.variables import Variable
-from everflow.platform import logging
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook
@@ -191,7 +190,6 @@ def export_outputs_for_predict(export_outputs, predictions):
             raise TypeError(f"Values in `export_outputs` must be ExportOutput objects. Given: {value!r} for key {key!r}")
     if len(export_outputs) == 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         ((key, only),) = export_outputs.items()
-        logging.info("The only entry of `export_outputs`, %r, becomes the default signature.", key)
         return {**export_outputs, DEFAULT_SERVING_SIGNATURE_DEF_KEY: only}
     if len(export_outputs) > 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         raise ValueError(

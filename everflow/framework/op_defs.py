@@ -8,8 +8,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from everflow.framework import dtypes
 from everflow.framework.errors import AlreadyExistsError, NotFoundError
 
@@ -148,10 +146,9 @@ def _value(kind: str, fact):
 
         return TensorShape(fact.get("shape"))
     if kind == "tensor":
-        from everflow.framework.tensor_values import TensorValue
+        from everflow.framework.tensor_values import TensorValue, listed_proto
 
-        dtype = dtypes.BY_ENUM_NAME[fact["dtype"]]
-        return TensorValue(array=np.array(fact["values"], dtype.as_numpy_dtype), dtype=dtype)
+        return TensorValue(proto=listed_proto(fact["values"], dtypes.BY_ENUM_NAME[fact["dtype"]]))
     if kind == "float":
         return float(fact)
     return fact

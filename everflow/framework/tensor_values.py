@@ -270,6 +270,13 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     return proto
 
 
+def listed_proto(values, dtype):
+    """A TensorProto of a vector with its values one by one, as op definitions write defaults."""
+    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape([len(values)]).as_proto())
+    _put_values(proto, dtype, np.array(values, dtype.as_numpy_dtype))
+    return proto
+
+
 def _put_values(proto, dtype, flat):
     field = getattr(proto, _FIELDS[dtype])
     if dtype in (dtypes.float16, dtypes.bfloat16):

@@ -150,6 +150,8 @@ class Supervisor:
             global_step = self._first_op(GraphKeys.GLOBAL_STEP)
             if global_step is None:
                 global_step = get_global_step()
+                if global_step is not None:
+                    add_to_collection(GraphKeys.GLOBAL_STEP, global_step)
         self._global_step = global_step
 
     def _init_chief(self, logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer):
