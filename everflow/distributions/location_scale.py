@@ -261,12 +261,7 @@ class StudentT(Scalar):
 
     def _mean(self):
         mean = self.loc * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        if self.allow_nan_stats:
-            defined = math.greater(self.df, array.ones(self.batch_shape_tensor(), dtype=self.dtype))
-            return where_v2(defined, mean, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))
-        return with_dependencies(
-            [check.assert_less(array.ones([], dtype=self.dtype), self.df, message="mean not defined for components of df <= 1")], mean
-        )
+        return self._where_defined(mean, "mean")
 
     def _variance(self):
         # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
@@ -274,13 +269,14 @@ class StudentT(Scalar):
         variance = array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
         finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
         variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
+        return self._where_defined(variance, "variance")
+
+    def _where_defined(self, value, what):
         if self.allow_nan_stats:
             defined = math.greater(self.df, array.ones(self.batch_shape_tensor(), dtype=self.dtype))
-            return where_v2(defined, variance, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))
-        return with_dependencies(
-            [check.assert_less(array.ones([], dtype=self.dtype), self.df, message="variance not defined for components of df <= 1")],
-            variance,
-        )
+            return where_v2(defined, value, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))
+        message = f"{what} not defined for components of df <= 1"
+        return with_dependencies([check.assert_less(array.ones([], dtype=self.dtype), self.df, message=message)], value)
 
     def _mode(self):
         return array.identity(self.loc)

@@ -110,6 +110,10 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
 
 def _run_local(estimator, train_spec, eval_spec):
     logging.info("Start train and evaluate loop. The evaluate will happen after every checkpoint.")
+    return _train_and_evaluate_in_turn(estimator, train_spec, eval_spec)
+
+
+def _train_and_evaluate_in_turn(estimator, train_spec, eval_spec):
     listener = _EvaluateNewCheckpoints(_Evaluator(estimator, eval_spec, train_spec.max_steps), eval_spec.throttle_secs)
     estimator.train(input_fn=train_spec.input_fn, max_steps=train_spec.max_steps, hooks=list(train_spec.hooks), saving_listeners=[listener])
     return listener.metrics, listener.exports
@@ -118,8 +122,7 @@ def _run_local(estimator, train_spec, eval_spec):
 def _run_master(estimator, train_spec, eval_spec):
     """The master of old clusters is a chief that evaluates too."""
     _start_server(estimator.config)
-    listener = _EvaluateNewCheckpoints(_Evaluator(estimator, eval_spec, train_spec.max_steps), eval_spec.throttle_secs)
-    estimator.train(input_fn=train_spec.input_fn, max_steps=train_spec.max_steps, hooks=list(train_spec.hooks), saving_listeners=[listener])
+    _train_and_evaluate_in_turn(estimator, train_spec, eval_spec)
 
 
 def _run_worker(estimator, train_spec, eval_spec):

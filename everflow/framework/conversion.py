@@ -113,16 +113,21 @@ def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_
     ]
 
 
+def _of_dtype(value, dtype):
+    """A value that is made of tensors; ValueError where another dtype was asked for."""
+    if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
+        )
+    return value
+
+
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=False):
     """A Tensor or IndexedSlices; those that are one already stay as they are."""
     from everflow.framework.composites import IndexedSlices, SparseTensor
 
     if isinstance(value, (IndexedSlices, SparseTensor)):
-        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
-            )
-        return value
+        return _of_dtype(value, dtype)
     return internal_convert_to_tensor(value, dtype, name, as_ref)
 
 
@@ -154,9 +159,5 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 def convert_to_tensor_or_composite(value, dtype=None, name=None):
     """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
     if hasattr(value, "_type_spec"):
-        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
-            )
-        return value
+        return _of_dtype(value, dtype)
     return convert_to_tensor_or_sparse_tensor(value, dtype, name)

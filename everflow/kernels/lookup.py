@@ -162,6 +162,15 @@ class DenseTable(Table):
             yield at
             at = (at + step) & mask
 
+    def _lay_out(self, count) -> None:
+        """Put all entries into buckets anew, enough of them for `count`."""
+        buckets = len(self.slots)
+        while count > buckets * self.load_factor:
+            buckets *= 2
+        self.slots, self.kept = [self.empty_key] * buckets, [None] * buckets
+        for key, value in self.entries.items():
+            self._put(key, value)
+
     def _put(self, key, value) -> None:
         for at in self._places(key):
             if self.slots[at] in (key, self.empty_key):
@@ -178,13 +187,8 @@ class DenseTable(Table):
         self._check_keys(new)
         with self.lock:
             needed = len(self.entries) + keys.shape[0] if keys.ndim else len(self.entries) + 1
-            buckets = len(self.slots)
-            while needed > buckets * self.load_factor:
-                buckets *= 2
-            if buckets != len(self.slots):
-                self.slots, self.kept = [self.empty_key] * buckets, [None] * buckets
-                for key, value in self.entries.items():
-                    self._put(key, value)
+            if needed > len(self.slots) * self.load_factor:
+                self._lay_out(needed)
             self.entries.update(new)
             for key, value in new.items():
                 self._put(key, value)
@@ -196,12 +200,7 @@ class DenseTable(Table):
         pairs = list(zip(_listed(keys), _rows(values, 1)))
         with self.lock:
             self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
-            buckets = len(self.slots)
-            while len(self.entries) > buckets * self.load_factor:
-                buckets *= 2
-            self.slots, self.kept = [self.empty_key] * buckets, [None] * buckets
-            for key, value in self.entries.items():
-                self._put(key, value)
+            self._lay_out(len(self.entries))
 
     def remove(self, keys) -> None:
         names = _listed(keys)

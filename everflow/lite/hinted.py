@@ -28,8 +28,7 @@ def _gathered(net, marks) -> str:
     names = [name_of(mark.node.outputs[0]) for mark in marks]
     if marks[0].aggregate != OpHint.AGGREGATE_STACK:
         return names[0]
-    shape = net.shape(names[0])
-    stacked = net.array(f"OpHintStack-{names[0]}", net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape))
+    stacked = _stack_of(net, names, "OpHintStack")
     net.add("PACK", names, [stacked], {"values_count": len(names), "axis": 0})
     return stacked
 
@@ -41,10 +40,14 @@ def _spread(net, marks) -> str:
         net.remove(node)
     if marks[0].aggregate != OpHint.AGGREGATE_STACK:
         return names[0]
-    shape = net.shape(names[0])
-    stacked = net.array(f"OpHintUnstack-{names[0]}", net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape))
+    stacked = _stack_of(net, names, "OpHintUnstack")
     net.add("UNPACK", [stacked], names, {"num": len(names), "axis": 0})
     return stacked
+
+
+def _stack_of(net, names, prefix) -> str:
+    shape = net.shape(names[0])
+    return net.array(f"{prefix}-{names[0]}", net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape))
 
 
 def _custom(net, part, inputs, outputs):

@@ -238,11 +238,16 @@ def _computed(graph, tensors, ignore_errors):
             return {}
 
 
+def _uses(graph):
+    """How often each node is an input."""
+    return collections.Counter(node_name_from_input(e) for n in graph.node for e in n.input)
+
+
 @transform("fold_batch_norms")
 def fold_scaled_convolutions(graph, inputs, outputs, parameters):
     """Put a multiplication by constants after a convolution or matrix product into its constant weights."""
     by_name = {node.name: node for node in graph.node}
-    uses = collections.Counter(node_name_from_input(e) for n in graph.node for e in n.input)
+    uses = _uses(graph)
     uses.update(node_name_from_input(o) for o in outputs)
     replaced, dropped = {}, set()
     for node in graph.node:
@@ -464,7 +469,7 @@ def round_weights(graph, inputs, outputs, parameters):
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
     """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled out."""
     by_name = {node.name: node for node in graph.node}
-    uses = collections.Counter(node_name_from_input(e) for n in graph.node for e in n.input)
+    uses = _uses(graph)
     replaced, dropped = {}, set()
     for node in graph.node:
         if node.op != "BatchToSpaceND":

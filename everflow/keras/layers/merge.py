@@ -60,9 +60,7 @@ class _Merge(ConfiguredLayer):
         batches = {s[0] for s in shapes if s} - {None}
         if len(batches) > 1:
             raise ValueError(f"Can not merge tensors with different batch sizes. Got tensors with shapes : {input_shape}")
-        merged = None if shapes[0] is None else shapes[0][1:]
-        for shape in shapes[1:]:
-            merged = self._broadcast(merged, None if shape is None else shape[1:])
+        self._sizes_behind_batch(shapes)
         # Ranks that differ or are unknown have to be made equal when the graph is drawn.
         self._reshape_required = None in shapes or len({len(s) for s in shapes}) > 1
         self.built = True
@@ -117,12 +115,16 @@ class _Merge(ConfiguredLayer):
             return array.transpose(y, perm=[y.shape.rank - 1, *range(y.shape.rank - 1)])
         return y
 
-    @shape_tuples
-    def compute_output_shape(self, input_shape):
-        shapes = [None if s is None else _sizes(s) for s in input_shape]
+    def _sizes_behind_batch(self, shapes):
         merged = None if shapes[0] is None else shapes[0][1:]
         for shape in shapes[1:]:
             merged = self._broadcast(merged, None if shape is None else shape[1:])
+        return merged
+
+    @shape_tuples
+    def compute_output_shape(self, input_shape):
+        shapes = [None if s is None else _sizes(s) for s in input_shape]
+        merged = self._sizes_behind_batch(shapes)
         batches = {s[0] for s in shapes if s} - {None}
         return TensorShape([batches.pop() if len(batches) == 1 else None, *merged])
 
@@ -286,12 +288,15 @@ class Dot(_Merge):
             axes = [axis % rank if axis < 0 else axis for axis, rank in zip(self.axes, ranks)]
         return axes
 
-    @shape_tuples
-    def build(self, input_shape):
+    def _sizes_and_axes(self, input_shape):
         if not isinstance(input_shape, list) or len(input_shape) != 2:
             raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
         a, b = (_sizes(s) for s in input_shape)
-        axes = self._axes((len(a), len(b)))
+        return a, b, self._axes((len(a), len(b)))
+
+    @shape_tuples
+    def build(self, input_shape):
+        a, b, axes = self._sizes_and_axes(input_shape)
         if a[axes[0]] != b[axes[1]]:
             raise ValueError(
                 f"Dimension incompatibility {a[axes[0]]} != {b[axes[1]]}. Layer shapes: {tuple(a)}, {tuple(b)}. Chosen axes: {axes[0]}, {axes[1]}"
@@ -313,10 +318,7 @@ class Dot(_Merge):
 
     @shape_tuples
     def compute_output_shape(self, input_shape):
-        if not isinstance(input_shape, list) or len(input_shape) != 2:
-            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
-        a, b = (_sizes(s) for s in input_shape)
-        axes = self._axes((len(a), len(b)))
+        a, b, axes = self._sizes_and_axes(input_shape)
         a.pop(axes[0])
         b.pop(axes[1])
         b.pop(0)

@@ -206,6 +206,16 @@ class LinearOperator(Module):
         if arg.dtype.base_dtype != self.dtype:
             raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}")
 
+    def _with_operator(self, what, argument, other, adjoint, adjoint_arg, name):
+        """The operator that a product with another one, or a solution for it, is."""
+        left = self.adjoint() if adjoint else self
+        right = other.adjoint() if adjoint_arg else other
+        wanted, found = dimension_value(left.domain_dimension), dimension_value(right.range_dimension)
+        if None not in (wanted, found) and wanted != found:
+            raise ValueError(f"Operators are incompatible. Expected `{argument}` to have dimension {wanted} but got {found}.")
+        with self._name_scope(name):
+            return apply(what, left, right)
+
     # Products
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -214,16 +224,7 @@ class LinearOperator(Module):
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
         """This operator times a tensor of matrices, or another operator."""
         if isinstance(x, LinearOperator):
-            left = self.adjoint() if adjoint else self
-            right = x.adjoint() if adjoint_arg else x
-            if None not in (dimension_value(right.range_dimension), dimension_value(left.domain_dimension)) and dimension_value(
-                right.range_dimension
-            ) != dimension_value(left.domain_dimension):
-                raise ValueError(
-                    f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} but got {right.range_dimension}."
-                )
-            with self._name_scope(name):
-                return apply("matmul", left, right)
+            return self._with_operator("matmul", "x", x, adjoint, adjoint_arg, name)
         with self._name_scope(name):
             x = convert_to_tensor(x, name="x")
             self._check_input_dtype(x)
@@ -283,16 +284,7 @@ class LinearOperator(Module):
         if self.is_square is False:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
         if isinstance(rhs, LinearOperator):
-            left = self.adjoint() if adjoint else self
-            right = rhs.adjoint() if adjoint_arg else rhs
-            if None not in (dimension_value(right.range_dimension), dimension_value(left.domain_dimension)) and dimension_value(
-                right.range_dimension
-            ) != dimension_value(left.domain_dimension):
-                raise ValueError(
-                    f"Operators are incompatible. Expected `rhs` to have dimension {left.domain_dimension} but got {right.range_dimension}."
-                )
-            with self._name_scope(name):
-                return apply("solve", left, right)
+            return self._with_operator("solve", "rhs", rhs, adjoint, adjoint_arg, name)
         with self._name_scope(name):
             rhs = convert_to_tensor(rhs, name="rhs")
             self._check_input_dtype(rhs)

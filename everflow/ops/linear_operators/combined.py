@@ -52,6 +52,13 @@ class _OfSeveral(LinearOperator):
             result = result + operator.log_abs_determinant()
         return result
 
+    def _shape_of_batches(self):
+        """The batch shape that all operators have together, as a tensor."""
+        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
+        for operator in self._operators[1:]:
+            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
+        return array.shape(zeros)
+
 
 class LinearOperatorComposition(_OfSeveral):
     """The product of operators, the last of which acts first."""
@@ -83,10 +90,7 @@ class LinearOperatorComposition(_OfSeveral):
 
     def _shape_tensor(self):
         matrix = array.stack([self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()])
-        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
-        for operator in self._operators[1:]:
-            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
-        return array.concat((array.shape(zeros), matrix), 0)
+        return array.concat((self._shape_of_batches(), matrix), 0)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         order = list(self._operators) if adjoint else list(reversed(self._operators))
@@ -269,10 +273,7 @@ class LinearOperatorBlockDiag(_OfSeveral):
         for operator in self._operators[1:]:
             domain = domain + operator.domain_dimension_tensor()
             rows = rows + operator.range_dimension_tensor()
-        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
-        for operator in self._operators[1:]:
-            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
-        return array.concat((array.shape(zeros), array.stack([rows, domain])), 0)
+        return array.concat((self._shape_of_batches(), array.stack([rows, domain])), 0)
 
     def _split_into_blocks(self, dimensions, tensor, axis):
         sizes = _sizes(dimensions)

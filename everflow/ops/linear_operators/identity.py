@@ -47,6 +47,10 @@ def _check_batch_shape(tensor, static):
 class BaseLinearOperatorIdentity(LinearOperator):
     """What the identity and its multiples share: a number of rows."""
 
+    def _ones_of_batches(self):
+        shape = self.batch_shape if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
+        return array.ones(shape=shape, dtype=self.dtype)
+
     def _ones_diag(self):
         if self.shape.is_fully_defined():
             shape = self.batch_shape.concatenate([min(self.shape.as_list()[-2:])])
@@ -140,10 +144,7 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
         return array.zeros(shape=self.batch_shape_tensor(), dtype=self.dtype)
 
     def _trace(self):
-        if self.batch_shape.is_fully_defined():
-            ones = array.ones(shape=self.batch_shape, dtype=self.dtype)
-        else:
-            ones = array.ones(shape=self.batch_shape_tensor(), dtype=self.dtype)
+        ones = self._ones_of_batches()
         if self._num_rows_static is not None:
             return int(self._num_rows_static) * ones
         return math.cast(self.domain_dimension_tensor(), self.dtype) * ones
@@ -238,10 +239,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         return self._num_rows_cast_to_real_dtype * math.log(math.abs(self._multiplier))
 
     def _trace(self):
-        if self.batch_shape.is_fully_defined():
-            ones = array.ones(shape=self.batch_shape, dtype=self.dtype)
-        else:
-            ones = array.ones(shape=self.batch_shape_tensor(), dtype=self.dtype)
+        ones = self._ones_of_batches()
         if self._num_rows_static is not None:
             return self._multiplier * int(self._num_rows_static) * ones
         return self._multiplier * math.cast(self.domain_dimension_tensor(), self.dtype) * ones
