@@ -112,8 +112,27 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
     )
 
 
+class SharedEmbeddingBase(EmbeddingBase):
+    """What embedding columns with one table for several of them have in common. `_maker` is the function that makes them."""
+
+    _maker: str
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        assert_not_sequence(self, self._maker)
+        # Several of these columns share one variable scope; each has a name scope of its own in it.
+        with name_scope(None, default_name=self.name):
+            return self._embedded(transformation_cache, state_manager)[1]
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        assert_sequence(self, self._maker)
+        with name_scope(None, default_name=self.name):
+            _, embedded = self._embedded(transformation_cache, state_manager)
+        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
+
+
 class GraphSharedEmbeddingColumn(
-    EmbeddingBase,
+    SharedEmbeddingBase,
     collections.namedtuple(
         "_SharedEmbeddingColumn",
         (
@@ -131,6 +150,7 @@ class GraphSharedEmbeddingColumn(
 ):
     """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""
 
+    _maker = "shared_embedding_column"
     for_layers = False
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
     var_scope_name = property(lambda self: self.shared_embedding_collection_name)
@@ -154,19 +174,6 @@ class GraphSharedEmbeddingColumn(
             add_to_collection(collection, table)
         self._restore(table)
         return table
-
-    def get_dense_tensor(self, transformation_cache, state_manager):
-        assert_not_sequence(self, "shared_embedding_column")
-        # Several of these columns share one variable scope; each has a name scope of its own in it.
-        with name_scope(None, default_name=self.name):
-            return self._embedded(transformation_cache, state_manager)[1]
-
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
-        assert_sequence(self, "shared_embedding_column")
-        with name_scope(None, default_name=self.name):
-            _, embedded = self._embedded(transformation_cache, state_manager)
-        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
 
 
 def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,

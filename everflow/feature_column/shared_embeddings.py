@@ -6,11 +6,9 @@ import collections
 import weakref
 
 from everflow.feature_column import categorical
-from everflow.feature_column.columns import TensorSequenceLengthPair, assert_not_sequence, assert_sequence
-from everflow.feature_column.embedding import EmbeddingBase, assert_same_categories, checked_initializer
-from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
+from everflow.feature_column.embedding import SharedEmbeddingBase, assert_same_categories, checked_initializer
 from everflow.framework import dtypes
-from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.scopes import get_default_graph
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variable_scope import get_variable
 from everflow.train.checkpoint_initialization import init_from_checkpoint
@@ -44,11 +42,12 @@ class SharedEmbeddingColumnCreator:
 
 
 class SharedEmbeddingColumn(
-    EmbeddingBase,
+    SharedEmbeddingBase,
     collections.namedtuple("SharedEmbeddingColumn", ("categorical_column", "shared_embedding_column_creator", "combiner", "max_norm")),
 ):
     """See `shared_embeddings`."""
 
+    _maker = "embedding_column"
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
     dimension = property(lambda self: self.shared_embedding_column_creator.dimension)
 
@@ -60,18 +59,6 @@ class SharedEmbeddingColumn(
 
     def _table(self, state_manager):
         return self.shared_embedding_column_creator.embedding_weights
-
-    def get_dense_tensor(self, transformation_cache, state_manager):
-        assert_not_sequence(self, "embedding_column")
-        with name_scope(None, default_name=self.name):
-            return self._embedded(transformation_cache, state_manager)[1]
-
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
-        assert_sequence(self, "embedding_column")
-        with name_scope(None, default_name=self.name):
-            _, embedded = self._embedded(transformation_cache, state_manager)
-        ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
 
 
 def shared_embeddings(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
