@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import everflow as tf
 from tests.chance import steady
 
 
@@ -17,6 +18,13 @@ from tests.chance import steady
 def steady_chance(request):
     """Unseeded numbers are the same each time a test runs."""
     steady(request.node.nodeid)
+
+
+@pytest.fixture
+def own_graph():
+    """A default graph of the test's own: `pytestmark = pytest.mark.usefixtures("own_graph")` gives one to each test of a file."""
+    with tf.Graph().as_default():
+        yield
 
 
 def pytest_collection_modifyitems(items):

@@ -8,11 +8,7 @@ from everflow.contrib import data
 
 RANGE = tf.data.Dataset.range
 
-
-@pytest.fixture(autouse=True)
-def new_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _elements(dataset):

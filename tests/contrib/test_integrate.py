@@ -9,11 +9,7 @@ from everflow.contrib import integrate
 TIMES = np.linspace(0, 2, 5)
 CIRCLE = np.stack([np.cos(TIMES), -np.sin(TIMES)], axis=1)
 
-
-@pytest.fixture(autouse=True)
-def new_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _turn(y, t):

@@ -5,11 +5,7 @@ import pytest
 
 import everflow as tf
 
-
-@pytest.fixture(autouse=True)
-def new_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_features_are_drawn_from_the_seed():

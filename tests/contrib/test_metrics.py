@@ -8,11 +8,7 @@ from everflow.contrib import metrics
 
 LABELS, PREDICTIONS = [0, 1, 1, 0, 1], [0.1, 0.8, 0.4, 0.35, 0.7]
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _value(metric):

@@ -9,11 +9,7 @@ import everflow as tf
 
 D = tf.data.Dataset
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def drain(dataset):

@@ -7,11 +7,7 @@ import everflow as tf
 R = tf.raw_ops
 NUMBERS = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape(None)]}
 
-
-@pytest.fixture(autouse=True)
-def _own_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def drained(variant, dtype=tf.int64):

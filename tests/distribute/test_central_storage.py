@@ -11,11 +11,7 @@ LOCAL = [
     lambda: tf.contrib.distribute.ParameterServerStrategy(),
 ]
 
-
-@pytest.fixture(autouse=True)
-def _own_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def trained(strategy, steps):

@@ -8,11 +8,7 @@ from everflow.framework import raw_ops as raw
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 @pytest.mark.parametrize(

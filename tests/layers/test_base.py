@@ -4,11 +4,7 @@ import pytest
 
 import everflow as tf
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 class Pair(tf.layers.Layer):

@@ -7,11 +7,7 @@ import everflow as tf
 
 LABELS, SCORES = [1, 0, 1, 1, 0, 0], [0.9, 0.2, 0.4, 0.8, 0.35, 0.5]
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _value(metric, *args, **kwargs):

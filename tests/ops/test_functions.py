@@ -6,11 +6,7 @@ import pytest
 import everflow as tf
 from everflow.ops.functions import Defun
 
-
-@pytest.fixture(autouse=True)
-def fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_a_variable_s_type_may_declare_an_argument():

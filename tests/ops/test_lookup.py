@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 import everflow as tf
 from everflow.contrib import lookup
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def table(keys, values, default=-1):

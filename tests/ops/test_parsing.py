@@ -8,11 +8,7 @@ from hypothesis import strategies as st
 import everflow as tf
 from everflow.protos import example_pb2, feature_pb2
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(tensor):

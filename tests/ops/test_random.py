@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 
 import everflow as tf
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(tensor, times=1):

@@ -9,11 +9,7 @@ import everflow as tf
 
 S = tf.strings
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def run(tensor):

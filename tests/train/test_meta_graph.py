@@ -6,11 +6,7 @@ import everflow as tf
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 from everflow.train.meta_graph import create_meta_graph_def
 
-
-@pytest.fixture(autouse=True)
-def _own_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_debug_info_says_where_operations_were_made(tmp_path):

@@ -4,11 +4,7 @@ import pytest
 
 import everflow as tf
 
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def test_a_step_found_by_its_name_joins_the_collection(tmp_path):

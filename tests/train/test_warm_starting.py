@@ -16,10 +16,7 @@ def checkpoint(tmp_path):
         return tf.train.Saver().save(sess, str(tmp_path / "model"))
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 ZEROS = tf.zeros_initializer()

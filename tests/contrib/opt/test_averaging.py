@@ -6,11 +6,7 @@ import pytest
 import everflow as tf
 from everflow.contrib import opt
 
-
-@pytest.fixture(autouse=True)
-def new_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _trained(optimizer, loss, hook, steps):

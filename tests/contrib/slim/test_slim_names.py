@@ -10,11 +10,7 @@ import everflow as tf
 
 slim = tf.contrib.slim
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _values(crossed):

@@ -6,11 +6,7 @@ import everflow as tf
 
 FeedingQueueRunner = tf.contrib.training.FeedingQueueRunner
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _queue():

@@ -7,11 +7,7 @@ import everflow as tf
 
 LENGTHS = [7, 3, 4, 9, 1]
 
-
-@pytest.fixture(autouse=True)
-def _fresh_graph():
-    with tf.Graph().as_default():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def _source():
