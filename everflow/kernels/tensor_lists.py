@@ -1,10 +1,12 @@
-"""Lists of tensors as values: what functional loops keep of each iteration for their gradients.
+"""Lists of tensors as values: what TensorArrays in functions are, and what functional loops keep of each iteration for their gradients.
 
-A list is never changed. One that is pushed to shares what it had with the old one, so that pushing takes constant time.
-An element that was reserved but not set is None, and reads as zeros.
+A list is never changed. One that is made from another takes over its elements, and the old one remembers how to get back: so a loop that
+sets, pushes or pops one element after the other takes constant time for each. An element that was reserved but not set is None, and reads as zeros.
 """
 
 from __future__ import annotations
+
+import threading
 
 import numpy as np
 import torch
@@ -15,51 +17,83 @@ from everflow.kernels.queues import shape_text
 from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import torch_dtype
 
+_taking_over = threading.Lock()
+
 
 class TensorList:
-    """A list by its last element and the list before it.
+    """A list of tensors that stays as it is, whatever is made from it.
 
     `sizes` are those of an element as far as known, None for any; `most` is how many it may have, None for any number.
     """
 
-    __slots__ = ("before", "last", "length", "most", "sizes")
+    __slots__ = ("_items", "_newer", "_undo", "length", "most", "sizes")
 
-    def __init__(self, before=None, last=None, sizes=None, most=None):
-        self.before = before
-        self.last = last
-        self.length = 0 if before is None else before.length + 1
-        self.sizes = sizes if before is None else before.sizes
-        self.most = most if before is None else before.most
+    def __init__(self, items=(), sizes=None, most=None):
+        self._items = items if isinstance(items, list) else list(items)
+        self.length = len(self._items)
+        self.sizes = sizes
+        self.most = most
+        # Once another list has taken over the elements: that list, and which range of it stands for which elements here.
+        self._newer = None
+        self._undo = None
 
     def __iter__(self):
-        items, at = [], self
-        while at.before is not None:
-            items.append(at.last)
-            at = at.before
-        return reversed(items)
+        return iter(self.items())
+
+    def items(self) -> list:
+        """The elements, in a list of the caller's own."""
+        with _taking_over:
+            return list(self._owned())
+
+    def __getitem__(self, index):
+        with _taking_over:
+            at = self
+            while at._items is None:
+                start, end, before = at._undo
+                if start <= index < start + len(before):
+                    return before[index - start]
+                if index >= start and end - start != len(before):
+                    return self._owned()[index]  # elements behind a change of length have moved
+                at = at._newer
+            return at._items[index]
+
+    def _owned(self):
+        """The elements as a list of this one's own, copied from a newer list where that has taken them."""
+        if self._items is None:
+            undone, at = [], self
+            while at._items is None:
+                undone.append(at._undo)
+                at = at._newer
+            items = list(at._items)
+            for start, end, before in reversed(undone):
+                items[start:end] = before
+            self._items, self._newer, self._undo = items, None, None
+        return self._items
+
+    def replaced(self, start, end, items):
+        """The list with other elements in a range; at its end they may be more or fewer."""
+        with _taking_over:
+            owned = self._owned()
+            before = owned[start:end]
+            owned[start:end] = items
+            made = TensorList(owned, self.sizes, self.most)
+            self._items, self._newer, self._undo = None, made, (start, start + len(items), before)
+            return made
 
     def __add__(self, other):
         if self.length != other.length:
             raise InvalidArgumentError(
                 None, None, f"Trying to add two lists of tensors of different lengths: {self.length}, {other.length}"
             )
-        return list_of((b if a is None else a if b is None else a + b for a, b in zip(self, other)), self.sizes)
+        return TensorList((b if a is None else a if b is None else a + b for a, b in zip(self, other)), self.sizes)
 
     def zeros(self):
         """A list as long as this one, of zeros."""
-        return list_of((x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self), self.sizes)
+        return TensorList((x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self), self.sizes)
 
     @property
     def shape(self):
         return torch.Size([])
-
-
-def list_of(items, sizes=None) -> TensorList:
-    """A list of these tensors."""
-    made = TensorList(sizes=sizes)
-    for item in items:
-        made = TensorList(made, item)
-    return made
 
 
 def _error(text):
@@ -123,7 +157,7 @@ def empty_tensor_list(element_shape, max_num_elements):
 
 @kernel("TensorListReserve")
 def tensor_list_reserve(element_shape, num_elements):
-    return list_of([None] * int(num_elements), _sizes(element_shape))
+    return TensorList([None] * int(num_elements), _sizes(element_shape))
 
 
 @kernel("TensorListPushBack")
@@ -136,15 +170,18 @@ def tensor_list_push_back(input_handle, tensor):
             "Tried to append a tensor with incompatible shape to a list. "
             f"Op element shape: {shape_text(tensor.shape)} list shape: {shape_text(sizes)}"
         )
-    return TensorList(input_handle, tensor)
+    return input_handle.replaced(input_handle.length, input_handle.length, [tensor])
 
 
 @kernel("TensorListPopBack")
 def tensor_list_pop_back(input_handle, element_shape, *, element_dtype):
-    if input_handle.before is None:
+    end = input_handle.length
+    if not end:
         raise _error("Trying to pop from an empty list.")
-    last = input_handle.last
-    return input_handle.before, _blank(input_handle, input_handle.sizes, element_dtype) if last is None else last
+    last = input_handle[end - 1]
+    if last is None:
+        last = _blank(input_handle, input_handle.sizes, element_dtype)
+    return input_handle.replaced(end - 1, end, []), last
 
 
 @kernel("TensorListResize")
@@ -152,13 +189,13 @@ def tensor_list_resize(input_handle, size):
     size = int(size)
     if size < 0:
         raise _error(f"TensorListSlice expects size to be non-negative. Got: {size}")
-    items = list(input_handle)[:size]
-    return list_of(items + [None] * (size - len(items)), input_handle.sizes)
+    kept = min(size, input_handle.length)
+    return input_handle.replaced(kept, input_handle.length, [None] * (size - kept))
 
 
 @kernel("TensorListConcatLists")
 def tensor_list_concat_lists(input_a, input_b):
-    return list_of([*input_a, *input_b], input_a.sizes)
+    return TensorList([*input_a, *input_b], input_a.sizes)
 
 
 # --- looking -------------------------------------------------------------------------------------
@@ -178,19 +215,20 @@ def tensor_list_element_shape(input_handle, *, shape_type):
 def tensor_list_get_item(input_handle, index, element_shape, *, element_dtype):
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
-    return _filled(list(input_handle), input_handle, element_shape, element_dtype)[int(index)]
+    item = input_handle[int(index)]
+    return _blank(input_handle, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype) if item is None else item
 
 
 @kernel("TensorListStack")
 def tensor_list_stack(input_handle, element_shape, *, element_dtype, num_elements):
     if num_elements >= 0 and input_handle.length != num_elements:
         raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
-    return _stacked(_filled(list(input_handle), input_handle, element_shape, element_dtype), element_shape, element_dtype)
+    return _stacked(_filled(input_handle.items(), input_handle, element_shape, element_dtype), element_shape, element_dtype)
 
 
 @kernel("TensorListGather")
 def tensor_list_gather(input_handle, indices, element_shape, *, element_dtype):
-    items = _filled(list(input_handle), input_handle, element_shape, element_dtype)
+    items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
         if not 0 <= index < len(items):
             raise _error(f"Index {index} out of range; list only has {len(items)} elements.")
@@ -199,7 +237,7 @@ def tensor_list_gather(input_handle, indices, element_shape, *, element_dtype):
 
 def _joined(input_list, sizes, leading, dtype):
     """All elements one after the other along their first axis, and how long each is."""
-    items = list(input_list)
+    items = input_list.items()
     for i, item in enumerate(items):
         if item is None and i < len(leading):
             rest = _fit(sizes, input_list.sizes) or [-1]
@@ -229,7 +267,7 @@ def tensor_list_concat_v2(input_handle, element_shape, leading_dims, *, element_
 
 @kernel("TensorListFromTensor")
 def tensor_list_from_tensor(tensor, element_shape):
-    return list_of(_rows(tensor), _sizes(element_shape))
+    return TensorList(_rows(tensor), _sizes(element_shape))
 
 
 @kernel("TensorListSplit")
@@ -242,16 +280,14 @@ def tensor_list_split(tensor, element_shape, lengths):
         begin += length
     if begin != len(tensor):
         raise _error(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {begin}")
-    return list_of(items, _sizes(element_shape))
+    return TensorList(items, _sizes(element_shape))
 
 
 @kernel("TensorListSetItem")
 def tensor_list_set_item(input_handle, index, item):
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to modify element {int(index)} in a list with {input_handle.length} elements.")
-    items = list(input_handle)
-    items[int(index)] = item
-    return list_of(items, input_handle.sizes)
+    return input_handle.replaced(int(index), int(index) + 1, [item])
 
 
 def _scattered(items, tensor, indices) -> list:
@@ -267,7 +303,7 @@ def _scattered(items, tensor, indices) -> list:
 
 @kernel("TensorListScatter")
 def tensor_list_scatter(tensor, indices, element_shape):
-    return list_of(_scattered([], tensor, indices), _sizes(element_shape))
+    return TensorList(_scattered([], tensor, indices), _sizes(element_shape))
 
 
 @kernel("TensorListScatterV2")
@@ -276,9 +312,9 @@ def tensor_list_scatter_v2(tensor, indices, element_shape, num_elements):
     items = _scattered([None] * max(count, 0), tensor, indices)
     if count >= 0 and len(items) > count:
         raise _error(f"TensorListScatter: Trying to scatter at index {int(indices.max())} in list with size {count}")
-    return list_of(items, _sizes(element_shape))
+    return TensorList(items, _sizes(element_shape))
 
 
 @kernel("TensorListScatterIntoExistingList")
 def tensor_list_scatter_into_existing_list(input_handle, tensor, indices):
-    return list_of(_scattered(list(input_handle), tensor, indices), input_handle.sizes)
+    return TensorList(_scattered(input_handle.items(), tensor, indices), input_handle.sizes)

@@ -80,12 +80,18 @@ def stateful_ops(graph):
 
 
 def order_stateful_ops(graph):
-    """Let ops that use the same resource run in the order in which they were made. Returns those that have to run."""
+    """Let ops that use the same resource run in the order in which they were made, and so those whose state nobody sees.
+
+    Returns those that have to run.
+    """
     last = {}
     for op in graph.get_operations():
         if op.type in _FREE:
             continue
-        for tensor in dict.fromkeys(t for t in op.inputs if t.dtype.name == "resource"):
+        uses = list(dict.fromkeys(t for t in op.inputs if t.dtype.name == "resource"))
+        if not uses and op.definition.is_stateful and op._control_flow_context is None:
+            uses = [None]
+        for tensor in uses:
             before = last.get(tensor)
             if before is not None and before is not op and before._control_flow_context is op._control_flow_context:
                 op._add_control_input(before)
@@ -96,8 +102,16 @@ def order_stateful_ops(graph):
 def returned(graph, tensors):
     """The results of a body: each waits for the ops that have to run."""
     graph.controls = order_stateful_ops(graph)
-    with graph.control_dependencies(graph.controls):
-        return [array.identity(t) for t in tensors]
+    results = [array.identity(t) for t in tensors]
+    for result in results:
+        for op in graph.controls:
+            result.op._add_control_input(op)
+    return results
+
+
+def finished(graph, tensors):
+    """The results of a body that a branch or a loop calls: they wait for ops with state where the body orders them."""
+    return returned(graph, tensors) if graph.orders_state else tensors
 
 
 def unique_name(text):

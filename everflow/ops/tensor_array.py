@@ -14,7 +14,6 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
-from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.math_elementwise import cast
 
 
@@ -27,6 +26,8 @@ class TensorArray:
 
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray:
+            from everflow.ops.control_flow.switches import draws_functions
+
             if executing_eagerly():
                 from everflow.ops.tensor_array_eager import EagerTensorArray as cls
             elif draws_functions():

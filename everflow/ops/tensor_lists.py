@@ -7,6 +7,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar
 from everflow.framework.static_values import known_value
+from everflow.ops import array
+from everflow.ops.constants import constant
 
 
 @shape_rule(
@@ -69,6 +71,13 @@ def _element_shape(tensor):
     return TensorShape([None if d < 0 else int(d) for d in known])
 
 
+def element_shape_argument(shape):
+    """A shape as lists' ops take that of their elements: -1 for what isn't known, and a tensor of its own for a scalar's."""
+    if shape.rank is None:
+        return -1
+    return [-1 if d is None else d for d in shape.as_list()] or constant([], dtype=dtypes.int32)
+
+
 @gradient("TensorListPushBack")
 def _push_grad(op, d_list):
     return raw.TensorListPopBack(input_handle=d_list, element_shape=-1, element_dtype=op.attrs["element_dtype"])
@@ -85,56 +94,66 @@ def _pop_grad(op, d_list, d_element):
 
 @gradient("TensorListStack")
 def _stack_grad(op, d_tensor):
-    return raw.TensorListFromTensor(tensor=d_tensor, element_shape=-1), None
+    return raw.TensorListFromTensor(tensor=d_tensor, element_shape=element_shape_argument(d_tensor.shape[1:])), None
 
 
 @gradient("TensorListFromTensor")
 def _from_tensor_grad(op, d_list):
-    return raw.TensorListStack(input_handle=d_list, element_shape=-1, element_dtype=op.attrs["element_dtype"]), None
+    tensor = op.inputs[0]
+    count = tensor.shape[0].value if tensor.shape.rank is not None else None
+    d_tensor = raw.TensorListStack(
+        input_handle=d_list,
+        element_shape=_without_first(tensor),
+        element_dtype=tensor.dtype.base_dtype,
+        num_elements=-1 if count is None else count,
+    )
+    return d_tensor, None
 
 
 @gradient("TensorListSetItem")
 def _set_grad(op, d_list):
     _, index, item = op.inputs
-    d_rest = raw.TensorListSetItem(input_handle=d_list, index=index, item=raw.ZerosLike(x=item))
-    return (
-        d_rest,
-        None,
-        raw.TensorListGetItem(input_handle=d_list, index=index, element_shape=raw.Shape(input=item), element_dtype=item.dtype),
-    )
+    d_rest = raw.TensorListSetItem(input_handle=d_list, index=index, item=array.zeros_like(item))
+    d_item = raw.TensorListGetItem(input_handle=d_list, index=index, element_shape=array.shape(item), element_dtype=item.dtype)
+    return d_rest, None, d_item
 
 
 @gradient("TensorListGetItem")
 def _get_grad(op, d_item):
-    blank = raw.TensorListReserve(
-        element_shape=raw.Shape(input=d_item), num_elements=raw.TensorListLength(input_handle=op.inputs[0]), element_dtype=d_item.dtype
-    )
+    count = raw.TensorListLength(input_handle=op.inputs[0])
+    shape = raw.TensorListElementShape(input_handle=op.inputs[0], shape_type=dtypes.int32)
+    blank = raw.TensorListReserve(element_shape=shape, num_elements=count, element_dtype=d_item.dtype)
     return raw.TensorListSetItem(input_handle=blank, index=op.inputs[1], item=d_item), None, None
 
 
 @gradient("TensorListGather")
 def _gather_grad(op, d_tensor):
+    shape = raw.TensorListElementShape(input_handle=op.inputs[0], shape_type=dtypes.int32)
     count = raw.TensorListLength(input_handle=op.inputs[0])
-    made = raw.TensorListScatterV2(tensor=d_tensor, indices=op.inputs[1], element_shape=op.inputs[2], num_elements=count)
-    return made, None, None
+    blank = raw.TensorListReserve(element_shape=shape, num_elements=count, element_dtype=d_tensor.dtype)
+    return raw.TensorListScatterIntoExistingList(input_handle=blank, tensor=d_tensor, indices=op.inputs[1]), None, None
+
+
+def _without_first(tensor):
+    """The shape of the elements that a tensor's first dimension counts."""
+    return raw.Slice(input=array.shape(tensor), begin=[1], size=[-1])
+
+
+def _gathered(d_list, tensor, indices):
+    return raw.TensorListGather(input_handle=d_list, indices=indices, element_shape=_without_first(tensor), element_dtype=tensor.dtype)
 
 
 @gradient("TensorListScatter", "TensorListScatterV2")
 def _scatter_grad(op, d_list):
     tensor, indices, *rest = op.inputs
-    d_tensor = raw.TensorListGather(
-        input_handle=d_list, indices=indices, element_shape=raw.Shape(input=tensor)[1:], element_dtype=tensor.dtype
-    )
-    return d_tensor, None, *[None for _ in rest]
+    return _gathered(d_list, tensor, indices), None, *[None for _ in rest]
 
 
 @gradient("TensorListScatterIntoExistingList")
 def _scatter_into_grad(op, d_list):
     _, tensor, indices = op.inputs
-    d_rest = raw.TensorListScatterIntoExistingList(input_handle=d_list, tensor=raw.ZerosLike(x=tensor), indices=indices)
-    d_tensor = raw.TensorListGather(
-        input_handle=d_list, indices=indices, element_shape=raw.Shape(input=tensor)[1:], element_dtype=tensor.dtype
-    )
+    d_tensor = _gathered(d_list, tensor, indices)
+    d_rest = raw.TensorListScatterIntoExistingList(input_handle=d_list, tensor=array.zeros_like(tensor), indices=indices)
     return d_rest, d_tensor, None
 
 
@@ -152,7 +171,8 @@ def _concat_grad(op, d_tensor, d_lengths):
 
 @gradient("TensorListSplit")
 def _split_grad(op, d_list):
-    tensor, shape, lengths = op.inputs
+    tensor, _, lengths = op.inputs
+    shape = array.concat([[-1], _without_first(tensor)], axis=0)
     joined = raw.TensorListConcatV2(input_handle=d_list, element_shape=shape, leading_dims=lengths, element_dtype=tensor.dtype)
     return joined.tensor, None, None
 

@@ -12,7 +12,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
-from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
+from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
 from everflow.ops.tensor_array import flow_of, with_flows_of
@@ -106,17 +106,17 @@ class _Branch:
             self.original = function()
             if self.original is None:
                 raise ValueError(f"{which}_fn must have a return value.")
-            self.outputs = [self.result(x) for x in nest.flatten(self.original, expand_composites=True)]
+            self.outputs = finished(graph, [self.result(x) for x in nest.flatten(self.original, expand_composites=True)])
             self.structure = nest.pack_sequence_as(self.original, self.outputs, expand_composites=True)
-            if graph.orders_state:
-                graph.controls = order_stateful_ops(graph)
 
     def result(self, value):
         if isinstance(value, Operation):
             # An op has no value: what was chosen by stands for its having run.
             with control_dependencies([value]):
                 return array.identity(self.selector)
-        return self.graph.capture(convert_to_tensor(flow_of(value)))
+        value = convert_to_tensor(flow_of(value))
+        # Where results wait for ops with state, what makes them wait captures.
+        return value if self.graph.orders_state else self.graph.capture(value)
 
     def define(self, captured):
         inputs = [self.graph.captures[t] if t in self.graph.captures else add_placeholder(self.graph, t) for t in captured]

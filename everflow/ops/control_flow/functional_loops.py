@@ -18,7 +18,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.loops import iteration_limit
-from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, grow, order_stateful_ops, unique_name
+from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
 from everflow.ops.tensor_array import flow_of, with_flows_of
@@ -44,6 +44,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
 
     def draw(which):
         drawn = BodyGraph(unique_name(flat_name + which), graph)
+        drawn.orders_state = getattr(graph, "orders_state", False)
         with drawn.as_default():
             inputs = [drawn.add_input(counter.dtype, f"{flat_name}loop_counter", [])]
             inputs.append(drawn.add_input(limit.dtype, f"{flat_name}maximum_iterations", []))
@@ -60,15 +61,18 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
         condition = convert_to_tensor(cond(*packed(test_inputs)))
         if maximum_iterations is not None:
             condition = raw.LogicalAnd(x=test_inputs[0] < test_inputs[1], y=condition)
-        condition = test.capture(condition)
-        test.controls = order_stateful_ops(test)
+        if not test.orders_state:
+            test.controls = stateful_ops(test)
+        [condition] = finished(test, [condition if test.orders_state else test.capture(condition)])
     again, inputs = draw("body")
     with again.as_default():
         result = body(*packed(inputs))
         if not nest.is_sequence_or_composite(result):
             result = [result]
         nest.assert_same_structure(list(packed(inputs)), list(result), expand_composites=True)
-        results = [again.capture(convert_to_tensor(flow_of(x))) for x in nest.flatten(result, expand_composites=True)]
+        results = [convert_to_tensor(flow_of(x)) for x in nest.flatten(result, expand_composites=True)]
+        if not again.orders_state:
+            results = [again.capture(t) for t in results]
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
                 raise TypeError(
@@ -76,16 +80,20 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
                 )
             _check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
-        again.controls = order_stateful_ops(again)
+        if not again.orders_state:
+            again.controls = stateful_ops(again)
+        outputs = finished(again, outputs)
     captured = list(dict.fromkeys([*test.captures, *again.captures]))
-    stand_ins = [again.captures[t] if t in again.captures else add_placeholder(again, t) for t in captured]
-    test_stand_ins = [test.captures[t] if t in test.captures else add_placeholder(test, t) for t in captured]
+    stand_ins = [again.capture(t) for t in captured]
+    test_stand_ins = [test.capture(t) for t in captured]
     functions = (
         define(test.body(test_inputs + test_stand_ins, [condition]), test.name, graph),
         define(again.body(inputs + stand_ins, outputs + stand_ins), again.name, graph),
     )
     kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
     op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
+    # What gradients add comes after these.
+    op.attrs["_num_original_outputs"] = len(op.outputs)
     return [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
 
 
@@ -127,7 +135,9 @@ class _LoopBackward(BodyGraph):
         self.lists = []
 
     def capture(self, tensor, consumer=None):
-        if tensor.graph is self or tensor in self._invariant:
+        if tensor.graph is self:
+            return tensor
+        if tensor in self._invariant:
             return super().capture(tensor, consumer)
         if tensor not in self._found:
             self._found[tensor] = self._copied(tensor) if tensor.op.type == "Const" else self._popped(tensor)
