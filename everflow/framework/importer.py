@@ -140,6 +140,7 @@ class _Importer:
     def run(self, return_elements):
         self._import_functions()
         self._check_nodes()
+        self._check_returned(return_elements or ())
         back_edges = []
         for position in self._order():
             back_edges += self._make(self.nodes[position])
@@ -149,12 +150,25 @@ class _Importer:
             op._update_input(slot, tensor)
         for op in self.colocated:
             self._place_with_others(op)
-        unused = sorted(k for k in self.input_map if k not in self.used and split_input(k)[0] not in self.index)
+        unmapped = (split_input(key) for key in self.input_map if key not in self.used)
+        unused = sorted(f"{name}:{output}" for name, output in unmapped if not self._exists(name, output))
         if unused:
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
         if return_elements is None:
             return None
         return [self._returned(element) for element in return_elements]
+
+    def _check_returned(self, return_elements):
+        """What can be known of them before a node is added: a name that isn't there leaves the graph as it was."""
+        for element in return_elements:
+            name, colon, index = element.partition(":")
+            if colon and not index.isdigit():
+                raise ValueError(f"Cannot convert '{element}' to a tensor name.")
+            if name not in self.index:
+                raise ValueError(f"Requested return {'tensor' if colon else 'node'} '{element}' not found in graph def")
+
+    def _exists(self, name, output):
+        return name in self.made and output < len(self.made[name].outputs)
 
     def _import_functions(self):
         if not self.graph_def.library.function:
@@ -171,6 +185,7 @@ class _Importer:
                 raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
             if node.name in self.index:
                 raise ValueError(f"Node '{node.name}' is not unique")
+            self.graph.definition_of(node.op)  # before anything is added: a NotFoundError leaves the graph as it was
             self.index[node.name] = position
         for node in self.nodes:
             control = False
@@ -338,13 +353,10 @@ class _Importer:
 
     def _returned(self, element):
         name, colon, index = element.partition(":")
-        if name not in self.made:
-            what = "output" if colon else "node"
-            raise ValueError(f"Requested return {what} '{element}' not found in graph def")
         op = self.made[name]
         if not colon:
             return op
-        if not index.isdigit() or int(index) >= len(op.outputs):
+        if int(index) >= len(op.outputs):
             raise ValueError(f"Invalid return output {index} of node '{name}', which has {len(op.outputs)} output(s)")
         if element in self.input_map:
             return self.input_map[element]

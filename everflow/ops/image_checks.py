@@ -34,7 +34,7 @@ def at_least_3d_checks(image, require_static=True):
     if shape.is_fully_defined():
         return []
     return [
-        check.assert_positive(array.shape(image), data=["inner 3 dims of 'image.shape' must be > 0."]),
+        check.assert_positive(array.shape(image), data=["all dims of 'image.shape' must be > 0."]),
         check.assert_greater_equal(array.rank(image), 3, message="'image' must be at least three-dimensional."),
     ]
 

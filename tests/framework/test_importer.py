@@ -158,3 +158,22 @@ def test_a_device_scope_asks_only_nodes_that_are_alone():
     where = {op.name: op.device for op in g.get_operations()}
     assert where["v"] == where["init"] == where["read"] == "/job:ps/device:CPU:0"
     assert where["nowhere"] == where["free"] == "/job:ps/device:CPU:3"
+
+
+@pytest.mark.parametrize("element", ["missing:0", "missing", "^b", "b:x"])
+def test_a_return_element_that_is_not_there_leaves_the_graph_as_it_was(element):
+    with tf.Graph().as_default() as source:
+        tf.identity(tf.placeholder(tf.float32, [2], name="a"), name="b")
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match="not found in graph def|Cannot convert"):
+            tf.import_graph_def(source.as_graph_def(), return_elements=["b", element])
+        assert graph.get_operations() == []
+
+
+def test_an_output_that_is_not_there_cannot_be_mapped():
+    with tf.Graph().as_default() as source:
+        tf.identity(tf.placeholder(tf.float32, [2], name="a"), name="b")
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match=r"not found in graph_def: \[a:2\]"):
+            tf.import_graph_def(source.as_graph_def(), input_map={"a:2": tf.zeros([2])})
+        tf.import_graph_def(source.as_graph_def(), input_map={"b:0": tf.zeros([2])})  # nobody uses it, but it exists

@@ -133,3 +133,10 @@ def test_sobel():
     for index, weights in enumerate((kernel, kernel.T)):
         wanted = sum(weights[i, j] * padded[:, i : i + 4, j : j + 5] for i in range(3) for j in range(3))
         np.testing.assert_allclose(found[..., index], wanted, atol=1e-4)
+
+
+def test_what_an_image_that_may_be_empty_is_told():
+    with tf.Graph().as_default() as graph:
+        tf.image.flip_left_right(tf.placeholder(tf.float32, [None, None, 3]))
+        texts = [op.get_attr("value").string_val for op in graph.get_operations() if op.type == "Const"]
+    assert [b"all dims of 'image.shape' must be > 0."] in [list(text) for text in texts]
