@@ -6,22 +6,12 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.data.draining import drain
 
 D = tf.data.Dataset
 E = tf.data.experimental
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def drain(dataset):
-    following = dataset.make_one_shot_iterator().get_next()
-    got = []
-    with tf.Session() as sess:
-        while True:
-            try:
-                got.append(sess.run(following))
-            except tf.errors.OutOfRangeError:
-                return got
 
 
 def lists(dataset):

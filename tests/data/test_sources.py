@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 import everflow as tf
+from tests.data.draining import drain
 
 
 @pytest.fixture
@@ -18,20 +19,9 @@ def database(tmp_path):
     return path
 
 
-def _rows(dataset):
-    element = dataset.make_one_shot_iterator().get_next()
-    rows = []
-    with tf.Session() as session:
-        while True:
-            try:
-                rows.append(session.run(element))
-            except tf.errors.OutOfRangeError:
-                return rows
-
-
 def _query(database, query, types, driver="sqlite"):
     with tf.Graph().as_default():
-        return _rows(tf.data.experimental.SqlDataset(driver, database, query, types))
+        return drain(tf.data.experimental.SqlDataset(driver, database, query, types))
 
 
 def test_rows_of_a_query(database):
@@ -67,7 +57,7 @@ def test_rejection_resample_brings_classes_into_proportion(initial):
         tf.set_random_seed(3)
         dataset = tf.data.Dataset.from_tensor_slices(([0, 1, 0, 0, 1] * 200, list(range(1000))))
         resample = tf.data.experimental.rejection_resample(lambda value, _: value, [0.3, 0.7], initial, seed=7)
-        rows = _rows(dataset.apply(resample).take(300))
+        rows = drain(dataset.apply(resample).take(300))
     assert all(chosen == value for chosen, (value, _) in rows)
     assert sum(chosen for chosen, _ in rows) / len(rows) == pytest.approx(0.7, abs=0.1)
 

@@ -7,6 +7,7 @@ import functools
 import pytest
 
 import everflow as tf
+from tests.ops.autograph_agreement import check_agreement
 
 CALLS = []
 
@@ -138,14 +139,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_tensors_give_what_python_gives(function):
-    values = [1, 4, 10]
-    expected = [function(v) for v in values]
-    converted = tf.autograph.to_graph(function)
-    assert [converted(v) for v in values] == expected
-    with tf.Graph().as_default(), tf.Session() as sess:
-        n = tf.placeholder(tf.int32, [])
-        found = [converted(n), tf.function(function)(n)]
-        assert [sess.run(found, {n: v}) for v in values] == [[e, e] for e in expected]
+    check_agreement(function)
 
 
 def test_a_converted_method_takes_its_instance():
