@@ -37,11 +37,6 @@ class InconvertibleTensorProto:
         return "" if self.initialized else "Uninitialized tensor:\n" + str(self._tensor_proto)
 
 
-def device_to_folder(device):
-    """The name of a device's folder."""
-    return DEVICE_PREFIX + device.replace("/", ",").replace(":", "_")
-
-
 def folder_to_device(folder):
     """The name of the device that a folder belongs to."""
     text = folder[len(DEVICE_PREFIX) :].replace(",", "/")

@@ -20,8 +20,8 @@ def as_type_list(dtypes):
     return [_dtypes.as_dtype(t) for t in dtypes]
 
 
-def as_shape_list(shapes, dtypes, unknown_dim_allowed=False, unknown_rank_allowed=False):
-    """One shape or several, as a list with a TensorShape for each dtype; None where none were given."""
+def as_shape_list(shapes, unknown_dim_allowed=False):
+    """One shape or several, as a list of TensorShapes; None where none were given."""
     if shapes is None:
         return None
     if isinstance(shapes, TensorShape):
@@ -33,7 +33,7 @@ def as_shape_list(shapes, dtypes, unknown_dim_allowed=False, unknown_rank_allowe
     shapes = [TensorShape(shape) for shape in shapes]
     if not unknown_dim_allowed and not all(shape.is_fully_defined() for shape in shapes):
         raise ValueError(f"All shapes must be fully defined: {shapes}")
-    if not unknown_rank_allowed and any(shape.dims is None for shape in shapes):
+    if any(shape.dims is None for shape in shapes):
         raise ValueError(f"All shapes must have a defined rank: {shapes}")
     return shapes
 
@@ -210,7 +210,7 @@ class FIFOQueue(QueueBase):
 
     def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"):
         dtypes = as_type_list(dtypes)
-        shapes = as_shape_list(shapes, dtypes)
+        shapes = as_shape_list(shapes)
         names = as_name_list(names, dtypes)
         ref = raw.FIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
         super().__init__(dtypes, shapes, names, ref)
@@ -221,7 +221,7 @@ class PaddingFIFOQueue(QueueBase):
 
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
         dtypes = as_type_list(dtypes)
-        shapes = as_shape_list(shapes, dtypes, unknown_dim_allowed=True)
+        shapes = as_shape_list(shapes, unknown_dim_allowed=True)
         names = as_name_list(names, dtypes)
         if shapes is None or len(dtypes) != len(shapes):
             raise ValueError(
@@ -238,7 +238,7 @@ class RandomShuffleQueue(QueueBase):
         self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None, name="random_shuffle_queue"
     ):
         dtypes = as_type_list(dtypes)
-        shapes = as_shape_list(shapes, dtypes)
+        shapes = as_shape_list(shapes)
         names = as_name_list(names, dtypes)
         seed1, seed2 = get_seed(seed)
         if seed1 is None and seed2 is None:
@@ -261,7 +261,7 @@ class PriorityQueue(QueueBase):
 
     def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
         types = as_type_list(types)
-        shapes = as_shape_list(shapes, types)
+        shapes = as_shape_list(shapes)
         ref = raw.PriorityQueueV2(component_types=types, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
         dtypes = [_dtypes.int64, *types]
         shapes = [TensorShape([]), *shapes] if shapes else shapes

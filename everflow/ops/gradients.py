@@ -163,7 +163,7 @@ class _Walk:
         while queue:
             op = queue.popleft()
             self.visit(op, stops)
-            self.release(op, queue, pending, xs)
+            self.release(op, queue, pending)
 
     def count_pending(self, to_ops, from_ops):
         """How many gradients each op between xs and ys waits for; other ops are not in it."""
@@ -290,7 +290,7 @@ class _Walk:
                     f"Forward operation: {op.name}. Input shape: {tensor.shape}. Calculated input gradient shape: {grad.shape}"
                 ) from None
 
-    def release(self, op, queue, pending, xs):
+    def release(self, op, queue, pending):
         """Count down what the sources of an op's inputs wait for, and queue those that have all."""
         loops = self.loops
         for tensor in self.sources(op):

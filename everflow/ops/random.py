@@ -82,7 +82,7 @@ def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, 
         return raw.ParameterizedTruncatedNormal(shape, means, stddevs, minvals, maxvals, **_seeds(seed))
 
 
-def uniform_bounds(minval, maxval, dtype):
+def uniform_type_and_end(maxval, dtype):
     """The checked dtype of a uniform distribution, and its upper bound where it has a default."""
     dtype = dtypes.as_dtype(dtype)
     if dtype not in _UNIFORM_DTYPES:
@@ -99,7 +99,7 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
 
     >>> tf.random_uniform([5], 0, 10, tf.int32)
     """
-    dtype, maxval = uniform_bounds(minval, maxval, dtype)
+    dtype, maxval = uniform_type_and_end(maxval, dtype)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
         shape = shape_tensor(shape)
         minval = convert_to_tensor(minval, dtype=dtype, name="min")

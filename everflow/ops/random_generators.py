@@ -13,7 +13,7 @@ from everflow.framework.static_values import constant_value_as_shape
 from everflow.ops.array_basic import reshape, zeros_like
 from everflow.ops.array_joining import concat, stack, unstack
 from everflow.ops.math_elementwise import cast
-from everflow.ops.random import affine, shape_tensor, uniform_bounds
+from everflow.ops.random import affine, shape_tensor, uniform_type_and_end
 from everflow.ops.variables import Variable
 
 RNG_ALG_PHILOX = 1
@@ -138,7 +138,7 @@ class Generator:
         """Uniform values in [minval, maxval)."""
         dtype = dtypes.as_dtype(dtype)
         if not (dtype.is_integer and maxval is not None):
-            dtype, maxval = uniform_bounds(minval, maxval, dtype)
+            dtype, maxval = uniform_type_and_end(maxval, dtype)
         with name_scope(name, "stateful_uniform", [shape, minval, maxval]) as name:
             shape = shape_tensor(shape)
             minval = convert_to_tensor(minval, dtype=dtype, name="min")

@@ -8,12 +8,12 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value_as_shape
-from everflow.ops.random import affine, shape_tensor, uniform_bounds
+from everflow.ops.random import affine, shape_tensor, uniform_type_and_end
 
 
 def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None):
     """Uniform values in [minval, maxval), the same at every run for one `seed` (two integers)."""
-    dtype, maxval = uniform_bounds(minval, maxval, dtype)
+    dtype, maxval = uniform_type_and_end(maxval, dtype)
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
         shape = shape_tensor(shape)
         minval = convert_to_tensor(minval, dtype=dtype, name="min")

@@ -325,3 +325,10 @@ for run_eagerly in (False, True):
 
 def test_when_executing_eagerly():
     subprocess.run([sys.executable, "-c", EAGER], check=True)
+
+
+def test_validation_steps_need_validation_data():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="`validation_steps` should not be specified"):
+        model.fit(np.ones([4, 3]), np.ones([4, 1]), validation_steps=2, verbose=0)

@@ -15,8 +15,8 @@ from everflow.keras.engine import data_checks
 from everflow.platform import logging
 
 
-def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None, epochs=1,
-               initial_epoch=0, queue=None, for_predict=False, is_validation=False):  # fmt: skip
+def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
+               queue=None, for_predict=False, is_validation=False):  # fmt: skip
     """The source for what `fit`, `evaluate` or `predict` was given."""
     from everflow.data import Dataset
 
@@ -36,7 +36,7 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
         raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
     values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
     data_checks.check_batch_size(model, batch_size)
-    return ArrayBatches(model, values, batch_size, steps, shuffle)
+    return ArrayBatches(values, batch_size, steps, shuffle)
 
 
 def _is_sequence(x):
@@ -72,17 +72,13 @@ class Batches:
             "`validation_split` is only supported for arrays; it can't be used with tensors, datasets, generators or `Sequence`s."
         )
 
-    def for_validation(self, steps):
-        """The same source, for validation with these steps."""
-        return None
-
 
 class ArrayBatches(Batches):
     """Slices of arrays, in order or shuffled anew for each epoch."""
 
     counts_samples = True
 
-    def __init__(self, model, values, batch_size=None, steps=None, shuffle=False):
+    def __init__(self, values, batch_size=None, steps=None, shuffle=False):
         self.inputs, self.targets, self.weights = values
         self.shuffle, self.steps = shuffle, steps
         self.batch_size = batch_size or 32
@@ -102,7 +98,7 @@ class ArrayBatches(Batches):
                 f"Training data contains {self.samples} samples, which is not sufficient to split it into a validation and training set as specified by `validation_split={part}`."
             )
         total, self.samples = self.samples, at
-        validation = ArrayBatches(None, later, self.batch_size).reshuffled()
+        validation = ArrayBatches(later, self.batch_size).reshuffled()
         validation.samples = total - at
         return validation
 
@@ -147,7 +143,7 @@ class TensorBatches(Batches):
         self.model, self.data, self.steps = model, (x, y, sample_weight), steps
         self.class_weight, self.for_predict = class_weight, for_predict
         if x is not None:
-            model._build_from_data(x, y)
+            model._build_from_data(x)
 
     def epoch(self):
         for _ in range(self.steps):

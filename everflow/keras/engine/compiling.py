@@ -335,7 +335,7 @@ class Compiling:
 
     # --- inputs that are known only when data comes ----------------------------------------------
 
-    def _build_from_data(self, x, y=None):
+    def _build_from_data(self, x):
         """Draw a subclassed model, or a Sequential without input shape, for data like x."""
         if self.inputs and (self._is_graph_network or self._feed_inputs):
             return

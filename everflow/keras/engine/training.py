@@ -38,7 +38,7 @@ class Model(Compiling, Network):
         queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
         source = batches_of(
             self, x, y, sample_weight, batch_size=batch_size, steps=steps_per_epoch, steps_name="steps_per_epoch", shuffle=shuffle,
-            class_weight=class_weight, epochs=epochs, initial_epoch=initial_epoch, queue=queue,
+            class_weight=class_weight, queue=queue,
         )  # fmt: skip
         validation = self._validation_source(source, validation_split, validation_data, validation_steps, batch_size, queue)
         return training_loop.fit(
@@ -64,9 +64,8 @@ class Model(Compiling, Network):
             return made.reshuffled() if isinstance(made, ArrayBatches) and isinstance(source, ArrayBatches) else made
         if split and 0.0 < split < 1.0:
             return source.split_off(split)
-        if steps and not split:
-            # Data tensors that come from an endless pipeline are their own validation data.
-            return source.for_validation(steps)
+        if steps:
+            raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
         return None
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
@@ -132,9 +131,9 @@ class Model(Compiling, Network):
 
     # --- data ----------------------------------------------------------------------------------
 
-    def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False, batch_size=None):
+    def _standardize(self, x, y=None, sample_weight=None, class_weight=None, for_predict=False):
         """(inputs, targets, weights) as lists of arrays; a model that waited for data to know its inputs is built now."""
-        self._build_from_data(x, y)
+        self._build_from_data(x)
         inputs = data_checks.standardize(
             x, self._feed_input_names, self._feed_input_shapes, check_batch_axis=False, exception_prefix="input"
         )
