@@ -1,4 +1,4 @@
-"""`Linear`: the product of joined inputs with one kernel, plus a bias; what most cells here are made of."""
+"""The product of joined inputs with one kernel, plus a bias: `Linear`, what most cells here are made of, and `linear` for cells of old programs."""
 
 from __future__ import annotations
 
@@ -15,27 +15,12 @@ class Linear:
 
     def __init__(self, args, output_size, build_bias, bias_initializer=None, kernel_initializer=None):
         self._build_bias = build_bias
-        if args is None or (nest.is_sequence(args) and not args):
-            raise ValueError("`args` must be specified")
         self._is_sequence = nest.is_sequence(args)
-        args = list(args) if self._is_sequence else [args]
-        total = 0
-        for shape in (a.shape for a in args):
-            if shape.rank != 2:
-                raise ValueError(f"linear is expecting 2D arguments: {[a.shape for a in args]}")
-            if shape[1].value is None:
-                raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
-            total += shape[1].value
-        dtype = args[0].dtype
-        scope = scopes.get_variable_scope()
-        with scopes.variable_scope(scope) as outer:
-            self._weights = scopes.get_variable(KERNEL, [total, output_size], dtype=dtype, initializer=kernel_initializer)
+        args = _checked(args)
+        with scopes.variable_scope(scopes.get_variable_scope()) as scope:
+            self._weights = _kernel(args, output_size, kernel_initializer)
             if build_bias:
-                with scopes.variable_scope(outer) as inner:
-                    inner.set_partitioner(None)
-                    if bias_initializer is None:
-                        bias_initializer = initializers.constant_initializer(0.0, dtype=dtype)
-                    self._biases = scopes.get_variable(BIAS, [output_size], dtype=dtype, initializer=bias_initializer)
+                self._biases = _bias(scope, args, output_size, bias_initializer)
 
     def __call__(self, args):
         if not self._is_sequence:
@@ -50,4 +35,35 @@ class Linear:
 
 def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
     """args * W + b with variables made (or reused) in the current variable scope."""
-    return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
+    args = _checked(args)
+    # Not by way of `Linear`: here the product comes before the bias's variable, and both inside the scope opened again.
+    with scopes.variable_scope(scopes.get_variable_scope()) as scope:
+        weights = _kernel(args, output_size, kernel_initializer)
+        result = math.matmul(args[0] if len(args) == 1 else array.concat(args, 1), weights)
+        return nn.bias_add(result, _bias(scope, args, output_size, bias_initializer)) if bias else result
+
+
+def _checked(args) -> list:
+    if args is None or (nest.is_sequence(args) and not args):
+        raise ValueError("`args` must be specified")
+    args = list(args) if nest.is_sequence(args) else [args]
+    for shape in (a.shape for a in args):
+        if shape.rank != 2:
+            raise ValueError(f"linear is expecting 2D arguments: {[a.shape for a in args]}")
+        if shape[1].value is None:
+            raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
+    return args
+
+
+def _kernel(args, output_size, initializer):
+    depth = sum(a.shape[1].value for a in args)
+    return scopes.get_variable(KERNEL, [depth, output_size], dtype=args[0].dtype, initializer=initializer)
+
+
+def _bias(scope, args, output_size, initializer):
+    dtype = args[0].dtype
+    with scopes.variable_scope(scope) as inner:
+        inner.set_partitioner(None)
+        if initializer is None:
+            initializer = initializers.constant_initializer(0.0, dtype=dtype)
+        return scopes.get_variable(BIAS, [output_size], dtype=dtype, initializer=initializer)

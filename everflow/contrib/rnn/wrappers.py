@@ -176,7 +176,7 @@ class HighwayWrapper(_Wrapper):
 
     def _gate(self, name, values, bias):
         size = values.shape.with_rank(2)[1].value
-        weight = scopes.get_variable(f"{name}_w", [size, size], initializer=initializers.random_uniform_initializer(-1.0, 1.0))
+        weight = scopes.get_variable(f"{name}_w", [size, size])
         biases = scopes.get_variable(f"{name}_b", [size], initializer=initializers.constant_initializer(bias))
         return math.sigmoid(nn.xw_plus_b(values, weight, biases))
 

@@ -182,3 +182,31 @@ def test_errors_of_cells_that_do_not_fit():
         wrapped = tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.GRUCell(3))  # Wrappers are cells of tf.nn's loops only.
         with pytest.raises(TypeError):
             tf.keras.layers.RNN(wrapped)(tf.zeros([2, 4, 3]))
+
+
+def test_linear_of_old_programs_multiplies_before_it_makes_the_bias():
+    from everflow.contrib.rnn.inner_names import _linear
+
+    with tf.Graph().as_default() as g, tf.variable_scope("gates"):
+        _linear([tf.ones([2, 3]), tf.ones([2, 4])], 5, True)
+    names = [op.name for op in g.get_operations()]
+    assert names[-8:] == [
+        "gates/gates/concat/axis",
+        "gates/gates/concat",
+        "gates/gates/MatMul",
+        "gates/bias/Initializer/Const",
+        "gates/bias",
+        "gates/bias/Assign",
+        "gates/bias/read",
+        "gates/gates/BiasAdd",
+    ]
+
+
+def test_highway_gates_start_as_the_variable_scope_says():
+    cell = tf.contrib.rnn.HighwayWrapper(tf.nn.rnn_cell.GRUCell(5), couple_carry_transform_gates=False)
+    with tf.Graph().as_default(), tf.variable_scope("s", initializer=tf.constant_initializer(0.3)), tf.Session() as sess:
+        cell(tf.ones([2, 5]), tf.zeros([2, 5]))
+        sess.run(tf.global_variables_initializer())
+        weights = [v for v in tf.global_variables() if v.op.name.endswith("_w")]
+        assert [v.op.name for v in weights] == ["s/carry_w", "s/transform_w"]
+        np.testing.assert_allclose(sess.run(weights), 0.3)
