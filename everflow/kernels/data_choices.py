@@ -62,13 +62,29 @@ def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
     def start(iteration):
         following, position = input_dataset.start(iteration), 0
 
-        def shard():
+        def read():
             nonlocal position
+            element = following()
+            position += 1
+            return element
+
+        def shard():
             while True:
-                element = following()
-                position += 1
+                element = read()
                 if (position - 1) % shards == mine:
-                    return element
+                    break
+            # That the other shards have something, too, is seen by reading on.
+            while require_non_empty and position < shards:
+                try:
+                    read()
+                except End:
+                    raise InvalidArgumentError(
+                        None,
+                        None,
+                        "There aren't enough elements in this dataset for each shard to have at least one element "
+                        f"(# elems = {position}, # shards = {shards}).",
+                    ) from None
+            return element
 
         return shard
 

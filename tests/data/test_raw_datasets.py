@@ -65,3 +65,13 @@ def test_devices_take_elements_in_turn():
             session.run(second, feed)
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(first, {incarnation: 9})
+
+
+def test_shards_that_must_not_be_empty():
+    def shard(count):
+        options = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])], "require_non_empty": True}
+        return R.ShardDataset(input_dataset=variant(tf.data.Dataset.range(count)), num_shards=3, index=0, **options)
+
+    assert drained(shard(4)) == [0, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="# elems = 2, # shards = 3"):
+        drained(shard(2))
