@@ -1,5 +1,6 @@
 """tf itself: versions, namespaces, and what a missing name says. And that importing it is cheap."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -78,3 +79,11 @@ def test_compiled_libraries_are_refused(tmp_path):
 
 def test_logger():
     assert tf.get_logger().name == "tensorflow"
+
+
+def test_contrib_tells_missing_parts_from_misspelt_ones():
+    with pytest.raises(AttributeError, match="'timeseries' .*doesn't have it yet"):
+        _ = tf.contrib.timeseries
+    with pytest.raises(AttributeError, match="no attribute 'timeseris'$"):
+        _ = tf.contrib.timeseris
+    assert not [name for name in tf.contrib._MISSING if importlib.util.find_spec(f"everflow.contrib.{name}")]

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import importlib as _importlib
 
+from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
+
+# The parts of TensorFlow's that are missing here.
+_MISSING = frozenset(
+    """batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg labeled_tensor linear_optimizer mixed_precision
+    optimizer_v2 periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
+    stat_summarizer tensor_forest testing timeseries""".split()
+)
+
 
 def __getattr__(name: str):
     if not name.startswith("_"):
@@ -12,4 +21,5 @@ def __getattr__(name: str):
         except ModuleNotFoundError as missing:
             if missing.name != f"{__name__}.{name}":
                 raise
-    raise AttributeError(f"module 'tensorflow.contrib' has no attribute {name!r}", name=name)
+    message = f"module 'tensorflow.contrib' has no attribute {name!r}"
+    raise AttributeError(f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if name in _MISSING else message, name=name)
