@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from everflow.framework import errors
+from everflow.framework import dtypes, errors
 from everflow.kernels import registry, tensors
 from everflow.runtime.plan.locking import excludes_others, locked
-from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
+from everflow.runtime.plan.program import FEED, VALUE, Node, input_counts, is_ref, output_counts
+from everflow.runtime.plan.structure import CONTROL_FLOW
 
 # Their result is their (first) input, whatever it is: plans give it another name instead of calling anything.
 RENAMES = frozenset(
@@ -19,6 +20,7 @@ RENAMES = frozenset(
 )
 PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
 NOTHING = frozenset(["NoOp", "ControlTrigger"])
+CONSTANTS = (VALUE, "Const")
 
 
 @dataclass(slots=True)
@@ -115,3 +117,15 @@ def missing_kernel(node: Node) -> errors.OpError:
     """The error for an op type that nothing computes."""
     text = f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run"
     return errors.UnimplementedError(None, None, text)
+
+
+def is_pure(node: Node) -> bool:
+    """Whether a node's result depends on its inputs alone."""
+    if node.type in CONSTANTS or node.type == FEED or node.type in CONTROL_FLOW or node.type in PLACEHOLDERS or node.type in NOTHING:
+        return False
+    if node.is_stateful or any(is_ref(*e) for e in node.inputs):
+        return False
+    if any(d.base_dtype in (dtypes.resource, dtypes.variant) for d in [*node.output_dtypes, *node.input_dtypes]):
+        return False
+    entry = registry.lookup(node.type)
+    return entry is not None and not entry.once and "step" not in entry.context_names and "session" not in entry.context_names

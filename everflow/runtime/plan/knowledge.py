@@ -14,9 +14,9 @@ from everflow.framework.operation import Operation, Tensor, infer_shapes
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
-from everflow.runtime.plan.binding import RENAMES, constant_value, is_once
+from everflow.runtime.plan.binding import RENAMES, constant_value, is_once, is_pure
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref
-from everflow.runtime.plan.rules import SHAPE_OPS, computed, is_pure, shape_value
+from everflow.runtime.plan.rules import SHAPE_OPS, computed, shape_value
 from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT
 
 # Larger constants are not shapes, nor axes, nor sizes: rules need not see them.

@@ -5,38 +5,32 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from everflow.framework import dtypes
-from everflow.kernels import registry
 from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.denormals import flushed
 from everflow.runtime.plan.accumulators import running_sums
-from everflow.runtime.plan.aliasing import FRESH, VIEWS, roots
-from everflow.runtime.plan.binding import NOTHING, PLACEHOLDERS, RENAMES, bind, call_arguments, constant_value, flat_results
+from everflow.runtime.plan.aliasing import roots
+from everflow.runtime.plan.binding import (
+    CONSTANTS,
+    RENAMES,
+    bind,
+    call_arguments,
+    constant_value,
+    flat_results,
+    is_pure,
+)
 from everflow.runtime.plan.factors import constant_factors
 from everflow.runtime.plan.fusion import columns_of_product, product_with_bias
+from everflow.runtime.plan.invariants import loop_invariants
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref, value_node
 from everflow.runtime.plan.rewrite import Rule
-from everflow.runtime.plan.stores import only_reads
-from everflow.runtime.plan.structure import CONTROL_FLOW, ENTER, MERGE, NEXT, SWITCH, structure, tells_branch
+from everflow.runtime.plan.structure import CONTROL_FLOW, tells_branch
 from everflow.runtime.plan.sums import sum_of_products, sum_of_slices, sums_by_pairs, sums_with_products
 from everflow.runtime.plan.updates import joint_updates, moving_averages, scaled_variables, subtracted_quotients
+from everflow.runtime.plan.waiting import needless_waiting
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
 _LARGEST_COMPARED = 256
-_CONSTANT = (VALUE, "Const")
-
-
-def is_pure(node: Node) -> bool:
-    """Whether a node's result depends on its inputs alone."""
-    if node.type in _CONSTANT or node.type == FEED or node.type in CONTROL_FLOW or node.type in PLACEHOLDERS or node.type in NOTHING:
-        return False
-    if node.is_stateful or any(is_ref(*e) for e in node.inputs):
-        return False
-    if any(d.base_dtype in (dtypes.resource, dtypes.variant) for d in [*node.output_dtypes, *node.input_dtypes]):
-        return False
-    entry = registry.lookup(node.type)
-    return entry is not None and not entry.once and "step" not in entry.context_names and "session" not in entry.context_names
 
 
 def fold_constants(program: Program, session) -> int:
@@ -45,7 +39,7 @@ def fold_constants(program: Program, session) -> int:
     added: dict[Node, list[Node]] = {}
     for node in program.nodes:
         sources = [edges.get(e, e) for e in node.inputs]
-        if not node.inputs or not all(s.type in _CONSTANT for s, _ in sources) or not (node.type in RENAMES or is_pure(node)):
+        if not node.inputs or not all(s.type in CONSTANTS for s, _ in sources) or not (node.type in RENAMES or is_pure(node)):
             continue
         if node.type in CONTROL_FLOW or _is_large(node):
             continue
@@ -139,7 +133,7 @@ def common_subexpressions(program: Program, session) -> int:
     edges: dict = {}
     nodes: dict = {}
     for node in program.nodes:
-        if node.type in _CONSTANT:
+        if node.type in CONSTANTS:
             key = _constant_key(node, session)
         elif node.inputs and is_pure(node):
             inputs = tuple(edges.get(e, e) for e in node.inputs)
@@ -206,7 +200,7 @@ def neutral_arithmetic(program: Program, session) -> int:
             if node.type in ("Add", "AddV2") and node.output_dtypes[0].is_floating:
                 continue
             constant, other = node.inputs[position], node.inputs[1 - position]
-            if constant[0].type not in _CONSTANT or is_ref(*other) or constant[0].controls or node.controls:
+            if constant[0].type not in CONSTANTS or is_ref(*other) or constant[0].controls or node.controls:
                 continue
             value = constant_value(constant[0], session)
             if not isinstance(value, torch.Tensor) or value.numel() != 1 or value.item() != neutral:
@@ -277,64 +271,7 @@ def _keeps_values(node: Node) -> bool:
     return _is_known(before) and _is_known(after) and before.num_elements() == after.num_elements() != 0
 
 
-# --- waiting ---------------------------------------------------------------------------------
-
-
-def needless_waiting(program: Program, session) -> int:
-    """Waiting for a node without side effects is waiting for what that node waits for; nobody need compute it."""
-    passed = [n for n in program.nodes if n.type in NOTHING or n.type in _CONSTANT or (n.type in FRESH | VIEWS and is_pure(n))]
-    if not any(n.type in CONTROL_FLOW for n in program.nodes):
-        return _pass(program, passed)
-    # Control inputs also tell in which loop and on which side of a branch a node is: something there must be left to wait for.
-    found = structure(program)
-    passed += only_reads(program)
-    passed = [n for n in passed if n.type not in CONTROL_FLOW and n.type != "ControlTrigger" and _is_placed(n, n.controls, found)]
-    return _pass(program, passed) + _drop_places(program, found)
-
-
-def _pass(program: Program, passed: list[Node]) -> int:
-    among = set(passed)
-    count = sum(c in among for node in program.nodes for c in node.controls)
-    if count:
-        program.replace({}, dict.fromkeys(passed))
-    return count
-
-
-def _is_placed(node: Node, controls: list[Node], found) -> bool:
-    """Whether one of a node's sources is in the same loop, the same part of it, and on the same side of every branch."""
-
-    def place(n):
-        return n.frame, n.guard, bool(n.frame) and n in found.loops[n.frame].body
-
-    sources = [n for n, _ in node.inputs] + controls
-    return any(s.type not in CONTROL_FLOW and s.type not in _CONSTANT and place(s) == place(node) for s in sources)
-
-
-def _drop_places(program: Program, found) -> int:
-    """Nodes in a loop that their inputs place there need no other node to tell it."""
-    telling = _only_telling_places(program)
-    count = 0
-    for node in program.nodes:
-        if node.frame and node.controls and not telling.isdisjoint(node.controls) and _is_placed(node, [], found):
-            kept = [c for c in node.controls if c not in telling or c.frame != node.frame]
-            count += len(node.controls) - len(kept)
-            node.controls = kept
-    return count
-
-
-_HARMLESS = SWITCH | NOTHING | {"TensorArrayGradV3"}  # the last finds an array, or makes it, and those who use it take it as an input
-
-
-def _only_telling_places(program: Program) -> set[Node]:
-    """Nodes of loops before which nothing happens that their loop would not wait for anyway: what enters it and goes round in it."""
-    telling: set[Node] = set()
-    for node in program.nodes:  # inputs come first
-        sources = {n for n, _ in node.inputs}.union(node.controls)
-        if node.type in ENTER or node.type == "LoopCond" or (node.type in MERGE and any(n.type in NEXT for n in sources)):
-            telling.add(node)
-        elif node.frame and (node.type in _HARMLESS or is_pure(node)) and all(n in telling or n.type in _CONSTANT for n in sources):
-            telling.add(node)
-    return telling
+# --- copies ----------------------------------------------------------------------------------
 
 
 def plain_copies(program: Program, session) -> int:
@@ -359,6 +296,7 @@ RULES = [
     Rule("needless waiting", needless_waiting, "dependency_optimization"),
     Rule("plain copies", plain_copies, "dependency_optimization"),
     Rule("common subexpressions", common_subexpressions, "arithmetic_optimization"),
+    Rule("loop invariants", loop_invariants, "loop_optimization"),
     Rule("constant factors", constant_factors, "arithmetic_optimization"),
     Rule("sum of products", sum_of_products, "arithmetic_optimization"),
     Rule("sum of slices", sum_of_slices, "arithmetic_optimization"),
