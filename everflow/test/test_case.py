@@ -76,8 +76,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         self._close_cached_session()
         random.seed(_SEED)
         np.random.seed(_SEED)
-        # `run_in_graph_and_eager_modes` has entered a new one.
-        if not (executing_eagerly() and has_default_graph()):
+        if not has_default_graph():  # What was entered, as `run_in_graph_and_eager_modes` does, stays.
             reset_default_graph()
         set_random_seed(_SEED)
 

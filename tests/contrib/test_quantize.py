@@ -83,3 +83,44 @@ def test_training_and_delay():
         losses = [session.run([loss, step])[0] for _ in range(20)]
         assert session.run("fake_quantization_step:0") >= 20
     assert losses[-1] < losses[0]
+
+
+def test_gradients_go_through_the_statistics_of_a_folded_batch():
+    rs = np.random.RandomState(0)
+    x = tf.constant(rs.rand(2, 6, 6, 3).astype(np.float32))
+    weights = tf.constant_initializer(rs.randn(3, 3, 3, 4) * 0.3)
+    with slim.arg_scope([slim.conv2d], normalizer_fn=slim.batch_norm, normalizer_params={"decay": 0.9}, weights_initializer=weights):
+        y = slim.conv2d(x, 4, 3, scope="c")
+    before = tf.gradients(tf.reduce_sum(y * y), [x, *tf.trainable_variables()])
+    tf.contrib.quantize.create_training_graph(quant_delay=1000)
+    after = tf.gradients(tf.reduce_sum(y * y), [x, *tf.trainable_variables()])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for a, b in zip(*sess.run([before, after]), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-3)
+
+
+def test_moving_averages_are_frozen_after_a_delay():
+    x = tf.placeholder(tf.float32, [2, 6, 6, 3])
+    with slim.arg_scope([slim.conv2d], normalizer_fn=slim.batch_norm, normalizer_params={"decay": 0.5}):
+        y = slim.conv2d(x, 4, 3, scope="c")
+    tf.contrib.quantize.experimental_create_training_graph(quant_delay=1000, freeze_bn_delay=3)
+    averages = [v for v in tf.global_variables() if v.op.name.endswith("moving_mean")]
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        seen = []
+        for i in range(5):
+            sess.run([y, updates], {x: np.random.RandomState(i).rand(2, 6, 6, 3)})
+            seen.append(sess.run(averages)[0])
+    assert abs(seen[1] - seen[0]).max() > 0 and abs(seen[3] - seen[2]).max() == 0 and abs(seen[4] - seen[2]).max() == 0
+
+
+def test_both_halves_of_a_separable_convolution_are_rounded():
+    x = tf.placeholder(tf.float32, [2, 8, 8, 3])
+    y = tf.nn.relu(tf.layers.separable_conv2d(x, 4, 3, name="s"))
+    tf.layers.dense(tf.layers.flatten(y), 2, name="d")
+    tf.contrib.quantize.create_eval_graph()
+    rounded = [op.name.rpartition("/")[0] for op in tf.get_default_graph().get_operations() if op.type == "FakeQuantWithMinMaxVars"]
+    halves = ["s/separable_conv2d/weights_quant", "s/separable_conv2d/act_quant"]
+    assert rounded == ["s/weights_quant", "s/act_quant", "d/weights_quant", "d/act_quant", *halves]

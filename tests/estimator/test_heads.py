@@ -142,3 +142,12 @@ def test_public_heads(tmp_path, by_keras):
     np.testing.assert_allclose(estimator.get_variable_value("w"), [[0.2292], [0.3124]], atol=1e-4)
     result = estimator.evaluate(data())
     assert result["accuracy"] == 0.75 and result["accuracy_baseline"] == 0.75 and result["accuracy/positive_threshold_0.3"] == 0.75
+
+
+def test_multi_label_head_checks_sparse_classes():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        labels = tf.SparseTensor([[0, 0], [1, 0]], tf.constant([1, 7], tf.int64), [2, 2])
+        head = tf.contrib.estimator.multi_label_head(3)
+        spec = head.create_estimator_spec({"x": tf.ones([2, 1])}, "eval", tf.zeros([2, 3]), labels=labels)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"values in \[0, 3\)"):
+            sess.run(spec.loss)

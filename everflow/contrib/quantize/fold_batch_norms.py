@@ -11,12 +11,22 @@ import dataclasses
 from everflow.contrib.graph_editor.reroute import reroute_ts
 from everflow.framework import dtypes
 from everflow.framework.operation import Operation, Tensor
+from everflow.framework.registry import gradient
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
+from everflow.ops.control_flow import cond
 from everflow.ops.nn_atrous import depthwise_conv2d
 
 _LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
 _NORMS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+
+
+@dataclasses.dataclass
+class _Average:
+    """A moving average, and the multiplication that says how far a step moves it."""
+
+    value: Tensor
+    move: Operation
 
 
 @dataclasses.dataclass
@@ -29,8 +39,8 @@ class _Match:
     weights: Tensor
     mean: Tensor
     variance: Tensor
-    moving_mean: Tensor | None = None
-    moving_variance: Tensor | None = None
+    moving_mean: _Average | None = None
+    moving_variance: _Average | None = None
 
     gamma = property(lambda self: self.norm.inputs[1])
     beta = property(lambda self: self.norm.inputs[2])
@@ -38,13 +48,16 @@ class _Match:
     is_training = property(lambda self: self.norm.get_attr("is_training"))
 
 
-def fold_batch_norms(graph):
-    """Fold each fused batch normalization that directly follows a layer with weights."""
+def fold_batch_norms(graph, step, freeze_delay):
+    """Fold each fused batch normalization that directly follows a layer with weights.
+
+    From the step `freeze_delay` on, if it is not None, moving averages take the place of the batch's statistics.
+    """
     matches = list(_matches(graph))
     # TensorFlow's kernel gives the unbiased variance, but normalizes with the biased one.
     variances = [_without_bessel_correction(match) if match.is_training else match.variance for match in matches]
     for match, variance in zip(matches, variances):
-        _fold(match, variance)
+        _fold(match, variance, step, freeze_delay)
 
 
 def _matches(graph):
@@ -65,6 +78,7 @@ def _matches(graph):
             continue
         moving_mean, moving_variance = _averaged_into(norm.outputs[1]), _averaged_into(norm.outputs[2])
         if moving_mean is not None and moving_variance is not None:
+            norm._set_attr("_gradient_op_type", b"FoldFusedBatchNormGrad")
             yield _Match(layer, norm, output, layer.inputs[1], norm.outputs[1], norm.outputs[2], moving_mean, moving_variance)
 
 
@@ -72,7 +86,7 @@ def _averaged_into(statistic):
     """The moving average that a batch's statistic is added to: the other side of the difference of the two."""
     for op in statistic.consumers():
         if op.type == "Sub" and op.inputs[1] is statistic:
-            return op.inputs[0]
+            return _Average(op.inputs[0], next(user for user in op.outputs[0].consumers() if user.type == "Mul"))
     return None
 
 
@@ -84,14 +98,14 @@ def _below(folder, name):
     return f"{folder}/{name}" if folder else name
 
 
-def _fold(match, variance):
+def _fold(match, variance, step, freeze_delay):
     folder = _folder(match.layer)
     with name_scope(_below(folder, "BatchNorm_Fold") + "/"):
         scale = match.gamma * math.rsqrt(variance + match.epsilon)
         bias = math.subtract(match.beta, match.mean * scale, name="bias")
         correction_scale = reciprocal = offset = None
         if match.is_training:
-            correction_scale, reciprocal, offset = _correction(match, variance)
+            correction_scale, reciprocal, offset = _correction(match, variance, step, freeze_delay)
         if match.layer.type == "DepthwiseConv2dNative":
             shape = match.weights.shape.as_list()[2:]
             scale = array.reshape(scale, shape, name="scale_reshape")
@@ -115,15 +129,38 @@ def _without_bessel_correction(match):
         return math.multiply(match.variance, (count - 1.0) / count, name="Undo_Bessel_Correction")
 
 
-def _correction(match, variance):
+def _correction(match, variance, step, freeze_delay):
+    """(scale, reciprocal, offset): what weights are multiplied with, and the output after them, and what is added to it."""
     with name_scope("batch_norm_correction"):
-        moving_rsqrt = math.rsqrt(match.moving_variance + match.epsilon)
+        moving_rsqrt = math.rsqrt(match.moving_variance.value + match.epsilon)
         batch_rsqrt = math.rsqrt(variance + match.epsilon)
         scale = array.identity(math.divide(moving_rsqrt, batch_rsqrt, name="scale_compute"), name="correction_scale")
         reciprocal = math.reciprocal(scale, name="reciprocal_compute")
         # How far moving averages would have shifted the output; it counts only once they take over from the batch's statistics.
-        math.multiply(match.gamma, match.mean * batch_rsqrt - match.moving_mean * moving_rsqrt, name="offset_compute")
-        return scale, reciprocal, array.zeros(match.mean.shape, dtype=dtypes.float32)
+        shift = match.mean * batch_rsqrt - match.moving_mean.value * moving_rsqrt
+        offset = math.multiply(match.gamma, shift, name="offset_compute")
+
+        def none():
+            return array.zeros(offset.shape, dtype=dtypes.float32)
+
+        if freeze_delay is None:
+            return scale, reciprocal, none()
+        frozen = math.greater_equal(step(), freeze_delay, name="use_moving_average")
+        for average, name in ((match.moving_mean, "freeze_moving_mean"), (match.moving_variance, "freeze_moving_var")):
+            rate = average.move.inputs[1]
+            reroute_ts([cond(frozen, lambda: 0.0, lambda: rate, name=name)], [rate], can_modify=[average.move])  # noqa: B023
+        reciprocal = cond(frozen, lambda: array.ones(scale.shape), lambda: reciprocal, name="correction_recip")
+        return scale, reciprocal, cond(frozen, lambda: offset, none, name="correction_offset")
+
+
+@gradient("FoldFusedBatchNormGrad")
+def _batch_statistics_grad(op, _, grad_mean, grad_variance, *__):
+    """Of a folded normalization only the batch's mean and variance are used, which its own gradient leaves out."""
+    x, mean = op.inputs[0], op.outputs[1]
+    count = math.cast(array.size(x) / array.size(mean), dtypes.float32)
+    through_mean = grad_mean / count
+    through_variance = 2.0 * grad_variance * (x - mean) / (count - 1.0)
+    return through_mean + through_variance, None, None, None, None
 
 
 def _like(layer, weights):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 from everflow.contrib.graph_editor.reroute import reroute_ts
-from everflow.contrib.quantize.fake_quant import quantization_step, quantized
+from everflow.contrib.quantize.fake_quant import quantized
 from everflow.framework.operation import Operation, Tensor
 
 _LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
@@ -28,23 +27,25 @@ class _Layer:
 
     @property
     def rank(self):
-        """Layers with an activation come first, then those that end in a plain bias, then folded ones; each in the graph's order."""
+        """With an activation they come first, then those that end in a plain bias, then folded ones, then first halves of separable
+        convolutions; each in the graph's order."""
         if self.activation is not None:
             return 0, self.activation._id_value
-        return 1 if self.output.op.type == "BiasAdd" else 2, self.output.op._id_value
+        kinds = {"BiasAdd": 1, "DepthwiseConv2dNative": 3}
+        return kinds.get(self.output.op.type, 2), self.output.op._id_value
 
 
-def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, symmetric, quant_delay, scope):
+def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, symmetric, quant_delay, scope, step):
     """Rewrite the graph in place; `scope` limits it to layers below that name scope."""
     layers = sorted(_layers(graph, scope), key=lambda layer: layer.rank)
-    common = {"is_training": is_training, "step": functools.cache(quantization_step), "delay": quant_delay}
+    common = {"is_training": is_training, "step": step, "delay": quant_delay}
     weights = {**common, "num_bits": weight_bits, "symmetric": symmetric, "narrow_range": True, "averaged": False}
     activations = {**common, "num_bits": activation_bits, "symmetric": symmetric, "narrow_range": False, "averaged": True}
     for layer in layers:
         folder = _folder(layer.op)
         _insert(layer.op.inputs[1], [layer.op], _below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
         end = layer.output if layer.activation is None else layer.activation.outputs[0]
-        where = folder if layer.activation is None else _folder(layer.activation)
+        where = folder if layer.sum is None else _folder(layer.sum)
         _insert(end, end.consumers(), _below(where, "act_quant"), _ACTIVATION_RANGE, activations)
         if layer.sum is not None:
             _insert(layer.output, [layer.sum], _below(folder, "conv_quant"), _SUM_RANGE, activations)
@@ -114,9 +115,14 @@ def _has_weights(op):
 
 
 def _biased(output):
-    """The output with its bias or folded normalization added; None where it has none, or where normalization was folded out of it."""
+    """The output with its bias or folded normalization added, or as the other half of a separable convolution takes it.
+
+    None where it has none, or where normalization was folded out of it.
+    """
     for _ in range(3):
         users = output.consumers()
+        if output.op.type == "DepthwiseConv2dNative" and any(u.type == "Conv2D" for u in users):
+            return output
         following = [
             u for u in users if u.type == "BiasAdd" or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
         ]

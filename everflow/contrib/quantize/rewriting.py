@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+
+from everflow.contrib.quantize.fake_quant import quantization_step
 from everflow.contrib.quantize.fold_batch_norms import fold_batch_norms
 from everflow.contrib.quantize.insertion import insert_fake_quantization
 from everflow.framework.scopes import get_default_graph
 
 
 def _rewrite(is_training, input_graph, weight_bits, activation_bits, symmetric, quant_delay, freeze_bn_delay, scope):
-    if freeze_bn_delay is not None:
-        raise NotImplementedError("freeze_bn_delay: Everflow doesn't switch a folded normalization to its moving averages yet")
     graph = get_default_graph() if input_graph is None else input_graph
+    step = functools.cache(quantization_step)
     with graph.as_default():
-        fold_batch_norms(graph)
+        fold_batch_norms(graph, step, freeze_bn_delay)
         insert_fake_quantization(
             graph,
             is_training,
@@ -21,6 +23,7 @@ def _rewrite(is_training, input_graph, weight_bits, activation_bits, symmetric, 
             symmetric=symmetric,
             quant_delay=quant_delay,
             scope=scope,
+            step=step,
         )
 
 
@@ -42,7 +45,10 @@ def create_eval_graph(input_graph=None):
 def experimental_create_training_graph(
     input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=0, freeze_bn_delay=None, scope=None
 ):
-    """`create_training_graph` with other numbers of bits, ranges around zero, or only below a name scope."""
+    """`create_training_graph` with other numbers of bits, ranges around zero, or only below a name scope.
+
+    After `freeze_bn_delay` steps normalization uses its moving averages, which don't move any more.
+    """
     _rewrite(True, input_graph, weight_bits, activation_bits, symmetric, quant_delay, freeze_bn_delay, scope)
 
 

@@ -10,11 +10,12 @@ from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.losses import Reduction, sigmoid_cross_entropy
 from everflow.metrics import auc, mean
-from everflow.ops import array, math
+from everflow.ops import array, check, check_shapes, math
 from everflow.ops.array_slicing import slice_
+from everflow.ops.constants import constant
 from everflow.ops.lookup import index_table_from_tensor
 from everflow.ops.sparse import sparse_to_indicator
 
@@ -134,9 +135,16 @@ def indicators(labels, n_classes, label_vocabulary):
     if labels is None:
         raise ValueError(NO_LABELS)
     if isinstance(labels, SparseTensor):
-        ids = labels
         if labels.dtype == dtypes.string:
             table = index_table_from_tensor(vocabulary_list=tuple(label_vocabulary), name="class_id_lookup")
             ids = SparseTensor(indices=labels.indices, values=table.lookup(labels.values), dense_shape=labels.dense_shape)
-        return math.to_int64(sparse_to_indicator(ids, n_classes))
+            return math.to_int64(sparse_to_indicator(ids, n_classes))
+        message = f"labels must be an integer SparseTensor with values in [0, {n_classes})"
+        checks = [
+            check_shapes.assert_integer(labels.values, message=message),
+            check.assert_less(labels.values, constant(n_classes, dtype=labels.dtype), message=message),
+            check.assert_non_negative(labels.values, message=message),
+        ]
+        with control_dependencies(checks):
+            return math.to_int64(sparse_to_indicator(labels, n_classes))
     return checked_range(labels, n_classes=2, message="labels must be an integer indicator Tensor with values in [0, 1]")
