@@ -31,21 +31,23 @@ python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
 python                pywrap_tensorflow                  : pywrap_tensorflow train errors .
-python                tf2                                : eager .
+python                tf2                                : ops.v2_behavior
 python                autograph                          : autograph
-python.client         session                            : runtime.session .
+python.client         session                            : runtime.session runtime.fetches .
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
 python.compat         compat v2_compat                   : compat .
 
 python.data           .                                  : data
 python.data           util experimental                  : data .
-python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.*
+python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
+                                                           data.inner_names
 python.data.util      nest                               : framework.nest
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
-                      take_while_ops threadpool unique writers : data.experimental data.*
+                      take_while_ops threadpool unique writers : data.experimental data.* \
+                                                           data.experimental.* data.inner_names
 python.compiler       xla                                : xla
 python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla
 python.compiler.xla   jit                                : contrib.compiler.jit
@@ -54,12 +56,14 @@ python.debug          cli wrappers lib                   : debug
 python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
 python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
-python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.*
+python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
+                                                           contrib.distribute
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
-python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names .
+python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names . \
+                                                           ops.traced_functions framework.tapes runtime.process_options debugging
 python.eager          test                               : test
 python.eager          wrap_function                      : ops.wrapped_functions
 
@@ -73,7 +77,7 @@ python.feature_column feature_column feature_column_lib feature_column_v2 : feat
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
-                                                           profiler.statistics
+                                                           profiler.statistics ops.gradients contrib.framework.tensors eager.tensor
 python.framework      constant_op                        : . ops.constants
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
 python.framework      composite_tensor                   : framework.type_specs framework.composites
@@ -84,7 +88,8 @@ python.framework      function                           : ops.functions framewo
 python.framework      graph_io                           : formats.graph_files
 python.framework      graph_util graph_util_impl         : graph_util
 python.framework      importer                           : . framework.importer
-python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs
+python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
+                                                           framework.conversion contrib.framework.tensors
 python.framework      load_library                       : .
 python.framework      meta_graph                         : train.meta_graph train .
 python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
@@ -113,7 +118,7 @@ python.keras          datasets                           : keras.datasets
 python.keras          initializers                       : keras.initializers
 python.keras          layers                             : keras.layers
 python.keras          losses                             : keras.losses
-python.keras          metrics                            : keras.metrics
+python.keras          metrics                            : keras.metrics keras.metrics.*
 python.keras          models                             : keras.models
 python.keras          optimizers                         : keras.optimizers
 python.keras          preprocessing                      : keras.preprocessing
@@ -131,7 +136,7 @@ python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nad
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
 python.layers         base core convolutional pooling normalization layers : layers layers.*
-python.layers         utils                              : layers layers.* keras.engine.arguments ops.control_flow
+python.layers         utils                              : layers layers.* keras.engine.arguments ops.control_flow keras.utils.for_layers
 
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
@@ -149,7 +154,7 @@ python.ops            custom_gradient                    : . ops.custom_gradient
 python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging ops.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
 python.ops            critical_section_ops               : ops.critical_section
-python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists gen_ops
+python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists ops.array_inplace gen_ops
 python.ops            functional_ops map_fn              : . ops.functional*
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
 python.ops            gradient_checker                   : test
@@ -158,7 +163,7 @@ python.ops            image_ops image_ops_impl           : image ops.image*
 python.ops            init_ops init_ops_v2               : . initializers ops.initializers* ops.inner_names
 python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg*
-python.ops            logging_ops                        : . ops.logging* ops.printing*
+python.ops            logging_ops                        : . ops.logging* ops.printing* contrib.deprecated
 python.ops            lookup_ops                         : lookup ops.lookup* .
 python.ops            losses                             : losses
 python.ops            manip_ops                          : manip .
@@ -193,9 +198,10 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
                       gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
-                      laplace student_t kullback_leibler util : distributions
-python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators
-python.ops.losses     losses losses_impl util            : losses
+                      laplace student_t kullback_leibler util : distributions distributions.*
+python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linear_operators.broadcasting
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators ops.linalg*
+python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
@@ -248,7 +254,9 @@ python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : summary.inner_names summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
-python.training.tracking base tracking util data_structures graph_view : train train.*
+python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
+                                                           contrib.checkpoint.inspection keras.engine.tracked_attributes
+python.training       checkpoint_utils                   : contrib.training.checkpoints
 python.training.checkpointable base tracking util data_structures : train train.*
 
 python.util           compat                             : platform.compat
@@ -375,6 +383,12 @@ class _Served(types.ModuleType):
         for module in _load_all(self._sources):
             if hasattr(module, name):
                 return getattr(module, name)
+        # Modules of TensorFlow hold the functions of both interfaces: `argmax` is that of 1, `argmax_v2` that of 2.
+        plain, _, version = name.rpartition("_")
+        if version == "v1":
+            return getattr(self, plain)
+        if version == "v2" and (found := everflow.compat.v2.wherever(plain)):
+            return found
         raise AttributeError(
             f"module {self.__name__!r} has no attribute {name!r} (Everflow {EVERFLOW_VERSION} doesn't have it yet)", name=name
         )

@@ -141,3 +141,51 @@ def test_audio_ops_of_the_speech_tutorial():
 
     assert audio_ops.decode_wav is everflow.audio.decode_wav
     assert callable(audio_ops.encode_wav) and callable(audio_ops.audio_spectrogram) and callable(audio_ops.mfcc)
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("python.framework.tensor_util", "MakeNdarray TensorShapeProtoToList"),
+        ("python.framework.ops", "EagerTensor get_gradient_function strip_name_scope"),
+        ("python.layers.utils", "normalize_tuple normalize_data_format normalize_padding convert_data_format conv_output_length"),
+        ("python.data.ops.dataset_ops", "DatasetV1 DatasetV2 get_legacy_output_types"),
+        ("python.client.session", "register_session_run_conversion_functions"),
+        ("python.ops.distributions.util", "get_logits_and_probs softplus_inverse fill_triangular pick_vector"),
+        ("python.training.tracking.base", "no_automatic_dependency_tracking"),
+        ("python.util.deprecation", "deprecated deprecated_endpoints"),
+        ("python.tf2", "enabled"),
+    ],
+)
+def test_names_that_programs_take_from_inside(module, names):
+    found = importlib.import_module(f"tensorflow.{module}")
+    assert not [name for name in names.split() if not callable(getattr(found, name, None))]
+
+
+def test_functions_of_both_interfaces():
+    from tensorflow.python.ops import array_ops, check_ops, math_ops, nn_ops
+
+    assert math_ops.argmax_v2 is everflow.compat.v2.argmax
+    assert array_ops.expand_dims_v2 is everflow.compat.v2.expand_dims
+    assert nn_ops.conv2d_v2 is everflow.compat.v2.nn.conv2d
+    assert check_ops.assert_equal_v2 is everflow.compat.v2.assert_equal
+    assert math_ops.reduce_sum_v1 is everflow.reduce_sum
+    with pytest.raises(AttributeError, match="'no_such_v2'"):
+        _ = math_ops.no_such_v2
+
+
+def test_rows_changed_in_place():
+    from tensorflow.python.ops import inplace_ops
+
+    with everflow.Graph().as_default(), everflow.Session() as sess:
+        x = everflow.zeros([3, 2])
+        row = inplace_ops.alias_inplace_update(x, 1, [1.0, 2.0])
+        rows = inplace_ops.inplace_add(row, [1, 2], everflow.ones([2, 2]))
+        whole = inplace_ops.alias_inplace_sub(rows, None, everflow.ones([3, 2]))
+        results = sess.run([x, row, rows, whole])
+    assert [r.tolist() for r in results] == [
+        [[0, 0], [0, 0], [0, 0]],
+        [[0, 0], [1, 2], [0, 0]],
+        [[0, 0], [2, 3], [1, 1]],
+        [[-1, -1], [1, 2], [0, 0]],
+    ]

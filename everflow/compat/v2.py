@@ -17,6 +17,8 @@ from everflow.compat import signatures
 
 # Namespaces that are given as they are.
 _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
+# Namespaces of what models are built of, rather than of ops.
+_MODELS = frozenset(["estimator", "initializers", "keras", "losses", "metrics", "optimizers"])
 # A name whose meaning changed, and what serves it: everflow module and name in it.
 _CHANGED = {
     "Variable": "ops.resource_variables.ResourceVariable",
@@ -81,6 +83,7 @@ def _folders() -> frozenset[str]:
     return frozenset(name[:dot] for name in _all() for dot, letter in enumerate(name) if letter == ".")
 
 
+@functools.cache
 def _find(path: str):
     """What `tf.compat.v2.PATH` is; AttributeError where there is none."""
     if served := _CHANGED.get(path):
@@ -95,6 +98,12 @@ def _find(path: str):
     if path in _WHOLE or path in _same():
         return functools.reduce(getattr, path.split("."), everflow)
     raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r}")
+
+
+def wherever(name: str):
+    """The function that is called so in TensorFlow 2, in whatever namespace of ops it is: `tf.NAME`, else `tf.X.NAME`; None where there is none."""
+    paths = [path for path in _all() if path.rpartition(".")[2] == name and path.partition(".")[0] not in _MODELS]
+    return _find(min(paths, key=lambda path: (path.count("."), path))) if paths else None
 
 
 class _Namespace(types.ModuleType):

@@ -346,6 +346,15 @@ def array_of(tensor) -> np.ndarray:
     return full.reshape(shape)
 
 
+# Its name where programs import it from inside TensorFlow.
+MakeNdarray = make_ndarray
+
+
+def TensorShapeProtoToList(shape):
+    """The sizes in a TensorShapeProto."""
+    return [dimension.size for dimension in shape.dim]
+
+
 def ShapeEquals(tensor_proto, shape):
     """Whether a TensorProto has this shape (a sequence or TensorShapeProto)."""
     if not isinstance(tensor_proto, tensor_pb2.TensorProto):

@@ -308,6 +308,8 @@ def _inplace(combine):
     """Old row updates; despite the name the result is a new tensor, since the input may be used elsewhere."""
 
     def update(x, i, v):
+        if i.ndim != 1:
+            raise invalid(f"i must be a vector. {bracketed(i.shape)}")
         return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
 
     return update

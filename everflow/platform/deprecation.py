@@ -108,6 +108,25 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
     return mark
 
 
+class DeprecatedNamesAlreadySet(Exception):
+    """Names were marked as deprecated twice."""
+
+
+def deprecated_endpoints(*args):
+    """Decorator that keeps the old public names of a function on it, for tools that ask for them."""
+
+    def mark(function):
+        if "_tf_deprecated_api_names" in vars(function):
+            raise DeprecatedNamesAlreadySet(
+                f"Cannot set deprecated names for {function.__name__} to {args}. "
+                f"Deprecated names are already set to {function._tf_deprecated_api_names}."
+            )
+        function._tf_deprecated_api_names = args
+        return function
+
+    return mark
+
+
 def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
     """`func_or_class` under an old name; using it logs a warning."""
     if inspect.isclass(func_or_class):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 
 class tf_export:
     """Keeps the names it is given on the function or class, for tools that ask for them."""
@@ -21,3 +24,18 @@ class tf_export:
 
 
 keras_export = estimator_export = tf_export
+
+
+def kwarg_only(f):
+    """A function that takes its arguments by name only; TypeError for others."""
+
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        if args:
+            raise TypeError(
+                f"{f.__name__} only takes keyword args (possible keys: {list(inspect.signature(f).parameters)}). "
+                "Please pass these args as kwargs instead."
+            )
+        return f(**kwargs)
+
+    return wrapper

@@ -14,6 +14,10 @@ def untracked(method):
     return _with_tracking(method, False)
 
 
+# Its name where layers that programs write import it from inside TensorFlow.
+no_automatic_dependency_tracking = untracked
+
+
 def tracked(method):
     """Decorator: attributes are remembered in a method, also where one that is `untracked` calls it: it runs the program's own code."""
     return _with_tracking(method, True)
