@@ -143,7 +143,8 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         if method == "SLSQP":
             # SLSQP wants its callback's vector, which may be of another type.
             minimize_kwargs["callback"] = lambda x: step_callback(np.asarray(x))
-        result = scipy.optimize.minimize(wrapped, initial_val, **minimize_kwargs)
+        # Some methods of today's scipy refuse other types than float64.
+        result = scipy.optimize.minimize(wrapped, np.asarray(initial_val, "float64"), **minimize_kwargs)
         logging.info(
             "Optimization terminated with:\n  Message: %s\n  Objective function value: %f\n  Number of iterations: %s\n"
             "  Number of functions evaluations: %d",

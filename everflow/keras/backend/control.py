@@ -82,7 +82,7 @@ def foldr(fn, elems, initializer=None, name=None):
 
 def gradients(loss, variables):
     """The gradients of a loss with respect to variables."""
-    return gradient_ops.gradients(loss, variables)
+    return gradient_ops.gradients(loss, variables, colocate_gradients_with_ops=True)
 
 
 def stop_gradient(variables):

@@ -251,6 +251,7 @@ class Compiling:
             raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
 
     def _phase(self):
+        """What training feeds besides data; what isn't fed, as in evaluations, is False."""
         from everflow.keras import backend as K
 
         phase = K.learning_phase()
@@ -269,12 +270,13 @@ class Compiling:
             logging.warning(
                 "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling `model.compile` after ?"
             )
+        phase = self._phase()
         with name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
         with name_scope("training"):
             self.train_function = K.function(
-                self._feed_inputs + self._feed_targets + self._feed_sample_weights + self._phase(),
+                self._feed_inputs + self._feed_targets + self._feed_sample_weights + phase,
                 [self.total_loss, *self._metric_tensors()],
                 updates=updates,
                 name="train_function",
@@ -288,7 +290,7 @@ class Compiling:
         if self.test_function is None:
             with name_scope("evaluation"):
                 self.test_function = K.function(
-                    self._feed_inputs + self._feed_targets + self._feed_sample_weights + self._phase(),
+                    self._feed_inputs + self._feed_targets + self._feed_sample_weights,
                     [self.total_loss, *self._metric_tensors()],
                     updates=self.state_updates,
                     name="test_function",
@@ -303,7 +305,7 @@ class Compiling:
             with name_scope("predict"):
                 kwargs = self._function_kwargs
                 self.predict_function = K.function(
-                    self._feed_inputs + self._phase(), list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
+                    self._feed_inputs, list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
                 )
 
     def _prepare(self, kind):
@@ -311,7 +313,7 @@ class Compiling:
         if self.inputs and not executing_eagerly():
             getattr(self, f"_make_{kind}_function")()
 
-    def _run_function(self, kind, values, training):
+    def _run_function(self, kind, values):
         """Run one of the functions on (inputs, targets, weights)."""
         if executing_eagerly():
             if self._eager_steps is None:
@@ -329,8 +331,8 @@ class Compiling:
             for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
                 if endpoint.sample_weight is not None:
                     feeds.append(_ones_for(endpoint, target) if weight is None else weight)
-        if self._phase():
-            feeds.append(bool(training))
+        if kind == "train" and self._phase():
+            feeds.append(True)
         return list(getattr(self, f"{kind}_function")(feeds))
 
     # --- inputs that are known only when data comes ----------------------------------------------

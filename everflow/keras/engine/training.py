@@ -88,7 +88,7 @@ class Model(Compiling, Network):
         """One step of training; returns the loss, or the loss and metrics."""
         self._assert_compiled()
         values = self._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight)
-        outputs = self._run_function("train", values, training=1)
+        outputs = self._run_function("train", values)
         if reset_metrics:
             self.reset_metrics()
         return _one_or_all(outputs)
@@ -97,7 +97,7 @@ class Model(Compiling, Network):
         """The loss, or the loss and metrics, of one batch."""
         self._assert_compiled()
         values = self._standardize(x, y, sample_weight=sample_weight)
-        outputs = self._run_function("test", values, training=0)
+        outputs = self._run_function("test", values)
         if reset_metrics:
             self.reset_metrics()
         return _one_or_all(outputs)
@@ -105,7 +105,7 @@ class Model(Compiling, Network):
     def predict_on_batch(self, x):
         """The outputs for one batch."""
         values = self._standardize(x, None, for_predict=True)
-        return _one_or_all(self._run_function("predict", values, training=0))
+        return _one_or_all(self._run_function("predict", values))
 
     # --- generators ----------------------------------------------------------------------------
 

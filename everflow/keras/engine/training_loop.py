@@ -46,7 +46,7 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
         for index, (values, size) in enumerate(source.epoch()):
             logs = {"batch": index, "size": size}
             calls.on_train_batch_begin(index, logs)
-            outputs = model._run_function("train", values, training=1)
+            outputs = model._run_function("train", values)
             means.add(outputs, size)
             calls.on_train_batch_end(index, {**logs, **_logs(model, outputs)})
             if model.stop_training:
@@ -96,7 +96,7 @@ def _test(model, source, calls):
     for index, (values, size) in enumerate(source.epoch()):
         logs = {"batch": index, "size": size}
         calls.on_test_batch_begin(index, logs)
-        outputs = model._run_function("test", values, training=0)
+        outputs = model._run_function("test", values)
         means.add(outputs, size)
         calls.on_test_batch_end(index, {**logs, **_logs(model, outputs)})
     calls.on_test_end()
@@ -126,7 +126,7 @@ def predict(model, source, verbose, callbacks):
     for index, (values, size) in enumerate(source.epoch()):
         logs = {"batch": index, "size": size}
         calls.on_predict_batch_begin(index, logs)
-        outputs = model._run_function("predict", values, training=0)
+        outputs = model._run_function("predict", values)
         collected = [[] for _ in outputs] if collected is None else collected
         for parts, output in zip(collected, outputs):
             parts.append(output)

@@ -91,3 +91,16 @@ def test_stale_gradients_are_counted_and_left_out():
         sess.run(step.assign(10))
         assert sess.run(op, {began: 5}) == 1.0
         np.testing.assert_allclose(sess.run(v), 0.8, rtol=1e-6)
+
+
+def test_scipys_constraints_and_bounds():
+    pytest.importorskip("scipy")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        vector = tf.Variable([7.0, 7.0])
+        loss = tf.reduce_sum(tf.square(vector))
+        constrained = tf.contrib.opt.ScipyOptimizerInterface(
+            loss, equalities=[vector[1] - 1.0], inequalities=[vector[0] - 2.0], method="SLSQP", options={"disp": False}
+        )
+        sess.run(vector.initializer)
+        constrained.minimize(sess)
+        np.testing.assert_allclose(sess.run(vector), [2.0, 1.0], atol=1e-4)
