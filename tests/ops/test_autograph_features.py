@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import everflow as tf
 
 Feature = tf.autograph.experimental.Feature
@@ -58,8 +56,3 @@ def test_names_of_comparisons():
     with tf.Graph().as_default():
         made = tf.autograph.to_graph(lambda n: (n != 3, 4 == n), experimental_optional_features=Feature.EQUALITY_OPERATORS)(tf.constant(3))
         assert [t.name for t in made] == ["LogicalNot:0", "Equal_1:0"]
-
-
-def test_lists_are_not_converted():
-    with pytest.raises(NotImplementedError, match="lists"):
-        tf.autograph.to_graph(shown, experimental_optional_features=Feature.ALL)

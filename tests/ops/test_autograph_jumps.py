@@ -148,8 +148,15 @@ def test_a_converted_method_takes_its_instance():
         assert sess.run(tf.autograph.to_graph(made.__call__)(made, tf.constant(5))) == 10
 
 
+def test_a_converted_class_has_converted_methods():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        converted = tf.autograph.to_graph(Doubled)
+        assert converted.__name__ == "TfDoubled" and issubclass(converted, Doubled)
+        assert sess.run(converted()(tf.constant(5))) == 10
+
+
 def test_objects_are_not_converted():
-    for entity in (Doubled(), Doubled, 3):
+    for entity in (Doubled(), 3):
         with pytest.raises(NotImplementedError):
             tf.autograph.to_graph(entity)
 

@@ -6,22 +6,30 @@ import functools as _functools
 
 from everflow.ops.autograph import public as _public
 from everflow.ops.autograph.conversion import converted as _converted
-from everflow.ops.autograph.public import Feature, do_not_convert
+from everflow.ops.autograph.features import asked_for as _asked_for
+from everflow.ops.autograph.lists import set_element_type, stack
+from everflow.ops.autograph.options import AutoGraphError, ConversionOptions, converted_call
+from everflow.ops.autograph.public import Feature, do_not_convert, set_loop_options
 
-__all__ = ["Feature", "convert", "do_not_convert", "to_code", "to_graph"]
+__all__ = [
+    "AutoGraphError", "ConversionOptions", "Feature", "convert", "converted_call", "do_not_convert", "set_element_type", "set_loop_options",
+    "stack", "to_code", "to_graph",
+]  # fmt: skip
 
 
 def convert(recursive=False, optional_features=None, user_requested=True):
     """Decorator: the function's `if`, `while` and `for` work on tensors when it is called.
 
-    `recursive` converts the functions it calls, too. The two others are hints that change no result.
+    `recursive` converts the functions it calls, too; `optional_features` asks for more of the conversion than is usual. The last one is a
+    hint that changes no result.
     """
-    del optional_features, user_requested
+    del user_requested
+    features = _asked_for(optional_features)
 
     def decorator(function):
         @_functools.wraps(function)
         def wrapper(*args, **kwargs):
-            return _converted(function, recursive)(*args, **kwargs)
+            return _converted(function, recursive, features)(*args, **kwargs)
 
         return wrapper
 

@@ -18,7 +18,9 @@ import textwrap
 import types
 import weakref
 
+from everflow.ops.autograph.features import Feature
 from everflow.ops.autograph.jumps import without_jumps
+from everflow.ops.autograph.lists import with_list_values
 from everflow.ops.autograph.rewriting import Unsupported, rewritten
 
 # For what is asked for, whether functions that are called are converted too and which features: function → converted function.
@@ -56,18 +58,20 @@ def is_users(function):
     return code is not None and not os.path.abspath(code.co_filename).startswith(_NOT_USERS) and code.co_filename[:1] != "<"
 
 
-def source_of(function):
+def source_of(function, features=frozenset()):
     """The rewritten source."""
-    return ast.unparse(_tree(function))
+    return ast.unparse(_tree(function, features))
 
 
-def _tree(function) -> ast.FunctionDef:
+def _tree(function, features) -> ast.FunctionDef:
     definition = _lambda(function.__code__) if function.__code__.co_name == "<lambda>" else _definition(function.__code__)
     definition.decorator_list = []
     definition.returns = None
     for argument in ast.walk(definition.args):
         if isinstance(argument, ast.arg):
             argument.annotation = None
+    if Feature.LISTS in features:
+        definition = with_list_values(definition)
     return rewritten(without_jumps(definition))
 
 
@@ -135,8 +139,9 @@ def _holds(node, place):
 
 def _convert(function, recursive, features):
     from everflow.ops.autograph import operators
+    from everflow.ops.autograph.calls import surrounded
 
-    definition = _tree(function)
+    definition = _tree(function, features)
     # The function's own name stays what it is outside, say the function with its decorator.
     definition.name = "ag__converted"
     # Defaults are taken from the function as it is; those in the source must not be computed again.
@@ -159,4 +164,4 @@ def _convert(function, recursive, features):
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)
     made.__qualname__, made.__doc__, made.__module__ = function.__qualname__, function.__doc__, function.__module__
-    return made
+    return surrounded(made, features)

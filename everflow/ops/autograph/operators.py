@@ -14,10 +14,13 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.static_values import constant_value
 from everflow.ops import array
+from everflow.ops.autograph import lists
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.autograph.features import Feature
 from everflow.ops.control_flow import Assert, cond, while_loop
+from everflow.ops.function_bodies import BodyGraph
 from everflow.ops.tensor_array import TensorArray
 from everflow.ops.variables import Variable
 
@@ -104,10 +107,15 @@ def if_stmt(test, then, orelse, values, names, state=None):
     values, names = (*values, *state.get()), (*names, *state.names)
     kept: list = []
     types: dict = {}
+    other: list = []
 
     def branch(function):
         def run():
             results = function(*values)
+            # TensorFlow compares what branches give as tensors, once both are drawn; that leaves constants behind.
+            for value in [value for pair in zip(other, results) for value in pair if _flows(value)]:
+                nest.map_structure(lambda x: x if _is_tensor(x) else _as_tensor(x), value)
+            other.extend(results)
             flowing = []
             for position, (name, value) in enumerate(zip(names, results)):
                 if isinstance(value, Undefined):
@@ -161,12 +169,22 @@ def if_exp(test, then, orelse):
 def while_stmt(test, body, values, names, state=None):
     """The values of `names` after a `while`."""
     while True:
-        condition = test(*values)
+        condition = _tried(test, values)
         if _is_tensor(condition):
             return _graph_loop(test, body, values, names, state or _NO_STATE)
         if not condition:
             return values
         values = body(*values)
+
+
+def _tried(test, values):
+    """What a test gives; the graph gets nothing of it, since a loop of the graph draws its own."""
+    if executing_eagerly():
+        return test(*values)
+    scratch = BodyGraph("tried", get_default_graph())
+    scratch.draws_functions = False  # which the graph outside would come to know
+    with scratch.as_default():
+        return test(*values)
 
 
 def _graph_loop(test, body, values, names, state, loop=while_loop):
@@ -177,7 +195,7 @@ def _graph_loop(test, body, values, names, state, loop=while_loop):
     for i, value in enumerate(values):
         if isinstance(value, Undefined):
             raise ValueError(f"{_told(names[i])} must have a value before a loop that a tensor decides")
-    start = [nest.map_structure(_as_tensor, values[i]) for i in flowing]
+    start = [values[i] for i in flowing]
 
     def all_values(given):
         full = list(values)
@@ -199,7 +217,7 @@ def _graph_loop(test, body, values, names, state, loop=while_loop):
 
     if not start:
         # Only state changes, say a variable; the loop still needs something to pass on.
-        loop(lambda _: test(*values), lambda turn: step() or [turn + 1], [convert_to_tensor(0)])
+        loop(lambda _: test(*values), lambda turn: step() or [turn + 1], [0])
         return state.settle(values)
     found = loop(lambda *given: test(*all_values(given)), step, start, return_same_structure=True)
     return state.settle(all_values(found))
@@ -233,17 +251,43 @@ def for_stmt(iterated, go_on, body, values, names, state=None):
 
 
 def _for_tensor(items, go_on, body, values, names, state):
+    if not items.is_eager and items.op.type == "Range":
+        return _for_range(*items.op.inputs, go_on, body, values, names, state)
     count = items.shape[0].value if items.shape.rank else None
-    count = array.shape(items)[0] if count is None else convert_to_tensor(count)
-
-    def test(i, *given):
-        more = i < count
-        return more if go_on is None else and_(lambda: more, lambda: go_on(*given))
+    if count is None:
+        count = array.shape(items)[0]
+    elements = TensorArray(items.dtype, size=count).unstack(items)
 
     def step(i, *given):
-        return (i + 1, *body(array.gather(items, i), *given))
+        after = body(elements.read(i), *given)
+        return i + 1, *after
 
-    return _graph_loop(test, step, (convert_to_tensor(0), *values), ("", *names), state)[1:]
+    return _graph_loop(_until(lambda i: i < count, go_on), step, (0, *values), ("", *names), state)[1:]
+
+
+def _for_range(start, limit, delta, go_on, body, values, names, state):
+    """A loop over numbers: they are counted, not read from the tensor that holds them all."""
+    known = constant_value(delta)
+    if known is not None:
+        more = (lambda number: number < limit) if known >= 0 else (lambda number: number > limit)
+    else:
+
+        def more(number):
+            up = raw.LogicalAnd(x=delta >= 0, y=number < limit)
+            return raw.LogicalOr(x=up, y=raw.LogicalAnd(x=delta < 0, y=number > limit))
+
+    def step(number, *given):
+        after = body(number, *given)
+        return number + delta, *after
+
+    return _graph_loop(_until(more, go_on), step, (start, *values), ("", *names), state)[1:]
+
+
+def _until(more, go_on):
+    """The test of a loop that counts, and that may be stopped early."""
+    if go_on is None:
+        return lambda i, *given: more(i)
+    return lambda i, *given: cond(more(i), lambda: go_on(*given), lambda: False)
 
 
 def _for_dataset(dataset, go_on, body, values, names, state):
@@ -256,7 +300,7 @@ def _for_dataset(dataset, go_on, body, values, names, state):
             element = item
             return tuple(step(*given))
 
-        return dataset.reduce(tuple(start), turn)
+        return dataset.reduce(tuple(nest.map_structure(_as_tensor, start)), turn)
 
     def step(*given):
         if go_on is None:
@@ -290,7 +334,7 @@ def and_(first, *rest):
         return result
     if not _is_tensor(result):
         return and_(*rest)
-    return cond(convert_to_tensor(result), lambda: convert_to_tensor(and_(*rest), dtypes.bool), lambda: array.identity(result))
+    return cond(convert_to_tensor(result), lambda: convert_to_tensor(and_(*rest), dtypes.bool), lambda: result)
 
 
 def or_(first, *rest):
@@ -300,7 +344,7 @@ def or_(first, *rest):
         return result
     if not _is_tensor(result):
         return or_(*rest)
-    return cond(convert_to_tensor(result), lambda: array.identity(result), lambda: convert_to_tensor(or_(*rest), dtypes.bool))
+    return cond(convert_to_tensor(result), lambda: result, lambda: convert_to_tensor(or_(*rest), dtypes.bool))
 
 
 def not_(value):
@@ -337,7 +381,7 @@ def environment(recursive, features):
     compared = (
         {"eq": _equal, "not_eq": _not_equal} if Feature.EQUALITY_OPERATORS in features else {"eq": operator.eq, "not_eq": operator.ne}
     )
-    return types.SimpleNamespace(**{**globals(), "callable_of": calls, **compared})
+    return types.SimpleNamespace(**{**globals(), **lists.OPERATORS, "callable_of": calls, **compared})
 
 
 def _builtin_of(features, function):
@@ -362,11 +406,15 @@ def _callable_of(features, function):
 
 
 def range_(*limits):
-    """`range`, of tensors too."""
+    """`range`, of tensors too; one that ends before it starts is empty."""
     if any(_is_tensor(x) for x in limits):
-        from everflow.ops.math import range as graph_range
+        from everflow.ops import math
 
-        return graph_range(*limits)
+        if len(limits) == 1:
+            limits = [math.maximum(limits[0], 0)]
+        elif len(limits) == 2:
+            limits = [limits[0], math.maximum(*limits)]
+        return math.range(*limits)
     return builtins.range(*limits)
 
 
@@ -376,7 +424,10 @@ def len_(value):
         return builtins.len(value)
     value = convert_to_tensor(value)
     known = value.shape[0].value if value.shape.rank else None
-    return array.shape(value)[0] if known is None else known
+    if known is not None:
+        return known
+    array.shape(value)  # TensorFlow looks at the rank first
+    return array.shape(value)[0]
 
 
 def print_(*values, **options):

@@ -6,12 +6,15 @@ import functools
 import inspect
 import types
 
-from everflow.ops.autograph.conversion import converted, source_of
-from everflow.ops.autograph.features import Feature, asked_for
+from everflow.ops.autograph.conversion import converted, is_users, source_of
+from everflow.ops.autograph.features import Feature as Feature
+from everflow.ops.autograph.features import asked_for
 
 
 def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
     """A function like `entity` whose `if`, `while` and `for` work on tensors; of a method, one whose first argument is `self`.
+
+    Of a class, one made from it whose methods are converted.
 
     >>> def relu(x):
     ...     if x > 0.0:
@@ -19,27 +22,36 @@ def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experiment
     ...     return 0.0
     >>> y = tf.autograph.to_graph(relu)(x)
     """
-    _check_options(arg_values, arg_types, experimental_optional_features)
+    _check_options(arg_values, arg_types)
+    features = asked_for(experimental_optional_features)
     if inspect.isclass(entity):
-        raise NotImplementedError("Everflow converts functions and methods, not whole classes yet")
+        return _converted_class(entity, recursive, features)
     if not isinstance(entity, (types.FunctionType, types.MethodType, functools.partial)):
         raise NotImplementedError(f'cannot convert entity "{entity}": it is of a kind that has no conversion')
     # A method's instance is given anew with every call.
-    return converted(getattr(entity, "__func__", entity), recursive, asked_for(experimental_optional_features))
+    return converted(getattr(entity, "__func__", entity), recursive, features)
+
+
+def _converted_class(entity, recursive, features):
+    """A class like this one whose methods, the user's among those it has, are converted."""
+    methods = {
+        name: converted(method, recursive, features)
+        for name, method in inspect.getmembers(entity, inspect.isfunction)
+        if is_users(method) and name != "__init__"
+    }
+    return type(entity)(f"Tf{entity.__name__}", (entity,), {**methods, "__module__": entity.__module__, "__doc__": entity.__doc__})
 
 
 def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None):
     """The source that `to_graph` runs, for reading."""
-    _check_options(arg_values, arg_types, experimental_optional_features)
+    _check_options(arg_values, arg_types)
     del recursive  # the source of one function is the same either way
-    return source_of(entity).replace("    ", indentation)
+    return source_of(entity, asked_for(experimental_optional_features)).replace("    ", indentation)
 
 
-def _check_options(arg_values, arg_types, features):
+def _check_options(arg_values, arg_types):
     if arg_values is not None or arg_types is not None:
         raise NotImplementedError("arg_values and arg_types: the conversion doesn't need to know arguments beforehand")
-    if Feature.LISTS in asked_for(features):
-        raise NotImplementedError("Everflow's AutoGraph doesn't convert lists yet")
 
 
 def do_not_convert(func=None):
