@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import torch
 
-from everflow.kernels.fused import sum_of_matmuls, sum_of_rows
 from everflow.kernels.registry import kernel
 
-# So many rows make a product that is no slower for each row than a larger one.
-ENOUGH = 512
+# So many rows make a product that a larger one could hardly beat.
+ENOUGH = 128
 
 
 class RunningSum:
-    """A total, and what has yet to be added to it: argument lists for `join`, which makes one tensor of them."""
+    """A total, and what has yet to be added to it by `accumulate(total, *lists of parts, out=)`."""
 
-    __slots__ = ("_join", "_total", "_is_ours", "_waiting", "_rows")
+    __slots__ = ("_accumulate", "_total", "_is_ours", "_waiting", "_rows")
 
     def __init__(self, start: torch.Tensor):
-        self._join = None
+        self._accumulate = None
         self._total = start
         self._is_ours = False  # the first total belongs to others, later ones may be added to in place
         self._waiting: tuple[list, ...] = ()
         self._rows = 0
 
-    def add(self, join, rows: int, *parts: torch.Tensor) -> RunningSum:
-        """Add what `join` makes of parts that have so many rows."""
+    def add(self, accumulate, rows: int, *parts: torch.Tensor) -> RunningSum:
+        """Have parts of so many rows added, now or later."""
         if not self._waiting:
-            self._join, self._waiting = join, tuple([] for _ in parts)
+            self._accumulate, self._waiting = accumulate, tuple([] for _ in parts)
         for waiting, part in zip(self._waiting, parts, strict=True):
             waiting.append(part)
         self._rows += rows
@@ -41,10 +40,13 @@ class RunningSum:
     def total(self) -> torch.Tensor:
         """The sum of all so far."""
         if self._waiting:
-            joined = self._join(*self._waiting)
-            self._total = self._total.add_(joined) if self._is_ours else self._total + joined
+            self._total = self._accumulate(self._total, *self._waiting, out=self._total if self._is_ours else None)
             self._is_ours, self._waiting, self._rows = True, (), 0
         return self._total
+
+
+def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim)
 
 
 @kernel("_RunningSum")
@@ -53,16 +55,22 @@ def running_sum(start):
 
 
 @kernel("_RunningSumOfMatMuls")
-def running_sum_of_matmuls(total, a, b, *, transpose_a, transpose_b):
-    def join(a, b):
-        return sum_of_matmuls(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+def running_sum_of_matmuls(running, a, b, *, transpose_a, transpose_b):
+    def accumulate(total, a, b, out):
+        left = _joined(a, 0).t() if transpose_a else _joined(a, 1)
+        right = _joined(b, 1).t() if transpose_b else _joined(b, 0)
+        return torch.addmm(total, left, right, out=out)
 
-    return total.add(join, a.shape[0 if transpose_a else 1], a, b)
+    return running.add(accumulate, a.shape[0 if transpose_a else 1], a, b)
 
 
 @kernel("_RunningSumOfRows")
-def running_sum_of_rows(total, values):
-    return total.add(sum_of_rows, values.shape[0], values)
+def running_sum_of_rows(running, values):
+    return running.add(_add_rows, values.shape[0], values)
+
+
+def _add_rows(total, values, out):
+    return torch.add(total, _joined(values, 0).sum(0), out=out)
 
 
 @kernel("_Total")

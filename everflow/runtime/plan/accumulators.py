@@ -1,4 +1,4 @@
-"""A rewrite of loops that add up gradients: what the rounds add is made together, a few hundred rows at a time."""
+"""A rewrite of loops that add up gradients: what the rounds add is made together, many rows at a time."""
 
 from __future__ import annotations
 
