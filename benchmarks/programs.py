@@ -110,6 +110,18 @@ def translator():
 
 
 @program
+def beam_search():
+    """What a translator does when it is used: the five best sentences for each of sixteen, without training."""
+    memory, lengths = tf.placeholder(tf.float32, [16, 20, 64]), tf.placeholder(tf.int32, [16])
+    wide, longer = (tf.contrib.seq2seq.tile_batch(t, 5) for t in (memory, lengths))
+    cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.LSTMCell(64), tf.contrib.seq2seq.LuongAttention(64, wide, longer), 64)
+    embedding, start, output = tf.get_variable("embedding", [1000, 64]), cell.zero_state(80, tf.float32), tf.layers.Dense(1000)
+    decoder = tf.contrib.seq2seq.BeamSearchDecoder(cell, embedding, tf.fill([16], 1), 2, start, 5, output, length_penalty_weight=0.6)
+    sentences = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=30)[0].predicted_ids
+    return [sentences], {memory: RANDOM.randn(16, 20, 64), lengths: RANDOM.randint(5, 20, 16)}
+
+
+@program
 def character_rnn():
     x, y = tf.placeholder(tf.int32, [32, 50]), tf.placeholder(tf.int32, [32, 50])
     cells = [tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(128), output_keep_prob=0.8) for _ in range(2)]
