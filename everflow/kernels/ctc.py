@@ -84,6 +84,8 @@ def _remaining(logs, ends, lengths, skip, stay):
         total = np.where(stay, after, -np.inf)
         total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
         total[:, :-2] = np.logaddexp(total[:, :-2], np.where(skip[:, 2:], after[:, 2:], -np.inf))
+        # TensorFlow starts from the last two places; without labels there is one, and what it starts from besides is that of the frame before.
+        total[:, 0] = np.where((ends == 1) & (lengths == t + 2), np.logaddexp(total[:, 0], 0.0), total[:, 0])
         remaining[t] = np.where((lengths == t + 1)[:, None], start, total)
         after = remaining[t] + logs[t]
     return remaining

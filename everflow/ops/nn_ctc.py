@@ -107,11 +107,26 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
     with name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]) as name:
         labels = convert_to_tensor(labels, name="labels")
         label_length = convert_to_tensor(label_length, name="label_length")
-        mask = array.sequence_mask(label_length, maxlen=_size(labels, 1))
+        # The op wants a label in each row, so rows without one get one that is no class, and are given their own loss after.
+        empty = math_ops.equal(label_length, 0)
+        blank = blank_index or 0
+        classes = _size(convert_to_tensor(logits), 2)
+        labels = array.where(empty, array.fill(array.shape(labels), math_ops.cast(classes, labels.dtype)), labels)
+        mask = array.sequence_mask(math_ops.maximum(label_length, 1), maxlen=_size(labels, 1))
         indices = raw.Where(input=mask)
         sparse = SparseTensor(indices, array.gather_nd(labels, indices), array.shape(labels, out_type=dtypes.int64))
-        loss = _loss_with_blank(sparse, logits, logit_length, logits_time_major, blank_index or 0, None)
+        loss = _loss_with_blank(sparse, logits, logit_length, logits_time_major, blank, None)
+        loss = array.where(empty, _loss_of_blanks(logits, logit_length, logits_time_major, classes + blank if blank < 0 else blank), loss)
         return math_ops.add(loss, _gradient_beyond_the_end(logits, logit_length, logits_time_major), name=name)
+
+
+def _loss_of_blanks(logits, logit_length, time_major, blank):
+    """The loss of sequences without labels: nothing but blanks."""
+    from everflow.ops.nn import log_softmax
+
+    logs = log_softmax(logits)[:, :, blank]
+    inside = array.sequence_mask(logit_length, maxlen=_size(logs, 0 if time_major else 1), dtype=logs.dtype)
+    return -math_ops.reduce_sum(logs * (array.transpose(inside) if time_major else inside), axis=0 if time_major else 1)
 
 
 def _gradient_beyond_the_end(logits, logit_length, time_major):

@@ -58,3 +58,17 @@ def test_labels_end_at_the_first_that_is_no_class():
         assert plain == padded == beyond
         with pytest.raises(tf.errors.InvalidArgumentError, match="following a null label"):
             session.run(loss([0, 3, 1]))
+
+
+def test_rows_without_labels():
+    logits = np.linspace(-1.0, 2.0, 5 * 3 * 4).reshape(5, 3, 4).astype(np.float32) % 0.7
+    lengths = [5, 4, 3]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        logs = sess.run(tf.nn.log_softmax(logits))
+        for blank in (-1, 0):
+            loss = tf.nn.ctc_loss_v2([[1, 2], [0, 0], [2, 1]], logits, [2, 0, 1], lengths, blank_index=blank)
+            assert sess.run(loss)[1] == pytest.approx(-logs[:4, 1, blank].sum(), rel=1e-5)
+        # Sparse labels that are all padding: TensorFlow counts the last frame once more.
+        sparse = tf.SparseTensor([[0, 0], [1, 0], [2, 0]], [1, 3, 2], [3, 1])
+        expected = -logs[:3, 1, 3].sum() - np.log(1 + np.exp(logs[3, 1, 3]))
+        assert sess.run(tf.nn.ctc_loss(sparse, logits, lengths))[1] == pytest.approx(expected, rel=1e-5)
