@@ -8,8 +8,10 @@ from everflow.contrib.graph_editor.reroute import reroute_ts
 from everflow.contrib.quantize.fake_quant import quantized
 from everflow.framework.operation import Operation, Tensor
 
-_LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
-_ACTIVATIONS = ("Relu", "Relu6")
+_CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
+_LAYERS = (*_CONVOLUTIONS, "MatMul")
+_RECTIFIERS = ("Relu", "Relu6")
+_ACTIVATIONS = (*_RECTIFIERS, "Identity")  # an identity marks the end of a block, as in MobileNet V2
 _ADDS = ("Add", "AddV2")
 _WEIGHT_RANGE = _SUM_RANGE = (-6.0, 6.0)
 _ACTIVATION_RANGE = (0.0, 6.0)
@@ -27,11 +29,11 @@ class _Layer:
 
     @property
     def rank(self):
-        """With an activation they come first, then those that end in a plain bias, then folded ones, then first halves of separable
-        convolutions; each in the graph's order."""
+        """With an activation they come first, and before all those that are summed later; then those that end in a plain bias, then folded ones, then convolutions right
+        before others; each in the graph's order."""
         if self.activation is not None:
-            return 0, self.activation._id_value
-        kinds = {"BiasAdd": 1, "DepthwiseConv2dNative": 3}
+            return -1 if self.later_sum is not None else 0, self.activation._id_value
+        kinds = {"BiasAdd": 1, "Conv2D": 3, "DepthwiseConv2dNative": 3}
         return kinds.get(self.output.op.type, 2), self.output.op._id_value
 
 
@@ -45,7 +47,7 @@ def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, s
         folder = _folder(layer.op)
         _insert(layer.op.inputs[1], [layer.op], _below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
         end = layer.output if layer.activation is None else layer.activation.outputs[0]
-        where = folder if layer.sum is None else _folder(layer.sum)
+        where = folder if layer.sum is None else folder.rpartition("/")[0]
         _insert(end, end.consumers(), _below(where, "act_quant"), _ACTIVATION_RANGE, activations)
         if layer.sum is not None:
             _insert(layer.output, [layer.sum], _below(folder, "conv_quant"), _SUM_RANGE, activations)
@@ -72,7 +74,7 @@ def _below(folder, name):
 
 
 def _layers(graph, scope):
-    taken = set()
+    joined, taken = set(), set()
     for op in graph.get_operations():
         if op.type not in _LAYERS or (scope and not op.name.startswith(scope)) or not _has_weights(op):
             continue
@@ -84,23 +86,24 @@ def _layers(graph, scope):
         if following:
             layer.activation = following[0]
         else:
-            _through_a_sum(layer)
+            _through_a_sum(layer, joined)
         if layer.activation is not None:
             sums = [user for user in layer.activation.outputs[0].consumers() if user.type in _ADDS and user not in taken]
             # A sum that has an activation of its own is rounded there.
-            sums = [user for user in sums if not any(u.type in _ACTIVATIONS for u in user.outputs[0].consumers())]
+            sums = [user for user in sums if not any(u.type in _RECTIFIERS for u in user.outputs[0].consumers())]
             layer.later_sum = sums[0] if sums else None
             taken.update(sums[:1])
         yield layer
 
 
-def _through_a_sum(layer):
-    """A sum with another branch that an activation follows."""
+def _through_a_sum(layer, joined):
+    """A sum with another branch that an activation follows; the first of the branches has it."""
     for total in layer.output.consumers():
-        if total.type in _ADDS:
+        if total.type in _ADDS and total not in joined:
             for user in total.outputs[0].consumers():
                 if user.type in _ACTIVATIONS:
                     layer.sum, layer.activation = total, user
+                    joined.add(total)
                     return
 
 
@@ -115,16 +118,20 @@ def _has_weights(op):
 
 
 def _biased(output):
-    """The output with its bias or folded normalization added, or as the other half of a separable convolution takes it.
+    """The output with its bias or folded normalization added, or as an activation or the other half of a separable convolution takes it.
 
     None where it has none, or where normalization was folded out of it.
     """
-    for _ in range(3):
+    for _ in range(4):
         users = output.consumers()
-        if output.op.type == "DepthwiseConv2dNative" and any(u.type == "Conv2D" for u in users):
+        if output.op.type in _LAYERS and any(u.type in _ACTIVATIONS for u in users):
+            return output
+        if output.op.type in _CONVOLUTIONS and any(u.type in _CONVOLUTIONS for u in users):
             return output
         following = [
-            u for u in users if u.type == "BiasAdd" or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
+            u
+            for u in users
+            if u.type in ("BiasAdd", "BatchToSpaceND") or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
         ]
         if not following:
             return None
