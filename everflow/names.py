@@ -483,6 +483,7 @@ from everflow.ops.parallel_for.loops import vectorized_map
 from everflow.ops.printing import Print, print
 from everflow.ops.script import numpy_function, py_func
 from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_array_spec import TensorArraySpec
 
 # --- sparse and ragged
 from everflow.ops.ragged import RaggedTensor, RaggedTensorSpec

@@ -2,6 +2,10 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from __future__ import absolute_import, division, print_function  # noqa: UP010  Names of this module as well.
+
+from collections import namedtuple
+
 from everflow.contrib.grid_rnn.cells import (
     Grid1BasicLSTMCell,
     Grid1BasicRNNCell,
