@@ -204,7 +204,12 @@ def known_value(tensor):
     """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
     if not isinstance(tensor, Tensor):
         return None
-    return _value_of(tensor) if tensor.is_eager else _evaluate(tensor, {}, 0, pieced=True)
+    if tensor.is_eager:
+        return _value_of(tensor)
+    # TensorFlow sees through the door of a loop here, but not further inside a subgraph.
+    if tensor.op.type == "Enter":
+        return _evaluate(tensor.op.inputs[0], {}, 1)
+    return _evaluate(tensor, {}, 0, pieced=True)
 
 
 def _evaluate(tensor, memo, depth, pieced=False):
@@ -399,6 +404,7 @@ EVALUATORS: dict[str, Callable] = {
     "BroadcastArgs": lambda op, x, y: np.array(np.broadcast_shapes(tuple(x), tuple(y))),
     "AddN": lambda op, *values: sum(values[1:], values[0]),
     "Pad": lambda op, x, paddings: np.pad(x, paddings),
+    "PadV2": lambda op, x, paddings, value: np.pad(x, paddings, constant_values=value),
     "DynamicStitch": _dynamic_stitch,
     "ParallelDynamicStitch": _dynamic_stitch,
     "Size": lambda op, x: np.array(x.size),

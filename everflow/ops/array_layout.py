@@ -34,15 +34,15 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
         result = raw.MirrorPad(input=tensor, paddings=paddings, mode=mode, name=name)
     else:
         raise ValueError(f"Unknown padding mode: {mode}")
-    _set_partly_known_shape(result, paddings)
+    _set_partly_known_shape(result)
     return result
 
 
-def _set_partly_known_shape(result, paddings):
+def _set_partly_known_shape(result):
     """Sizes along dimensions whose paddings are known, where others are not."""
     if result.shape.is_fully_defined():
         return
-    source, pairs = result.op.inputs[0].shape, _known_paddings(paddings)
+    source, pairs = result.op.inputs[0].shape, constant_value(result.op.inputs[1], partial=True)
     if source.rank is None or pairs is None:
         return
     sizes = []
@@ -50,14 +50,6 @@ def _set_partly_known_shape(result, paddings):
         known = pair is not None and size is not None and all(n is not None for n in pair)
         sizes.append(size + int(sum(pair)) if known else None)
     result.set_shape(sizes)
-
-
-def _known_paddings(paddings):
-    if isinstance(paddings, Tensor):
-        return constant_value(paddings, partial=True)
-    if isinstance(paddings, (list, tuple)):
-        return [_known_paddings(p) for p in paddings]
-    return paddings
 
 
 def _check_paddings(op):

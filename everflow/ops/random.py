@@ -14,7 +14,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape, broadcast, dimension_value
-from everflow.framework.static_values import constant_value, known_shape
+from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array_basic import ones, reshape, zeros_like
 from everflow.ops.array_basic import shape as shape_of
 from everflow.ops.array_joining import concat
@@ -210,7 +210,7 @@ def _multinomial_shape(op):
     op.inputs[1].shape.with_rank(0)
     if op.type == "StatelessMultinomial":
         op.inputs[2].shape.merge_with([2])
-    samples = constant_value(op.inputs[1])
+    samples = known_value(op.inputs[1])
     if samples is not None and samples < 0:
         raise ValueError(f"num_samples must be non-negative: {int(samples)}")
     return TensorShape([logits[0], None if samples is None else int(samples)])
@@ -219,7 +219,7 @@ def _multinomial_shape(op):
 @shape_rule("RandomCrop")
 def _crop_shape(op):
     image = op.inputs[0].shape.with_rank(3)
-    size = constant_value(op.inputs[1])
+    size = known_value(op.inputs[1])
     return TensorShape([*([None, None] if size is None else size.tolist()), image[2]])
 
 

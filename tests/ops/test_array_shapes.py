@@ -104,3 +104,34 @@ def test_static_shapes_fit_what_running_gives(name, dims, known):
         with tf.Session() as session:
             value = session.run(result, {x: np.random.RandomState(0).randn(*dims), s: dims})
     assert result.shape.is_compatible_with(value.shape)
+
+
+def _inside_a_loop(build):
+    shapes = []
+
+    def body(i):
+        shapes.append(str(build().shape))
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    return shapes[0]
+
+
+def test_constants_from_outside_a_loop_are_known_in_stacks_of_sizes():
+    n, product = tf.constant(4), tf.reduce_prod(tf.constant([2, 3]))
+    rows = tf.shape(tf.placeholder(tf.float32, [3, None]))[1]
+    assert _inside_a_loop(lambda: tf.fill([n, product, rows], 1)) == "(4, 6, ?)"
+    assert _inside_a_loop(lambda: tf.reshape(tf.ones([20]), [n, -1])) == "(4, 5)"
+    assert _inside_a_loop(lambda: tf.slice(tf.ones([9, 9]), [0, 0], [n, 2])) == "(4, 2)"
+
+
+def test_values_that_are_not_sizes_are_not_seen_through_the_door_of_a_loop():
+    n = tf.constant(4)
+    assert _inside_a_loop(lambda: tf.ones([9, 9])[:n]) == "(?, 9)"
+    assert _inside_a_loop(lambda: tf.pad(tf.ones([2]), [[n, 1]])) == "(?,)"
+    assert _inside_a_loop(lambda: tf.pad(tf.ones([2]), [[1, 1]])) == "(4,)"
+
+
+def test_a_draw_knows_its_number_from_constant_arithmetic():
+    assert tf.multinomial(tf.ones([3, 4]), tf.reduce_prod(tf.constant([2, 3]))).shape.as_list() == [3, 6]
+    assert tf.distributions.Categorical(logits=tf.ones([3, 5])).sample([2, 3]).shape.as_list() == [2, 3, 3]

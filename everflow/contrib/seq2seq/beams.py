@@ -26,10 +26,9 @@ def tile_batch(t, multiplier, name=None):
         multiples = [1] * (t.shape.rank + 1)
         multiples[1] = multiplier
         batch = t.shape[0].value
+        static = None if batch is None else batch * multiplier
         result = array.tile(array.expand_dims(t, 1), multiples)
         result = array.reshape(result, array.concat(([sizes[0] * multiplier], sizes[1:]), 0))
-        known = constant_value(multiplier) if not isinstance(multiplier, int) else multiplier
-        static = None if batch is None or known is None else batch * int(known)
         result.set_shape(TensorShape([static]).concatenate(t.shape[1:]))
         return result
 
