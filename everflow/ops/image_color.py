@@ -19,6 +19,8 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
     """
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating and not dtype.is_integer:
+        raise AttributeError(f"dtype must be either floating point or integer, not {dtype.name}")
     if dtype == image.dtype:
         return array.identity(image, name=name)
     with name_scope(name, "convert_image", [image]) as name:

@@ -132,3 +132,9 @@ def test_refused_ranges(name, arguments):
 def test_three_channels(name):
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Dimension must be 3 but is 4"):
         getattr(tf.image, name)(tf.ones([2, 4]))
+
+
+def test_images_have_no_strings_or_complex_numbers():
+    for dtype in (tf.string, tf.complex64, tf.bool):
+        with pytest.raises(AttributeError, match="floating point or integer"):
+            tf.image.convert_image_dtype(tf.constant([1], tf.uint8), dtype)

@@ -45,3 +45,9 @@ def test_a_model_without_variables_is_loaded_beside_variables(tmp_path):
     with tf.Session() as sess:
         tf.saved_model.load(sess, ["serve"], folder, import_scope="loaded")
         assert sess.graph.get_tensor_by_name("loaded/x:0").dtype == tf.float32
+
+
+@pytest.mark.parametrize(("folder", "error"), [("", tf.errors.NotFoundError), ("no/such", tf.errors.InvalidArgumentError)])
+def test_a_checkpoint_that_is_not_there(tmp_path, folder, error):
+    with pytest.raises(error, match="Unsuccessful TensorSliceReader constructor"):
+        tf.train.load_checkpoint(str(tmp_path / folder / "m"))

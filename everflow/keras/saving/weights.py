@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from everflow.framework.errors import DataLossError, NotFoundError
+from everflow.framework.errors import DataLossError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.saving import hdf5
@@ -88,7 +88,7 @@ def _is_checkpoint(filepath):
 
     try:
         open_checkpoint(filepath)
-    except (DataLossError, NotFoundError):
+    except DataLossError:
         return False
     return True
 
