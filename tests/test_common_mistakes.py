@@ -41,6 +41,7 @@ DRAWING = [
     (lambda: bool(tf.constant(1.0) > 0), TypeError, "Greater:0 has no value until it is run.*tf.cond"),
     (lambda: list(any_value()), TypeError, "x:0 has no value until it is run"),
     (lambda: ones(3)[0, 1], ValueError, "input has only 1 dims"),
+    (lambda: ones(3).set_shape([4]), ValueError, r"\(3,\) and \(4,\) are not compatible.* ones:0"),
     (lambda: np.array(ones(3)), NotImplementedError, r"symbolic Tensor \(ones:0\)"),
     (lambda: tf.reduce_sum(ones(3), axis=0, reduction_indices=0), ValueError, "both 'reduction_indices' and 'axis'"),
     (lambda: [tf.get_variable("w", [2]) for _ in range(2)], ValueError, f"w already exists(.|\n)*{__file__}"),

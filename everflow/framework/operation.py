@@ -83,7 +83,10 @@ class Tensor:
 
     def set_shape(self, shape):
         """Add knowledge of the shape; ValueError where it contradicts what is known."""
-        self._shape = self._shape.merge_with(as_shape(shape))
+        try:
+            self._shape = self._shape.merge_with(as_shape(shape))
+        except ValueError as e:
+            raise ValueError(f"{e}: the second can't be set for {self.name}") from None
 
     def _shape_as_list(self):
         return None if self._shape.rank is None else self._shape.as_list()
