@@ -67,3 +67,34 @@ def test_any_weights_can_have_a_mask():
     weights = tf.Variable(tf.ones([2, 2]))
     assert pruning.apply_mask(weights, scope="s").shape.as_list() == [2, 2]
     assert [m.op.name for m in pruning.get_masks()] == ["s/mask"] and pruning.get_weights() == [weights]
+
+
+def test_masks_are_multiplied_into_a_frozen_model(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        y = tf.identity(pruning.masked_fully_connected(x, 3, scope="fc"), name="y")
+        sess.run(tf.global_variables_initializer())
+        sess.run(pruning.get_masks()[0].assign(np.tri(4, 3)))
+        wanted = sess.run(y, {x: np.ones([1, 4])})
+        tf.train.Saver().save(sess, str(tmp_path / "model"))
+    frozen = pruning.graph_def_from_checkpoint(str(tmp_path), ["y"])
+    stripped = pruning.strip_pruning_vars_fn(frozen, ["y"])
+    assert "fc/mask" in [n.name for n in frozen.node] and "fc/mask" not in [n.name for n in stripped.node]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.import_graph_def(stripped, name="")
+        np.testing.assert_allclose(sess.run("y:0", {"x:0": np.ones([1, 4])}), wanted)
+    with pytest.raises(ValueError, match="Could not find a checkpoint"):
+        pruning.graph_def_from_checkpoint(str(tmp_path / "nowhere"), ["y"])
+
+
+def test_training_updates_masks(tmp_path):
+    with tf.Graph().as_default():
+        y = pruning.masked_fully_connected(tf.ones([8, 4]), 1, activation_fn=None)
+        step = tf.train.get_or_create_global_step()
+        loss = tf.losses.mean_squared_error(tf.ones([8, 1]), y)
+        train_op = tf.contrib.slim.learning.create_train_op(loss, tf.train.GradientDescentOptimizer(0.01))
+        settings = pruning.get_pruning_hparams().parse("pruning_frequency=1,target_sparsity=0.5,sparsity_function_end_step=2")
+        update = pruning.Pruning(settings, step).conditional_mask_update_op()
+        assert pruning.train(train_op, str(tmp_path), update, number_of_steps=4) >= 0
+    reader = tf.train.load_checkpoint(str(tmp_path))
+    assert reader.get_tensor("fully_connected/mask").sum() == 2

@@ -12,6 +12,7 @@ from everflow.ops import variable_scope as scopes
 from everflow.ops.control_flow import cond, group, no_op
 from everflow.ops.nn_atrous import pool
 from everflow.ops.nn_top_k import top_k
+from everflow.platform import logging
 from everflow.train.global_step import get_global_step
 
 
@@ -60,6 +61,10 @@ class Pruning:
                 collections=[GraphKeys.GLOBAL_VARIABLES],
                 dtype=dtypes.int32,
             )
+
+    def print_hparams(self):
+        """Log the settings."""
+        logging.info(self._spec.to_json())
 
     def _sparsity_now(self):
         spec = self._spec
