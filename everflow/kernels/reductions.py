@@ -67,7 +67,7 @@ def _has_nan(x):
 
 
 def _extreme(reduce, infinity, bound):
-    """Maximum or minimum. NaNs are passed over; of nothing it is infinity, or the type's limit for integers."""
+    """Maximum or minimum. NaNs are passed over, but one alone stays; of nothing it is infinity, or the type's limit for integers."""
 
     def run(x, axes, keep_dims):
         if any(x.shape[a] == 0 for a in axes):
@@ -77,7 +77,7 @@ def _extreme(reduce, infinity, bound):
         if not x.is_floating_point():
             return from_comparable(reduce(comparable(x), axes, keep_dims), x.dtype)
         result = reduce(x, axes, keep_dims)
-        if _has_nan(result):
+        if result.numel() != x.numel() and _has_nan(result):
             result = reduce(torch.where(torch.isnan(x), infinity, x), axes, keep_dims)
         return result
 

@@ -45,13 +45,16 @@ def _fused_batch_norm_v3_grad(op, *grads):
 @gradient("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 def _fused_batch_norm_grad_grad(op, *grads):
     """The second gradient: what the first one computes, written out in plain ops and differentiated."""
-    from everflow.ops.gradients import gradients
+    from everflow.ops.gradient_tape import GradientTape
 
     data_format = op.get_attr("data_format").decode()
     epsilon, training = op.get_attr("epsilon"), op.get_attr("is_training")
     grad_y, x, scale, mean, variance = op.inputs[:5]
-    grad_x, grad_scale, grad_offset = _written_out(grad_y, x, scale, mean, variance, epsilon, data_format, training)
-    found = gradients([grad_x, grad_scale, grad_offset], [grad_y, x, scale], grad_ys=list(grads[:3]))
+    # A tape sees these ops only: the incoming gradient may itself come from x or scale, and that way is not taken twice.
+    with GradientTape() as tape:
+        tape.watch([grad_y, x, scale])
+        made = _written_out(grad_y, x, scale, mean, variance, epsilon, data_format, training)
+    found = tape.gradient(made, [grad_y, x, scale], output_gradients=list(grads[:3]))
     return [*found, *[None] * (len(op.inputs) - 3)]
 
 

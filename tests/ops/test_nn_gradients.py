@@ -206,3 +206,17 @@ def test_max_pool_sends_a_tie_to_the_first():
         x = tf.ones([1, 2, 4, 1])
         grad = tf.gradients(tf.nn.max_pool(x, 2, 2, "VALID"), x)[0]
         assert session.run(grad).ravel().tolist() == [1, 0, 1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_second_gradient_of_batch_normalization_takes_each_way_once(training):
+    """The incoming gradient of a cube's normalization comes from the scale itself: with a scale s this is s**6 times a constant."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.constant(np.random.RandomState(0).rand(2, 3, 3, 2), tf.float32)
+        scale = tf.constant([1.0, 2.0])
+        statistics = {} if training else {"mean": tf.constant([0.5, 0.4]), "variance": tf.ones([2])}
+        y = tf.nn.fused_batch_norm(x, scale, tf.zeros([2]), is_training=training, **statistics)[0]
+        slope = tf.gradients(tf.reduce_sum(y**3), x)[0]
+        penalty = tf.reduce_sum(slope**2, [0, 1, 2])
+        found, value = sess.run([tf.gradients(penalty, scale)[0], penalty])
+        np.testing.assert_allclose(found, 6 * value / [1.0, 2.0], rtol=1e-3)
