@@ -10,6 +10,7 @@ from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.monitors import ValidationMonitor
 from everflow.distributed.server import Server
 from everflow.platform import logging
+from everflow.train.checkpoint_state import latest_checkpoint
 
 
 class Experiment:
@@ -89,20 +90,25 @@ class Experiment:
             arguments["metrics"] = self._eval_metrics
         return self._estimator.evaluate(**arguments)
 
-    def _continuous_eval(self, input_fn, name, delay_secs, throttle_secs, predicate):
+    def _continuous_eval(self, input_fn, name, delay_secs, throttle_secs, predicate, only_once=True):
         delay_secs = self._eval_delay_secs if delay_secs is None else delay_secs
         throttle_secs = self._throttle_secs if throttle_secs is None else throttle_secs
         if delay_secs:
             time.sleep(delay_secs)
-        results = None
+        results = evaluated = None
         while predicate is None or predicate(results):
             start = time.time()
-            try:
-                results = self._evaluate(input_fn, name)
-            except (NotFittedError, ValueError) as error:
-                logging.warning("There is nothing to evaluate yet: %s", error)
-            if results:
-                strategies.export_all(self._export_strategies, self._estimator, results)
+            newest = latest_checkpoint(self._estimator.model_dir)
+            if only_once and newest and newest == evaluated:
+                logging.info("No new checkpoint to evaluate.")
+            else:
+                try:
+                    results = self._evaluate(input_fn, name)
+                except (NotFittedError, ValueError) as error:
+                    logging.warning("There is nothing to evaluate yet: %s", error)
+                if results:
+                    strategies.export_all(self._export_strategies, self._estimator, results)
+                evaluated = newest
             if results and self._train_steps is not None and results["global_step"] >= self._train_steps:
                 break
             time.sleep(max(0, throttle_secs - (time.time() - start)))
@@ -110,8 +116,10 @@ class Experiment:
 
     def continuous_eval(self, delay_secs=None, throttle_delay_secs=None, evaluate_checkpoint_only_once=True,
                         continuous_eval_predicate_fn=None, name="continuous"):  # fmt: skip
-        """Evaluate again and again, until the model has been trained for all its steps."""
-        return self._continuous_eval(self._eval_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn)
+        """Evaluate again and again, each checkpoint once or as often as there is time for, until the model has been trained for all its steps."""
+        return self._continuous_eval(
+            self._eval_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn, evaluate_checkpoint_only_once
+        )
 
     def continuous_eval_on_train_data(self, delay_secs=None, throttle_delay_secs=None, continuous_eval_predicate_fn=None,
                                       name="continuous_on_train_data"):  # fmt: skip

@@ -40,6 +40,20 @@ def test_apart(tmp_path):
     assert made.evaluate()["global_step"] == made.continuous_eval(throttle_delay_secs=0)["global_step"] == 5
 
 
+@pytest.mark.parametrize(("only_once", "times"), [(True, 1), (False, 3)])
+def test_a_checkpoint_is_evaluated_once_or_again(tmp_path, only_once, times):
+    classifier(tmp_path).fit(X, Y, steps=2)
+    evaluations, turns = [], []
+    hook = tf.train.SessionRunHook()
+    hook.end = evaluations.append
+    experiment(tmp_path, eval_hooks=[hook]).continuous_eval(
+        throttle_delay_secs=0,
+        evaluate_checkpoint_only_once=only_once,
+        continuous_eval_predicate_fn=lambda results: turns.append(results) or len(turns) <= 3,
+    )
+    assert len(evaluations) == times
+
+
 def test_learn_runner(tmp_path):
     run = learn.learn_runner.run
     config = learn.RunConfig(model_dir=str(tmp_path / "a"))
