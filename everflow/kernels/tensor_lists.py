@@ -133,9 +133,8 @@ def _filled(items, input_list, element_shape, dtype) -> list:
     return [blank if item is None else item for item in items]
 
 
-def _stacked(items, element_shape, dtype):
+def _stacked(items, sizes, dtype):
     if not items:
-        sizes = _sizes(element_shape)
         if sizes is None or any(n < 0 for n in sizes):
             raise _error("Tried to stack elements of an empty list with non-fully-defined element_shape")
         return np.empty([0, *sizes], object) if dtype is dtypes.string else torch.zeros([0, *sizes], dtype=torch_dtype(dtype))
@@ -223,7 +222,8 @@ def tensor_list_get_item(input_handle, index, element_shape, *, element_dtype):
 def tensor_list_stack(input_handle, element_shape, *, element_dtype, num_elements):
     if num_elements >= 0 and input_handle.length != num_elements:
         raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
-    return _stacked(_filled(input_handle.items(), input_handle, element_shape, element_dtype), element_shape, element_dtype)
+    items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
+    return _stacked(items, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
 @kernel("TensorListGather")
@@ -232,7 +232,7 @@ def tensor_list_gather(input_handle, indices, element_shape, *, element_dtype):
     for index in indices.tolist():
         if not 0 <= index < len(items):
             raise _error(f"Index {index} out of range; list only has {len(items)} elements.")
-    return _stacked([items[i] for i in indices.tolist()], element_shape, element_dtype)
+    return _stacked([items[i] for i in indices.tolist()], _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
 def _joined(input_list, sizes, leading, dtype):
@@ -247,7 +247,7 @@ def _joined(input_list, sizes, leading, dtype):
         items = [blank if item is None else item for item in items]
     lengths = torch.tensor([len(item) for item in items], dtype=torch.int64)
     if not items:
-        return _stacked([], torch.tensor((sizes or [-1])[1:]), dtype), lengths
+        return _stacked([], (sizes or [-1])[1:], dtype), lengths
     return (torch.cat(items) if isinstance(items[0], torch.Tensor) else np.concatenate(items)), lengths
 
 

@@ -24,7 +24,7 @@ def squares(n):
 
 def changed(n):
     found = []
-    autograph.set_element_type(found, tf.int32)
+    autograph.set_element_type(found, tf.int32, shape=())
     i = 0
     while i < n:
         found.append(i)

@@ -60,7 +60,7 @@ class _Lists(ast.NodeTransformer):
         self._typed = typed
 
     def _type_of(self, node):
-        """The expression for the type of a list's elements."""
+        """The expression for the type and shape of a list's elements."""
         known = isinstance(node, ast.Name) and node.id in self._typed
         return ast.Name(f"ag__type_of_{node.id}", ast.Load()) if known else ast.Constant(None)
 
@@ -68,7 +68,10 @@ class _Lists(ast.NodeTransformer):
         self.generic_visit(node)
         call = node.value
         if _tells_type(call):
-            return ast.copy_location(ast.Assign([ast.Name(f"ag__type_of_{_list_of(call)}", ast.Store())], call.args[1]), node)
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            shape = call.args[2] if len(call.args) > 2 else given.get("shape", ast.Constant(None))
+            kind = ast.Tuple([call.args[1], shape], ast.Load())
+            return ast.copy_location(ast.Assign([ast.Name(f"ag__type_of_{_list_of(call)}", ast.Store())], kind), node)
         if self._on_a_variable(call, "append", 1):
             held = call.func.value
             return ast.copy_location(ast.Assign([_store(held)], _ag("list_append", _load(held), call.args[0])), node)
@@ -119,10 +122,12 @@ def _is_list(value):
     return isinstance(value, Tensor) and value.dtype == dtypes.variant
 
 
-def _known_type(dtype, what):
-    if dtype is None:
-        raise ValueError(f"cannot {what} a list without knowing its element type; use set_element_type to annotate it")
-    return dtype
+def _known(kind, position, what):
+    """The type (first) or shape of a list's elements, as told."""
+    if kind is None or kind[position] is None:
+        name = ("type", "shape")[position]
+        raise ValueError(f"cannot {what} a list without knowing its element {name}; use set_element_type to annotate it")
+    return kind[position]
 
 
 def new_list(elements):
@@ -149,20 +154,23 @@ def list_append(held, value):
     return raw.TensorListPushBack(input_handle=held, tensor=value)
 
 
-def list_pop(held, dtype):
+def list_pop(held, kind):
     """(the list without its last element, that element)"""
     if not _is_list(held):
         return held, held.pop()
-    return raw.TensorListPopBack(input_handle=held, element_shape=-1, element_dtype=_known_type(dtype, "pop from"))
+    dtype, shape = (_known(kind, position, "pop from") for position in (0, 1))
+    rest, last = raw.TensorListPopBack(input_handle=held, element_shape=-1, element_dtype=dtype)
+    last.set_shape(shape)
+    return rest, last
 
 
-def list_get_item(held, index, dtype):
+def list_get_item(held, index, kind):
     """An element of a list, a TensorArray, or whatever else has elements."""
     if isinstance(held, TensorArray):
         return held.read(index)
     if not _is_list(held):
         return held[index]
-    return raw.TensorListGetItem(input_handle=held, index=index, element_shape=-1, element_dtype=_known_type(dtype, "read from"))
+    return raw.TensorListGetItem(input_handle=held, index=index, element_shape=-1, element_dtype=_known(kind, 0, "read from"))
 
 
 def list_set_item(held, index, value):
@@ -177,11 +185,11 @@ def list_set_item(held, index, value):
     return held
 
 
-def stack_of(function, dtype):
-    """`stack` of AutoGraph for a list whose elements have this type; other functions of that name as they are."""
+def stack_of(function, kind):
+    """`stack` of AutoGraph for a list whose elements are of this kind; other functions of that name as they are."""
     if function is not stack:
         return function
-    return lambda held, element_dtype=dtype, strict=True: stack(held, element_dtype, strict)
+    return lambda held, element_dtype=kind[0], strict=True: stack(held, element_dtype, strict)
 
 
 def stack(list_or_tensor, element_dtype=None, strict=True):
@@ -190,7 +198,7 @@ def stack(list_or_tensor, element_dtype=None, strict=True):
     With `strict=False` what can't be stacked is given back.
     """
     if _is_list(list_or_tensor):
-        dtype = _known_type(element_dtype, "stack")
+        dtype = _known([element_dtype], 0, "stack")
         return raw.TensorListStack(input_handle=list_or_tensor, element_shape=-1, element_dtype=dtype)
     if isinstance(list_or_tensor, TensorArray):
         return list_or_tensor.stack()
