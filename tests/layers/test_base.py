@@ -88,3 +88,15 @@ def test_operations_that_were_refused_count_for_seeds():
     shape = tf.constant([2])
     assert len(tf.get_default_graph().get_operations()) == made + 1
     assert tf.random_uniform(shape, name="r").op.inputs[0].op.inputs[0].op.get_attr("seed2") == made + 4
+
+
+def test_dtypes_of_specs_are_names():
+    spec = tf.layers.InputSpec(dtype=tf.float32, shape=[None, 3])
+    assert repr(spec) == "InputSpec(dtype=float32, shape=[None, 3], ndim=2)" and spec.get_config()["dtype"] == "float32"
+    dense = tf.layers.Dense(2)
+    dense(tf.ones([2, 3]))
+    dense.input_spec = spec
+    with pytest.raises(ValueError, match="dtype"):
+        dense(tf.ones([2, 3], tf.float64))
+    with pytest.raises(TypeError):
+        tf.layers.InputSpec(dtype="nothing")

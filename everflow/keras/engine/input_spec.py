@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.framework import nest
+from everflow.framework import dtypes, nest
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 
@@ -15,7 +15,7 @@ class InputSpec:
     """
 
     def __init__(self, dtype=None, shape=None, ndim=None, max_ndim=None, min_ndim=None, axes=None):
-        self.dtype = dtype
+        self.dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self.shape = shape
         self.ndim = len(shape) if shape is not None else ndim
         self.max_ndim = max_ndim
