@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 
-from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import (
-    add_to_collections,
     colocate_with,
     device,
     executing_eagerly,
     get_default_graph,
-    init_scope,
     name_scope,
 )
 from everflow.framework.shapes import TensorShape, as_shape
@@ -21,7 +18,6 @@ from everflow.ops import safe_initial_value, state
 from everflow.ops.variable_options import (
     VariableAggregation,
     VariableSynchronization,
-    check_creation_arguments,
     check_node_name,
     prepend_name_scope,
     take_options,
@@ -66,16 +62,10 @@ class RefVariable(Variable):
             return
         if executing_eagerly():
             raise RuntimeError("RefVariable not supported when eager execution is enabled.")
-        self._save_slice_info = None
-        self._graph_key = get_default_graph()._graph_key
-        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable, collections = options
-        self._constraint = constraint
-        dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        with init_scope():
-            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
-                self._build(initial_value, scope, dtype, validate_shape, caching_device, shape)
-            add_to_collections(collections, self)
+        self._create(
+            self._build, initial_value, name, dtype, validate_shape, caching_device, shape,
+            collections, constraint, synchronization, aggregation, trainable,
+        )  # fmt: skip
 
     def _build(self, initial_value, scope, dtype, validate_shape, caching_device, shape):
         if callable(initial_value):

@@ -9,13 +9,11 @@ from everflow.framework import builder, dtypes, op_defs, tapes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, register_tensor_conversion_function
 from everflow.framework.scopes import (
-    add_to_collections,
     colocate_with,
     control_dependencies,
     device,
     executing_eagerly,
     get_default_graph,
-    init_scope,
     name_scope,
 )
 from everflow.framework.shapes import TensorShape, as_shape
@@ -24,7 +22,6 @@ from everflow.ops.resource_handles import handle_data
 from everflow.ops.variable_options import (
     VariableAggregation,
     VariableSynchronization,
-    check_creation_arguments,
     check_node_name,
     prepend_name_scope,
     take_options,
@@ -212,18 +209,14 @@ class ResourceVariable(BaseResourceVariable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
-        self._save_slice_info = None
-        self._graph_key = get_default_graph()._graph_key
         self._distribute_strategy = distribute_strategy
-        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable, collections = options
-        self._constraint = constraint
-        dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        with init_scope():
-            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
-                build = self._build_eagerly if executing_eagerly() else self._build
-                build(initial_value, scope, dtype, validate_shape, caching_device, shape)
-            add_to_collections(collections, self)
+        self._create(
+            self._build_now_or_in_graph, initial_value, name, dtype, validate_shape, caching_device, shape,
+            collections, constraint, synchronization, aggregation, trainable,
+        )  # fmt: skip
+
+    def _build_now_or_in_graph(self, *arguments):
+        (self._build_eagerly if executing_eagerly() else self._build)(*arguments)
 
     def __deepcopy__(self, memo):
         """Another variable of the same name and value, when executing eagerly."""

@@ -10,6 +10,7 @@ from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import (
+    add_to_collections,
     colocate_with,
     device,
     executing_eagerly,
@@ -25,6 +26,7 @@ from everflow.ops.variable_options import (
     SaveSliceInfo,
     VariableAggregation,
     VariableSynchronization,
+    check_creation_arguments,
     prepend_name_scope,  # noqa: F401  for whoever reads graphs from files
     validate_synchronization_aggregation_trainable,  # noqa: F401
 )
@@ -143,6 +145,20 @@ class Variable(metaclass=_VariableType):
     __array_priority__ = 100
     _is_tensor_like = True
     SaveSliceInfo = SaveSliceInfo
+
+    def _create(self, build, initial_value, name, dtype, validate_shape, caching_device, shape,
+                collections, constraint, synchronization, aggregation, trainable):  # fmt: skip
+        """What the constructors of both kinds do: check the arguments, build the ops outside of functions and control flow, join collections."""
+        self._save_slice_info = None
+        self._graph_key = get_default_graph()._graph_key
+        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable, collections = options
+        self._constraint = constraint
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        with init_scope():
+            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
+                build(initial_value, scope, dtype, validate_shape, caching_device, shape)
+            add_to_collections(collections, self)
 
     def __init__(
         self,
