@@ -58,3 +58,14 @@ def test_a_cell_of_ones_own(tmp_path):
 def test_a_cell_is_named_in_one_way():
     with pytest.raises(ValueError, match="must not be specified when using rnn_cell_fn"):
         tf.contrib.estimator.RNNClassifier([TOKENS], num_units=[3], rnn_cell_fn=lambda mode: None)
+
+
+def test_batches_whose_size_nobody_knows(tmp_path):
+    def batches():
+        features, labels = input_fn()
+        return tf.data.Dataset.from_tensor_slices(({"tokens": features["tokens"], "num": features["num"]}, labels)).repeat().batch(2)
+
+    config = tf.estimator.RunConfig(tf_random_seed=3, model_dir=str(tmp_path))
+    classifier = tf.contrib.estimator.RNNClassifier([TOKENS, FC.sequence_numeric_column("num")], num_units=[5], config=config)
+    classifier.train(batches, steps=3)
+    assert classifier.evaluate(batches, steps=2)["global_step"] == 3

@@ -59,7 +59,9 @@ def _last_outputs(outputs, lengths):
         shape = array.shape(outputs)
         batch, steps, width = shape[0], shape[1], shape[2]
         last = math.to_int64(math.range(batch) * steps) + lengths - 1
-        return array.gather(array.reshape(outputs, [batch * steps, width]), last)
+        selected = array.gather(array.reshape(outputs, [batch * steps, width]), last)
+        selected.set_shape([None, outputs.shape[2].value])
+        return selected
 
 
 def _model_fn(features, labels, mode, head, cell_fn, sequence_columns, context_columns, optimizer, input_layer_partitioner, config):
