@@ -18,7 +18,7 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.loops import iteration_limit
-from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, stateful_ops, unique_name
+from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
 from everflow.ops.tensor_array import flow_of, with_flows_of
@@ -92,7 +92,7 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     )
     kept = [counter.shape, limit.shape, *invariants, *(t.shape for t in captured)]
     op = _build_while([*started, *captured], functions, kept, parallel_iterations, scope)
-    # What gradients add comes after these.
+    # A mark of TensorFlow's, which grows with the op.
     op.attrs["_num_original_outputs"] = len(op.outputs)
     return [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
 
@@ -131,27 +131,37 @@ class _LoopBackward(BodyGraph):
         super().__init__(name, outer_graph)
         self._invariant = {x for x, y in zip(body.inputs, body.outputs) if x is y}
         self._found = {}
-        # (tensor of the forward body, list that comes in, list that goes out)
+        # How many iterations are done, the limit of the loop and how many there are to do.
+        self.counted = [self.add_input(t.dtype.base_dtype, "placeholder", []) for t in (body.inputs[0], body.inputs[1], body.inputs[0])]
+        # What comes in besides gradients, in the order in which it was asked for: (tensor of the forward body, what goes in, what goes out)
+        self.carried = []
+        # Tensors of the forward body that come from lists.
         self.lists = []
 
     def capture(self, tensor, consumer=None):
         if tensor.graph is self:
             return tensor
         if tensor in self._invariant:
-            return super().capture(tensor, consumer)
+            known = tensor in self.captures
+            stand_in = super().capture(tensor, consumer)
+            if not known:
+                self.carried.append((tensor, stand_in, stand_in))
+            return stand_in
         if tensor not in self._found:
-            self._found[tensor] = self._copied(tensor) if tensor.op.type == "Const" else self._popped(tensor)
+            self._found[tensor] = self._constant(tensor.op) if tensor.op.type == "Const" else self._popped(tensor, consumer)
         return self._found[tensor]
 
-    def _popped(self, tensor):
-        held = self._placeholder(dtypes.variant, f"{tensor.op.name}/list", [])
+    def _constant(self, op):
+        return self.add_op(op.definition, [], [t.dtype for t in op.outputs], dict(op.attrs), "Const").outputs[0]
+
+    def _popped(self, tensor, consumer):
+        held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
         with self.as_default(), self.control_dependencies(None):
-            rest, value = raw.TensorListPopBack(
-                input_handle=held, element_shape=_element_shape(tensor), element_dtype=tensor.dtype.base_dtype
-            )
+            rest, value = raw.TensorListPopBack(input_handle=held, element_shape=-1, element_dtype=tensor.dtype.base_dtype)
         value.set_shape(tensor.shape)
         value._handle_data = tensor._handle_data
-        self.lists.append((tensor, held, rest))
+        self.lists.append(tensor)
+        self.carried.append((tensor, held, rest))
         return value
 
 
@@ -171,29 +181,27 @@ def _while_grad(op, *grads):
     back = backward.graph
     with back.as_default():
         pairs = list(zip(body.inputs, grads, backward.results))
-        results = [array.identity(zeros_for(x) if result is None else result) for x, g, result in pairs if g is not None]
+        results = [zeros_for(x) if result is None else result for x, g, result in pairs if g is not None]
     total, limit = op.outputs[0], op.inputs[1]
     start = constant(0, total.dtype, name="grad_counter")
-    # Drawing zeros may have taken further values, so what is kept is known only now.
-    saved = _keep(op, test, again, [t for t, _, _ in back.lists], graph)
-    invariants = list(back.captures)
-    values = [g for g in grads if g is not None] + [op.outputs[body.inputs.index(t)] for t in invariants] + saved
     with back.as_default():
-        counted = [add_placeholder(back, t) for t in (total, limit, total)]
-        held = list(back.captures.values())
-        inputs = [*counted, *back.inputs, *held, *(t for _, t, _ in back.lists)]
-        outputs = [counted[0] + 1, *counted[1:], *results, *held, *(t for _, _, t in back.lists)]
-        back.controls = order_stateful_ops(back)
-    until = BodyGraph(unique_name(f"{test.name}_grad"), graph)
+        outputs = returned(back, [back.counted[0] + 1, *back.counted[1:], *results])
+    # Drawing all this may have taken further values, so what is kept is known only now.
+    saved = dict(zip(back.lists, _keep(op, test, again, back.lists, graph)))
+    outside = [saved[t] if t in saved else op.outputs[body.inputs.index(t)] for t, _, _ in back.carried]
+    inputs = [*back.inputs, *(t for _, t, _ in back.carried)]
+    outputs += [t for _, _, t in back.carried]
+    until = BodyGraph(unique_name(f"{op.attrs['cond'].name}_grad"), graph)
     with until.as_default():
         arguments = [until.add_input(t.dtype.base_dtype, "placeholder", t.shape) for t in inputs]
-        condition = arguments[0] < arguments[2]
+        condition = array.identity(arguments[0] < arguments[2])
     functions = (
         define(until.body(arguments, [condition]), until.name, graph, op.graph),
         define(back.body(inputs, outputs), unique_name(back.name), graph, op.graph),
     )
     shapes = [t.shape for t in outputs]
-    made = _build_while([start, limit, total, *values], functions, shapes, op.attrs["parallel_iterations"], f"{op.name}_grad")
+    values = [start, limit, total, *(g for g in grads if g is not None), *outside]
+    made = _build_while(values, functions, shapes, op.attrs["parallel_iterations"], f"{op.name}_grad")
     found = iter([array.identity(t) for t in made.outputs][3:])
     return [next(found) if g is not None else None for g in grads]
 
@@ -220,7 +228,7 @@ def _keep(op, test, again, tensors, graph):
             pushed.append(raw.TensorListPushBack(input_handle=body_inputs[-1], tensor=tensor))
     condition = condition._replace(inputs=[*condition.inputs, *test_inputs])
     body = body._replace(inputs=[*body.inputs, *body_inputs], outputs=[*body.outputs, *pushed])
-    functions = [define(part, unique_name(f"{f.name}_rewritten"), op.graph, graph) for part, f in ((condition, test), (body, again))]
+    functions = [define(part, f"{f.name}_rewritten", op.graph, graph) for part, f in ((condition, test), (body, again))]
     return grow(
         op,
         pushed,
@@ -229,4 +237,5 @@ def _keep(op, test, again, tensors, graph):
         body=call_attr(functions[1].name),
         T=[*op.attrs["T"], *(dtypes.variant for _ in pushed)],
         output_shapes=[*op.attrs["output_shapes"], *(t.shape for t in pushed)],
+        _num_original_outputs=len(op.outputs) + len(pushed),
     )
