@@ -6,10 +6,11 @@ import functools as _functools
 
 from everflow.ops.autograph import public as _public
 from everflow.ops.autograph.conversion import converted as _converted
+from everflow.ops.autograph.features import Feature
 from everflow.ops.autograph.features import asked_for as _asked_for
 from everflow.ops.autograph.lists import set_element_type, stack
 from everflow.ops.autograph.options import AutoGraphError, ConversionOptions, converted_call
-from everflow.ops.autograph.public import Feature, do_not_convert, set_loop_options
+from everflow.ops.autograph.public import do_not_convert, set_loop_options
 
 __all__ = [
     "AutoGraphError", "ConversionOptions", "Feature", "convert", "converted_call", "do_not_convert", "set_element_type", "set_loop_options",

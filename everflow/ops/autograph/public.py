@@ -7,7 +7,6 @@ import inspect
 import types
 
 from everflow.ops.autograph.conversion import converted, is_users, source_of
-from everflow.ops.autograph.features import Feature as Feature
 from everflow.ops.autograph.features import asked_for
 
 
