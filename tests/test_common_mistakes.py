@@ -89,6 +89,9 @@ def test_mistakes_of_running(mistake, error, words, name):
     ("key", "value", "error", "words"),
     [
         ("x:0", np.ones([3, 3]), ValueError, r"shape \(3, 3\) for Tensor 'x:0', which has shape '\(\?, 2\)'"),
+        ("x:0", [[1, 2], [3]], ValueError, "a value of <class 'list'> for Tensor 'x:0', which has type 'float32': .*sequence"),
+        ("x:0", [["one", 2]], ValueError, "for Tensor 'x:0', which has type 'float32': could not convert string to float: 'one'"),
+        ("x:0", {}, TypeError, "a value of <class 'dict'> for Tensor 'x:0'"),
         ("x", [[1, 2]], TypeError, "The name 'x' refers to an Operation, not a Tensor"),
         ("y:0", 1.0, TypeError, "The operation, 'y', does not exist"),
     ],
