@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from everflow.contrib.opt.adam_variants import AdaMaxOptimizer, LazyAdamOptimizer, NadamOptimizer
 from everflow.contrib.opt.adam_with_step import AdamGSOptimizer, LazyAdamGSOptimizer
+from everflow.contrib.opt.agn import AGNCustomGetter, AGNOptimizer
 from everflow.contrib.opt.drop_stale import DropStaleGradientOptimizer
 from everflow.contrib.opt.elastic_average import ElasticAverageCustomGetter, ElasticAverageOptimizer
 from everflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface

@@ -10,20 +10,20 @@ from everflow.ops.control_flow import cond, no_op
 from everflow.ops.variables import global_variables_initializer, local_variables_initializer
 from everflow.train.session_run_hook import SessionRunHook
 
-GLOBAL_CENTER, LOCAL_CENTER = "global_center_variable", "local_center_variable"
+GLOBAL_CENTER = "global_center_variable"
 
 
 class CenterGetter:
     """A custom getter: a trainable variable becomes a local one on the worker, and its center is a global variable of its own.
 
-    The two, and where wanted a local copy of the center, are found by the variable.
+    A subclass may want another local variable of that kind, its companion, under a scope of that name. All are found by the variable.
     """
 
-    _keeps_local_center = False
+    _companion_scope: str | None = None
 
     def __init__(self, worker_device):
         self._worker_device = worker_device
-        self.centers, self.local_centers = {}, {}
+        self.centers, self.companions = {}, {}
 
     def __call__(self, getter, name, trainable, collections, *args, **kwargs):
         if not trainable:
@@ -37,9 +37,9 @@ class CenterGetter:
         self.centers[variable] = getter(
             f"{GLOBAL_CENTER}/{name}", *args, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], **kwargs
         )
-        if self._keeps_local_center:
+        if self._companion_scope:
             with device(self._worker_device):
-                self.local_centers[variable] = getter(f"{LOCAL_CENTER}/{name}", *args, trainable=False, collections=local, **kwargs)
+                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, trainable=False, collections=local, **kwargs)
         return variable
 
 
@@ -59,16 +59,13 @@ def every(period, step, applied, update):
 class CenterHook(SessionRunHook):
     """Initializes what the Scaffold doesn't: local variables take the centers' values."""
 
-    def __init__(self, optimizer, is_chief):
-        self._optimizer, self._is_chief = optimizer, is_chief
+    def __init__(self, optimizer, is_chief, **init_arguments):
+        self._optimizer, self._is_chief, self._init_arguments = optimizer, is_chief, init_arguments
 
     def begin(self):
         self._local_init_op = local_variables_initializer()
         self._global_init_op = global_variables_initializer() if self._is_chief else None
-        self._init_op = self._optimizer.get_init_op(**self._init_arguments())
-
-    def _init_arguments(self):
-        return {}
+        self._init_op = self._optimizer.get_init_op(**self._init_arguments)
 
     def after_create_session(self, session, coord):
         """Start from the centers."""

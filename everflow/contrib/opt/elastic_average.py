@@ -18,7 +18,7 @@ from everflow.train.saver import Saver
 class ElasticAverageCustomGetter(CenterGetter):
     """The custom getter for `ElasticAverageOptimizer`: local variables, with a global center and a local copy of it."""
 
-    _keeps_local_center = True
+    _companion_scope = "local_center_variable"
 
 
 class ElasticAverageOptimizer(Optimizer):
@@ -47,7 +47,7 @@ class ElasticAverageOptimizer(Optimizer):
                           colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
         """Gradients of the loss and of the distance from the local copy of the center."""
         var_list = var_list or trainable_variables()
-        distances = [math.subtract(v, self._getter.local_centers[v]) for v in var_list]
+        distances = [math.subtract(v, self._getter.companions[v]) for v in var_list]
         penalty = self._rho * math.add_n([raw.L2Loss(t=distance) for distance in distances])
         return self._opt.compute_gradients(
             loss + penalty, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
@@ -61,7 +61,7 @@ class ElasticAverageOptimizer(Optimizer):
 
     def _exchange(self, variables, global_step):
         centers = [self._getter.centers[v] for v in variables]
-        local_centers = [self._getter.local_centers[v] for v in variables]
+        local_centers = [self._getter.companions[v] for v in variables]
         fetched = [state.assign(local, center) for local, center in zip(local_centers, centers)]
         updates = []
         with control_dependencies(fetched):
@@ -82,7 +82,7 @@ class ElasticAverageOptimizer(Optimizer):
     def get_init_op(self, task_index):
         """An op that lets local variables start from the centers; with `synchronous` workers wait for each other."""
         copies = [state.assign(v, center) for v, center in self._getter.centers.items()]
-        copies += [state.assign(local, self._getter.centers[v]) for v, local in self._getter.local_centers.items()]
+        copies += [state.assign(local, self._getter.centers[v]) for v, local in self._getter.companions.items()]
         started = group(*copies)
         if not (self._synchronous and self._num_worker > 1):
             return started
@@ -98,19 +98,10 @@ class ElasticAverageOptimizer(Optimizer):
 
     def make_session_run_hook(self, is_chief, task_index):
         """A hook for the session of this worker."""
-        return _ElasticAverageHook(self, is_chief, task_index)
+        return CenterHook(self, is_chief, task_index=task_index)
 
     def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
         """A Saver that saves the centers under the names of the variables."""
         var_list = trainable_variables() if var_list is None else var_list
         named = var_list if isinstance(var_list, dict) else {v.op.name: v for v in var_list}
         return Saver({key: self._getter.centers.get(v, v) for key, v in named.items()}, name=name, **kwargs)
-
-
-class _ElasticAverageHook(CenterHook):
-    def __init__(self, optimizer, is_chief, task_index):
-        super().__init__(optimizer, is_chief)
-        self._task_index = task_index
-
-    def _init_arguments(self):
-        return {"task_index": self._task_index}

@@ -54,3 +54,18 @@ def test_model_averaging():
     np.testing.assert_allclose(found["global_center_variable/v"], [0.125, 0.25])
     np.testing.assert_allclose(found["v"], [0.125, 0.25])
     assert found["global_step"] == 2
+
+
+def test_accumulated_gradient_normalization():
+    getter = opt.AGNCustomGetter("")
+    with tf.variable_scope("", custom_getter=getter):
+        v = tf.get_variable("v", initializer=[1.0, 2.0])
+    optimizer = opt.AGNOptimizer(tf.train.MomentumOptimizer(0.5, 0.0), 1, getter, communication_period=2)
+    found = _trained(optimizer, tf.reduce_sum([0.5, 1.0] * v * v), lambda: optimizer.make_session_run_hook(True, 0), steps=3)
+    # Alone, v goes to half (and to 0) by gradients [1, 4] and [0.5, 0]; by their mean the center goes to [0.625, 1], and so does v.
+    np.testing.assert_allclose(found["global_center_variable/v"], [0.625, 1.0])
+    np.testing.assert_allclose(found["v"], [0.3125, 0.0])
+    np.testing.assert_allclose(found["grad_variable/v"], [0.625, 2.0])
+    assert found["global_step"] == 1 and found["local_step"] == 3
+    assert {"v/Momentum", "local_step"} < {x.op.name for x in tf.local_variables()}  # what a worker's optimizer keeps is its own
+    assert "global_center_variable/v/Momentum" in {x.op.name for x in tf.global_variables()}
