@@ -56,6 +56,55 @@ def test_loops_in_loops():
     same_values([y], {x: [0.5, -1.0]})
 
 
+def test_what_takes_invariant_values_runs_once_in_each_round():
+    x = tf.placeholder(tf.float32, [2])
+    seen = []
+
+    def note(value):
+        seen.append(value)
+        return np.float32(len(seen))
+
+    y = rounds(3, lambda i, v: v + tf.reshape(tf.py_func(note, [tf.exp(x) * 2.0], tf.float32), []), tf.constant(0.0))
+    assert moved([y], [x]) == 2
+    with tf.Session() as sess:
+        assert sess.run(y, {x: [1.0, 2.0]}) == 6.0
+    assert len(seen) == 3
+
+
+def test_gradients_of_invariant_values_in_loops_in_loops():
+    x = tf.placeholder(tf.float32, [1, 3])
+
+    def outer(i, v):
+        return rounds(3, lambda j, u: u * 0.1 + tf.tanh(v * 1.1 + x), v)
+
+    y = rounds(4, outer, x)
+    gradients = tf.gradients(y, x)
+    assert moved(gradients, [x]) >= 2
+    same_values([y, *gradients], {x: [[0.5, -1.0, 2.0]]})
+
+
+def test_loops_and_branches_that_take_invariant_values_stay_in_the_body():
+    x, p = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, [])
+    seen = []
+
+    def note(value):
+        seen.append(value)
+        return value
+
+    def noted(value):
+        return tf.reshape(tf.py_func(note, [value], tf.float32), [2])
+
+    def body(i, v):
+        inner = rounds(2, lambda j, u: noted(u), tf.exp(x))
+        return v + inner + tf.cond(p, lambda: noted(tf.square(x) + 1.0), lambda: x)
+
+    y = rounds(3, body, tf.zeros([2]))
+    assert moved([y], [x, p])
+    with tf.Session() as sess:
+        sess.run(y, {x: [1.0, 2.0], p: True})
+    assert len(seen) == 3 * (2 + 1)
+
+
 def test_a_body_that_never_runs_does_not_fail():
     x = tf.placeholder(tf.float32, [0, 2])
     y = rounds(tf.shape(x)[0], lambda i, v: v + tf.gather(x, 0) + 1.0 // tf.cast(tf.shape(x)[0], tf.float32), tf.ones([2]))

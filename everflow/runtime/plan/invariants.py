@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
 from everflow.runtime.plan.program import Node, Program, is_ref, value_node
-from everflow.runtime.plan.structure import Loop, structure
+from everflow.runtime.plan.structure import ENTER, NEXT, Loop, Structure, structure
 from everflow.runtime.plan.waiting import only_telling_places
 
 # What can't fail once all shapes are known: a loop that never goes round must not raise what its body would have.
@@ -26,30 +26,36 @@ def loop_invariants(program: Program, session) -> int:
         return 0
     moved: dict[Node, Node] = {}  # node of a loop → the one before it
     made: dict[Node, list[Node]] = {}  # → that one, with its constants, and the Enter of its result
-    loops = {path: loop for path, loop in structure(program).loops.items() if not _uses_refs(loop)}
+    found = structure(program)
+    pivots = {path: loop.pivots()[1] for path, loop in found.loops.items() if not _uses_refs(loop)}
     telling = only_telling_places(program)
     for node in program.nodes:
-        loop = loops.get(node.frame)
-        if (
-            loop is None
-            or node.type not in _SAFE
-            or node.guard != loop.guard
-            or not telling.issuperset(node.controls)
-            or not _is_known(node)
-        ):
+        if node.type not in _SAFE or pivots.get(node.frame) is None or not telling.issuperset(node.controls) or not _is_known(node):
             continue
+        loop = found.loops[node.frame]
         sources = [source for source, _ in node.inputs]
-        if all(source in moved or source.type in CONSTANTS or _enters_unchanged(source) for source in sources):
+        if node.guard == loop.guard and all(s in moved or s.type in CONSTANTS or _enters_unchanged(s) for s in sources):
             if loop.guard and all(source.type in CONSTANTS for source in sources):
                 continue  # nothing would keep it in the loop's branch
             made[node] = _before(program, node, moved, session)
             moved[node] = made[node][-1]
             made[node].append(_entering(program, moved[node], loop))
     if moved:
+        _keep_in_bodies(program, moved, found, pivots)
         program.insert(made)
         program.replace({(node, 0): (new[-1], 0) for node, new in made.items()}, {})
         program.sort()
     return len(moved)
+
+
+def _keep_in_bodies(program: Program, moved: dict[Node, Node], found: Structure, pivots: dict) -> None:
+    """Have those wait for something of their loop's body that were there because of what they took: they would run once too often."""
+    for node in program.nodes:
+        path = node.frame[:-1] if node.type in ENTER else node.frame
+        if node in moved or node.type in NEXT or not any(source in moved for source, _ in node.inputs):
+            continue
+        if found.owner(node, len(path)) in found.loops[path].body and pivots[path] not in node.controls:
+            node.controls = [*node.controls, pivots[path]]
 
 
 def _uses_refs(loop: Loop) -> bool:

@@ -10,7 +10,7 @@ from everflow.runtime.plan.knowledge import Knowledge, is_known
 from everflow.runtime.plan.program import FEED, VALUE, Node, Program, value_node
 from everflow.runtime.plan.rules import SHAPE_OPS, reads_variable
 from everflow.runtime.plan.stores import store_of
-from everflow.runtime.plan.structure import ENTER, SWITCH, structure, tells_branch
+from everflow.runtime.plan.structure import ENTER, structure, tells_branch
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
@@ -40,7 +40,7 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
     knowledge = Knowledge(program, session)
     for node in program.nodes:
         node.output_shapes = [knowledge.shapes[node, i] for i in range(len(node.output_dtypes))]
-    pivots = {path: _pivots(loop) for path, loop in found.loops.items()}
+    pivots = {path: loop.pivots() for path, loop in found.loops.items()}
     edges: dict = {}
     added: dict[Node, list[Node]] = {}
     for node, values in knowledge.results.items():
@@ -60,17 +60,6 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], session) -> int
         _drop_unread_stacks(program)
         program.keep_needed()
     return len(added)
-
-
-def _pivots(loop) -> tuple[Node | None, Node | None]:
-    """Nodes that tell where in a loop a value belongs: one of the condition, one of the body; neither waits for anything computed there."""
-    body = next((n for n in loop.nodes if n in loop.body and n.frame == loop.path and n.guard == loop.guard and _comes_first(n)), None)
-    return (loop.variables[0] if loop.variables else None), body
-
-
-def _comes_first(node: Node) -> bool:
-    """Whether a node of a loop's body takes nothing but loop variables and what comes from outside."""
-    return not node.controls and all(n.type in SWITCH or n.type in ENTER or n.type in (FEED, VALUE, "Const") for n, _ in node.inputs)
 
 
 def _controls(node: Node, pivots: dict, found) -> list[Node] | None:

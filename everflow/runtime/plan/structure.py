@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from everflow.framework import errors
-from everflow.runtime.plan.program import Node, Program, is_ref
+from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref
 
 SWITCH = frozenset(["Switch", "RefSwitch"])
 MERGE = frozenset(["Merge", "RefMerge"])
@@ -41,6 +41,16 @@ class Loop:
 
     def following(self, merge: Node) -> tuple[Node, int] | None:
         return next((e for e in merge.inputs if e[0].type in NEXT), None)
+
+    def pivots(self) -> tuple[Node | None, Node | None]:
+        """Nodes that tell where in a loop others belong: one of the condition, one of the body; neither waits for anything computed there."""
+        first = next((n for n in self.nodes if n in self.body and n.frame == self.path and n.guard == self.guard and _comes_first(n)), None)
+        return (self.variables[0] if self.variables else None), first
+
+
+def _comes_first(node: Node) -> bool:
+    """Whether a node of a loop's body takes nothing but loop variables and what comes from outside."""
+    return not node.controls and all(n.type in SWITCH or n.type in ENTER or n.type in (FEED, VALUE, "Const") for n, _ in node.inputs)
 
 
 @dataclass(slots=True, eq=False)
