@@ -13,6 +13,7 @@ from everflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptim
 from everflow.contrib.opt.lars import LARSOptimizer
 from everflow.contrib.opt.model_average import ModelAverageCustomGetter, ModelAverageOptimizer
 from everflow.contrib.opt.reg_adagrad import RegAdagradOptimizer
+from everflow.contrib.opt.shampoo import ShampooOptimizer
 from everflow.contrib.opt.sign import AddSignOptimizer, PowerSignOptimizer
 from everflow.contrib.opt.weight_decay import (
     AdamWOptimizer,
