@@ -341,17 +341,17 @@ class _UnreadVariable(BaseResourceVariable):
     name = property(lambda self: self._handle_name if executing_eagerly() else self._parent_op.name)
     op = property(lambda self: self._parent_op, doc="The operation that changed the variable.")
 
-    def value(self):
-        with control_dependencies([self._parent_op]):
-            return super().value()
-
-    def read_value(self):
-        with control_dependencies([self._parent_op]):
-            return super().read_value()
-
     def _read_variable_op(self):
         with control_dependencies([self._parent_op]):
             return super()._read_variable_op()
+
+    # Both are the read alone: on the device and beside what the program says, and without a scope of its own.
+
+    def value(self):
+        return self._read_variable_op()
+
+    def read_value(self):
+        return self._read_variable_op()
 
 
 def _scatter_method(kind):

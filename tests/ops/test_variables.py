@@ -111,6 +111,15 @@ def test_resource_reads_are_snapshots():
         assert sess.run([before, after]) == [1.0, 2.0]
 
 
+def test_reads_after_a_change_stand_where_the_program_says():
+    v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    w = tf.get_variable("w", initializer=1.0, use_resource=True)
+    changed = v.assign_add(1.0)
+    with tf.colocate_with(w.op):
+        assert changed.value().op.colocation_groups() == [b"loc:@w"]
+        assert changed.read_value().op.type == "ReadVariableOp"
+
+
 def test_initial_value_from_another_variable(graph):
     v = tf.Variable(2.0, name="v")
     w = tf.Variable(v * 3.0, name="w")
