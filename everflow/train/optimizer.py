@@ -130,11 +130,17 @@ class Optimizer:
         self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None
     ):
         """A list of (gradient, variable); a gradient may be None."""
+        return self._found_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
+
+    def _found_gradients(
+        self, loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss, stop_gradients=None, scaled=True
+    ):
         if executing_eagerly() or callable(loss) and get_default_graph().building_function:
             return self._gradients_by_tape(loss, var_list, grad_loss)
         if callable(loss):
             loss = get_default_graph().as_graph_element(loss(), allow_operation=False)
-        loss = distribution.scaled_for_replicas(loss)
+        if scaled:
+            loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
                 f"gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
@@ -159,6 +165,7 @@ class Optimizer:
             gate_gradients=gate_gradients == Optimizer.GATE_OP,
             aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops,
+            stop_gradients=stop_gradients,
         )
         if gate_gradients == Optimizer.GATE_GRAPH:
             grads = grouping.tuple(grads)

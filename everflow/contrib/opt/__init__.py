@@ -10,6 +10,7 @@ from everflow.contrib.opt.agn import AGNCustomGetter, AGNOptimizer
 from everflow.contrib.opt.drop_stale import DropStaleGradientOptimizer
 from everflow.contrib.opt.elastic_average import ElasticAverageCustomGetter, ElasticAverageOptimizer
 from everflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface
+from everflow.contrib.opt.ggt import GGTOptimizer
 from everflow.contrib.opt.lars import LARSOptimizer
 from everflow.contrib.opt.model_average import ModelAverageCustomGetter, ModelAverageOptimizer
 from everflow.contrib.opt.reg_adagrad import RegAdagradOptimizer
