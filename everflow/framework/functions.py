@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from everflow.framework import attributes, builder, op_def_protos, op_defs
+from everflow.framework import attributes, builder, errors, op_def_protos, op_defs
 from everflow.framework.graph import Graph
 from everflow.framework.importer import MERGES, is_back_edge
 from everflow.framework.operation import Tensor
@@ -62,7 +62,7 @@ class FuncGraph(Graph):
         return self.captures[tensor]
 
     def _capture_name(self, tensor, consumer):
-        return "captured" if tensor.is_eager else tensor.op.name.replace("/", "_")
+        return "placeholder"
 
     def _copied(self, tensor):
         """The op that makes a tensor, and all it needs, again in this body."""
@@ -124,12 +124,23 @@ class DrawnFunction(GraphFunction):
 
     def __init__(self, body: Body, name: str, argument_names=()):
         definition = to_function_def(body.graph, name, body.inputs, body.outputs, controls=body.controls)
-        for index in range(len(body.inputs)):
-            definition.arg_attr[index].SetInParent()
         for index, argument in enumerate(argument_names):
             definition.arg_attr[index].attr["_user_specified_name"].s = argument.encode()
         super().__init__(definition, body.graph._functions)
         self._body = Body(body.graph, list(body.inputs), list(body.outputs), list(body.controls))
+
+
+def check_no_other(graph, function):
+    """InvalidArgumentError where a graph calls something else by a function's name."""
+    known = graph._get_function(function.name)
+    if known is None and op_defs.find(function.name) is not None:
+        raise errors.InvalidArgumentError(
+            None, None, f"Cannot add function '{function.name}' because an op with the same name already exists."
+        )
+    if known is not None and known is not function and known.definition != function.definition:
+        raise errors.InvalidArgumentError(
+            None, None, f"Cannot add function '{function.name}' because a different function with the same name already exists."
+        )
 
 
 def functions_from_library(library) -> list[GraphFunction]:
@@ -155,8 +166,9 @@ def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None,
     references = {}
     # Results take their names first, then arguments, then nodes; who comes later gets a number.
     names = out_names or [_argument_name(t.op.name, given) for t in outputs]
-    for tensor in inputs:
+    for index, tensor in enumerate(inputs):
         arg = _argument_name(tensor.op.name, given)
+        function.arg_attr[index].SetInParent()
         signature.input_arg.add(name=arg, type=tensor.dtype.as_datatype_enum)
         references[tensor] = arg
     input_ops = {t.op for t in inputs}

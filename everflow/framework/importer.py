@@ -13,6 +13,8 @@ from everflow.framework import attributes, dtypes
 from everflow.framework.builder import arg_dtypes, output_dtypes
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.graph import GRAPH_DEF_VERSION
 from everflow.framework.op_defs import OpDef
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
 from everflow.framework.scopes import get_default_graph, name_scope
@@ -93,7 +95,11 @@ def _tensors_of(input_map, name):
             "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
         )
     with name_scope("_inputs"):
-        return {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+        converted = {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+    for key, value in converted.items():
+        if not isinstance(value, Tensor):
+            raise TypeError(f"input_map must map to tensors; {key!r} is mapped to a {type(value).__name__}.")
+    return converted
 
 
 def _stripped_defaults(producer_op_list):
@@ -133,30 +139,69 @@ class _Importer:
         self.index: dict[str, int] = {}
         self.made: dict[str, Operation] = {}
         self.used: set[str] = set()
+        self.placed: list[tuple[Operation, str]] = []
         self.colocated: list[Operation] = []
         self.frames = capture_frames(3)
         self.control = sorted(graph._current_control_dependencies(), key=lambda op: op._id)
 
     def run(self, return_elements):
+        self._check_versions()
         self._import_functions()
         self._check_nodes()
         self._check_returned(return_elements or ())
-        back_edges = []
-        for position in self._order():
-            back_edges += self._make(self.nodes[position])
-        for op, slot, source, output in back_edges:
-            tensor = self._output(op.name, source, output)
-            _check_edge(op, slot, tensor)
-            op._update_input(slot, tensor)
+        first, names = len(self.graph._ops), dict(self.graph._names_in_use)
+        try:
+            closing = self._make_all()
+            returned = None if return_elements is None else [self._returned(element) for element in return_elements]
+        except Exception:
+            self._take_back(first, names)
+            raise
+        # A graph is as old as the oldest of its parts.
+        versions = self.graph_def.versions
+        self.graph._producer = min(self.graph._producer, versions.producer)
+        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
+        for op, device in self.placed:
+            self._place(op, device)
         for op in self.colocated:
             self._place_with_others(op)
+        for op, _ in self.placed:
+            self._enter_context(op)
+        # Loops are closed last: a context around takes a value that it hasn't seen for one from outside.
+        for op, slot, tensor in closing:
+            op._update_input(slot, tensor)
         unmapped = (split_input(key) for key in self.input_map if key not in self.used)
         unused = sorted(f"{name}:{output}" for name, output in unmapped if not self._exists(name, output))
         if unused:
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
-        if return_elements is None:
-            return None
-        return [self._returned(element) for element in return_elements]
+        return returned
+
+    def _make_all(self):
+        """Add the nodes; returns the edges that close loops, as (Merge, slot, tensor)."""
+        back_edges = []
+        for position in self._order():
+            back_edges += self._make(self.nodes[position])
+        closing = [(op, slot, self._output(op.name, source, output)) for op, slot, source, output in back_edges]
+        for edge in closing:
+            _check_edge(*edge)
+        return closing
+
+    def _take_back(self, first, names):
+        """Leave the graph as it was: no node of a GraphDef is there unless all are."""
+        for op in reversed(self.graph._ops[first:]):
+            op._unlink()
+            del self.graph._by_name[op.name]
+        del self.graph._ops[first:]
+        self.graph._names_in_use = names
+
+    def _check_versions(self):
+        """Refuse a file that says it can't be read by this version."""
+        versions = self.graph_def.versions
+        if versions.min_consumer > GRAPH_DEF_VERSION:
+            raise ValueError(
+                f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION}: it was written for a newer one."
+            )
+        if GRAPH_DEF_VERSION in versions.bad_consumers:
+            raise ValueError(f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.")
 
     def _check_returned(self, return_elements):
         """What can be known of them before a node is added: a name that isn't there leaves the graph as it was."""
@@ -173,9 +218,15 @@ class _Importer:
     def _import_functions(self):
         if not self.graph_def.library.function:
             return
-        from everflow.framework.functions import functions_from_library
+        from everflow.framework.functions import check_no_other, functions_from_library
 
-        for function in functions_from_library(self.graph_def.library):
+        functions = functions_from_library(self.graph_def.library)
+        for function in functions:
+            try:
+                check_no_other(self.graph, function)
+            except InvalidArgumentError as e:
+                raise ValueError(e.message) from None
+        for function in functions:
             if not self.graph._is_function(function.name):
                 self.graph._add_function(function)
 
@@ -258,7 +309,7 @@ class _Importer:
         _refine_shapes(op, output_shapes)
         self.graph._append(op)
         self.made[node.name] = op
-        self._place(op, node)
+        self.placed.append((op, node.device))
         return [(op, slot, source, output) for slot, source, output in back_edges]
 
     @contextlib.contextmanager
@@ -269,13 +320,18 @@ class _Importer:
         finally:
             self.graph._name_stack = saved
 
-    def _place(self, op, node):
+    def _place(self, op, device):
         op._original_op = self.graph._default_original_op
+        if self.graph._colocation_stack:
+            # It goes where the scope around says, whatever the file does.
+            op.attrs["_class"] = sorted({group for other in self.graph._colocation_stack for group in other.colocation_groups()})
         if _others(op):
             self.colocated.append(op)
         else:
-            op._device = node.device
-            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(node.device))
+            op._device = device
+            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(device))
+
+    def _enter_context(self, op):
         op._control_flow_context = context = self.graph._control_flow_context
         if context is not None:
             context.AddOp(op)
@@ -401,7 +457,7 @@ def _refine_shapes(op, output_shapes):
     """Add what the file says of the outputs' shapes; ValueError where it contradicts what follows from the inputs."""
     if output_shapes is None:
         return
-    if len(output_shapes) != len(op.outputs):
+    if len(output_shapes) < len(op.outputs):
         raise ValueError(
             f"Node '{op.name}' has {len(op.outputs)} outputs but the _output_shapes attribute specifies shapes for {len(output_shapes)} outputs"
         )

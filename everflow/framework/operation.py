@@ -254,6 +254,13 @@ class Operation:
         for op in self._control_inputs:
             op._control_outputs.append(self)
 
+    def _unlink(self):
+        """Make the sources of its edges forget it: it is taken back."""
+        for tensor in self._inputs:
+            tensor._consumers.remove(self)
+        for op in self._control_inputs:
+            op._control_outputs.remove(self)
+
     @property
     def name(self):
         return self._name

@@ -29,9 +29,9 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
     >>> tf.nn.embedding_lookup(tf.zeros([10, 4]), [[1, 2], [3, 4]]).shape
     TensorShape([Dimension(2), Dimension(2), Dimension(4)])
     """
-    if params is None:
-        raise ValueError("params must be specified")
-    params = as_list(params)
+    params = [] if params is None else as_list(params)
+    if not params:
+        raise ValueError("Need at least one param: params is empty")
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
         if not any(isinstance(p, BaseResourceVariable) for p in params):  # those are read row by row
             params = convert_n_to_tensor_or_indexed_slices(params, name="params")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.framework import dtypes, errors
+from everflow.framework import attributes, dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.functions import Body, FuncGraph, GraphFunction, hashed_name, to_function_def
+from everflow.framework.functions import Body, FuncGraph, GraphFunction, check_no_other, hashed_name, to_function_def
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import get_default_graph, graph_from_inputs, name_scope
@@ -62,7 +62,7 @@ class DefinedFunction:
     """A function of the graph; drawn when first needed, in the graph that is the default then."""
 
     def __init__(self, func, argnames, input_types, func_name=None, grad_func=None, python_grad_func=None, out_names=None, shape_func=None,
-                 capture_by_value=False, whitelisted_stateful_ops=None, capture_resource_var_by_value=True, **attributes):  # fmt: skip
+                 capture_by_value=False, whitelisted_stateful_ops=None, capture_resource_var_by_value=True, **options):  # fmt: skip
         self._func = func
         self._argnames = argnames
         self._input_types = input_types
@@ -73,7 +73,7 @@ class DefinedFunction:
         self._shape_func = shape_func
         self._capture_by_value = capture_by_value
         self._reads_outside = capture_resource_var_by_value
-        self._attributes = attributes
+        self._attributes = options
         self._made = None
         self._body = None
         if grad_func is not None and python_grad_func is not None:
@@ -144,18 +144,15 @@ class DefinedFunction:
             outputs = [o for o in outputs if isinstance(o, Tensor)]
         if self._out_names and len(self._out_names) != len(outputs):
             raise errors.InvalidArgumentError(None, None, f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}")
+        if self._out_names and len(set(self._out_names)) < len(self._out_names):
+            raise errors.InvalidArgumentError(None, None, f"Cannot have duplicate output names: {', '.join(self._out_names)}")
         captured = [] if self._capture_by_value else list(body.captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
         definition.attr["_disable_call_shape_inference"].b = True
-        for key, value in self._attributes.items():
-            held = definition.attr[f"_{key}"]
-            if isinstance(value, bool):
-                held.b = value
-            elif isinstance(value, int):
-                held.i = value
-            else:
-                held.s = str(value).encode()
+        # The name is a part of some attributes.
         definition.signature.name = self._given_name or hashed_name(definition, self._func.__name__)
+        for key, value in _attributes(self._attributes, self._given_name or self._func.__name__).items():
+            definition.attr[key].CopyFrom(attributes.to_proto(value))
         self._made = GraphFunction(definition, body._functions, self.gradient_name, self._python_grad_func)
         # It runs as it was drawn: a derivative of its loops needs to know their contexts, which definitions don't have.
         self._made._body = Body(body, arguments + captured, outputs, [])
@@ -165,6 +162,7 @@ class DefinedFunction:
         function = self._function()
         if self._grad_func is not None:
             self._grad_func.add_to_graph(graph)
+        check_no_other(graph, function)
         function.add_to_graph(graph)
 
     def body_tensors(self):
@@ -177,15 +175,26 @@ class DefinedFunction:
 
     def __call__(self, *args, **kwargs):
         name = kwargs.pop("name", None)
-        if kwargs:
-            raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+        attrs = _attributes(kwargs, self._given_name or self._func.__name__)
         if len(args) != len(self._input_types):
             raise ValueError(f"Expected number of arguments: {len(self._input_types)}, received: {len(args)}")
         graph = graph_from_inputs(args)
         self.add_to_graph(graph)
         with graph.as_default():
             tensors = [convert_to_tensor(a) for a in args] + self.captured_inputs
-            return call(graph, self._function(), tensors, name, self._shape_func)
+            return call(graph, self._function(), tensors, name, self._shape_func, attrs)
+
+
+# What the types of arguments are called in the name of a function that is made for them; uint8 shares int8's.
+_SHORT_NAMES = {
+    dtypes.as_dtype(name): short
+    for short, names in {
+        "f16": "float16", "f32": "float32", "f64": "float64", "b16": "bfloat16", "i8": "int8 uint8", "i16": "int16", "i32": "int32",
+        "i64": "int64", "u16": "uint16", "u32": "uint32", "u64": "uint64", "b": "bool", "s": "string", "c64": "complex64",
+        "c128": "complex128", "qi8": "qint8", "qu8": "quint8", "qi16": "qint16", "qu16": "quint16", "qi32": "qint32",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
 
 
 class _OverloadedFunction:
@@ -202,13 +211,35 @@ class _OverloadedFunction:
         types = tuple(a.dtype.base_dtype for a in args)
         if types not in self._by_types:
             options = dict(self._options)
+            unknown = [t for t in types if t not in _SHORT_NAMES]
+            if unknown:
+                raise ValueError(f"Unsupported dtypes: {unknown}")
             if options["func_name"] is not None:
-                options["func_name"] += "_" + "_".join(t.name for t in types)
+                options["func_name"] += "_" + "".join(_SHORT_NAMES[t] for t in types)
             self._by_types[types] = DefinedFunction(self._func, self._argnames, list(types), **options)
         return self._by_types[types](*args, **kwargs)
 
 
-def call(graph, function, tensors, name=None, shape_func=None):
+def _attributes(options, name):
+    """Options of a function or of a call, as attributes; `name` is the function's."""
+    options, found = dict(options), {}
+    noinline, compiled = options.pop("noinline", None), options.pop("compiled", None)
+    separate = options.pop("separate_compiled_gradients", None)
+    if noinline is not None:
+        found["_noinline"] = bool(noinline)
+    if compiled is not None:
+        found["_XlaCompile"] = bool(compiled)
+        found["_XlaSeparateCompiledGradients"] = bool(separate)
+        found["_XlaScope"] = f"function_{name}".encode()
+    for key in [key for key in options if key.startswith("experimental_")]:
+        value = options.pop(key)
+        found[key] = value.encode() if isinstance(value, str) else value
+    if options:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(options)}")
+    return found
+
+
+def call(graph, function, tensors, name=None, shape_func=None, attrs=None):
     """A node that calls a function of the graph; returns its output, a tuple of several, or the Operation."""
     wanted = [arg.type for arg in function.op_definition.inputs]
     for arg, tensor in zip(function.op_definition.inputs, tensors):
@@ -218,7 +249,9 @@ def call(graph, function, tensors, name=None, shape_func=None):
             )
     if len(wanted) != len(tensors):
         raise ValueError(f"Expected number of arguments: {len(wanted)}, received: {len(tensors)}")
-    attrs = {k: v.b for k, v in function.definition.attr.items() if k == "_disable_call_shape_inference" or k == "_noinline"}
+    attrs = dict(attrs or {})
+    if "_disable_call_shape_inference" in function.definition.attr:
+        attrs["_disable_call_shape_inference"] = function.definition.attr["_disable_call_shape_inference"].b
     op = graph.add_op(function.op_definition, tensors, [arg.type for arg in function.op_definition.outputs], attrs, name or function.name)
     if shape_func is not None:
         for tensor, shape in zip(op.outputs, shape_func(op)):

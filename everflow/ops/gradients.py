@@ -473,7 +473,9 @@ def _symbolic_gradient(op, *out_grads):
     f = call_attr(op.type)
     for key, value in op.attrs.items():
         f.attr[key].CopyFrom(attributes.to_proto(value))
-    return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=[t.dtype for t in op.inputs], f=f)
+    # What a handle's gradient is, only the run knows.
+    types = [dtypes.float32 if t.dtype == dtypes.resource else t.dtype for t in op.inputs]
+    return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=types, f=f)
 
 
 def _hessian(gradient, x):

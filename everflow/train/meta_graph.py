@@ -75,8 +75,10 @@ def _add_collection(meta_graph, key, graph, export_scope, excluded):
                 proto = to_proto(item, export_scope=export_scope)
                 if proto is not None:
                     held.bytes_list.value.append(proto.SerializeToString())
-            return
-        _fill(held, items, export_scope)
+        else:
+            _fill(held, items, export_scope)
+        if export_scope and not getattr(held, held.WhichOneof("kind")).value:
+            del meta_graph.collection_def[key]  # nothing of it is under the scope
     except (TypeError, ValueError, AttributeError, NotImplementedError) as e:
         logging.warning(
             "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't match field type in CollectionDef. "
@@ -290,7 +292,9 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
         for node in graph_def.node:
             node.device = ""
     with graph.as_default():
-        scope = graph.unique_name(import_scope or "", mark_as_used=False) if import_scope else graph.get_name_scope() or ""
+        # Without a scope of its own, nodes go right into the name scope around.
+        around = graph.get_name_scope()
+        scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else around
         mapped = (
             {f"$unbound_inputs_{k}": v for k, v in (input_map or {}).items()}
             if unbound_inputs_col_name in meta.collection_def
@@ -298,7 +302,7 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
         )
         elements = import_graph_def(
             graph_def,
-            name=import_scope or "",
+            name=import_scope or (f"{around}/" if around else ""),
             input_map=mapped,
             producer_op_list=meta.meta_info_def.stripped_op_list,
             return_elements=return_elements,
@@ -340,6 +344,18 @@ def _restore_collections(meta, graph, scope, unbound_name, predicate):
                 graph.add_to_collection(key, int(value) if kind == "int64_list" else value)
 
 
+def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None):
+    """Draw what is under one name scope again under another, of this graph or a second one; returns its variables by name."""
+    from_graph = from_graph or get_default_graph()
+    to_graph = to_graph or get_default_graph()
+    if from_graph is to_graph and from_scope == to_scope:
+        raise ValueError(
+            f"'from_scope' and 'to_scope' need to be different when performing copy in the same graph. Both are {from_scope!r}."
+        )
+    meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
+    return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)
+
+
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
     """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where it has none.
 
@@ -356,11 +372,11 @@ def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, imp
     _refuse_when_eager()
     meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
     graph = get_default_graph()
-    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
+    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
     _, elements = import_with_elements(meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs)
     if meta.HasField("saver_def"):
         return Saver(saver_def=meta.saver_def, name=scope), elements
-    if _all_saveable_objects(scope=scope or None):
+    if _all_saveable_objects(scope=import_scope):
         return Saver(), elements
     logging.info("Saver not created because there are no variables in the graph to restore")
     return None, elements

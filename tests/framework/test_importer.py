@@ -177,3 +177,50 @@ def test_an_output_that_is_not_there_cannot_be_mapped():
         with pytest.raises(ValueError, match=r"not found in graph_def: \[a:2\]"):
             tf.import_graph_def(source.as_graph_def(), input_map={"a:2": tf.zeros([2])})
         tf.import_graph_def(source.as_graph_def(), input_map={"b:0": tf.zeros([2])})  # nobody uses it, but it exists
+
+
+@pytest.mark.parametrize("text", [BROKEN["an output that is not there"], BROKEN["another type than the input's"]])
+def test_a_graph_is_as_it_was_when_an_import_fails(text):
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0)
+        with pytest.raises(ValueError):
+            tf.import_graph_def(parsed(text), name="")
+        with pytest.raises(ValueError, match="Invalid return output"):
+            tf.import_graph_def(parsed(PLACEHOLDER + NEG), return_elements=["n:1"], name="", input_map={"p:0": x})
+        assert graph.get_operations() == [x.op] and x.consumers() == []
+        assert tf.placeholder(tf.float32, name="p").name == "p:0"
+
+
+def test_a_file_for_newer_versions_is_refused_and_an_older_one_makes_the_graph_older():
+    with tf.Graph().as_default() as graph:
+        newer, older = parsed(PLACEHOLDER), parsed(PLACEHOLDER)
+        newer.versions.min_consumer = 100000
+        older.versions.producer = 20
+        with pytest.raises(ValueError, match="above current version"):
+            tf.import_graph_def(newer)
+        assert graph.graph_def_versions.producer == tf.GRAPH_DEF_VERSION
+        tf.import_graph_def(older)
+        assert graph.graph_def_versions.producer == 20
+
+
+def test_imported_nodes_are_colocated_as_the_scope_around_says():
+    with tf.Graph().as_default() as graph:
+        with tf.device("/cpu:3"):
+            a = tf.constant(1.0, name="a")
+        with tf.colocate_with(a):
+            tf.import_graph_def(parsed(PLACEHOLDER + NEG.replace('op: "Neg"', 'op: "Neg" device: "/cpu:0"')))
+        for op in graph.get_operations()[1:]:
+            assert op.colocation_groups() == [b"loc:@a"] and op.device == "/device:CPU:3"
+
+
+def test_a_function_of_the_same_name_must_be_the_same():
+    from everflow.ops.functions import Defun
+
+    with tf.Graph().as_default() as other:
+        Defun(tf.float32, func_name="Same")(lambda x: x + 1.0)(tf.constant(1.0))
+    with tf.Graph().as_default() as graph:
+        Defun(tf.float32, func_name="Same")(lambda x: x)(tf.constant(1.0))
+        with pytest.raises(ValueError, match="different function with the same name"):
+            tf.import_graph_def(other.as_graph_def())
+        tf.import_graph_def(graph.as_graph_def())
+        assert len(graph.as_graph_def().library.function) == 1

@@ -91,3 +91,11 @@ def test_what_is_refused():
         tf.nn.safe_embedding_lookup_sparse([], tf.SparseTensor(*IDS))
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
         run(tf.nn.embedding_lookup(TABLE, [10]))
+
+
+def test_an_empty_table_is_refused_before_a_node_is_drawn():
+    with tf.Graph().as_default() as graph:
+        for params in ([], (), None):
+            with pytest.raises(ValueError, match="at least one param"):
+                tf.nn.embedding_lookup(params, [1, 2])
+        assert graph.get_operations() == []

@@ -53,3 +53,42 @@ def test_a_python_function_in_a_loop_is_differentiated_call_by_call(times):
     with tf.Session() as sess:
         assert sess.run(dx, {x: 1.5}) == pytest.approx(power * 1.5 ** (power - 1))
         assert sess.run([dx, y], {x: 1.5}) == pytest.approx([power * 1.5 ** (power - 1), 1.5**power])
+
+
+def test_options_of_functions_and_calls_are_their_attributes():
+    f = Defun(tf.float32, func_name="F", noinline=True, compiled=True, experimental_level=3)(lambda a: a + 1.0)
+    plain, marked = f(tf.constant(1.0)), f(tf.constant(1.0), noinline=False)
+    attrs = f.definition.attr
+    assert attrs["_noinline"].b and attrs["_XlaCompile"].b and attrs["_XlaScope"].s == b"function_F" and attrs["experimental_level"].i == 3
+    assert "_noinline" not in plain.op.node_def.attr and "_noinline" in marked.op.node_def.attr
+    with pytest.raises(ValueError, match="Unknown keyword arguments: inline"):
+        f(tf.constant(1.0), inline=True)
+    with pytest.raises(ValueError, match="Unknown keyword arguments: inline"):
+        Defun(tf.float32, inline=True)(lambda a: a)(tf.constant(1.0))
+
+
+def test_names_of_functions_and_results_are_unique():
+    x = tf.constant(1.0)
+    Defun(tf.float32, func_name="Same")(lambda a: a)(x)
+    Defun(tf.float32, func_name="Same")(lambda a: a)(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="different function with the same name"):
+        Defun(tf.float32, func_name="Same")(lambda a: a + 1.0)(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="op with the same name"):
+        Defun(tf.float32, func_name="MatMul")(lambda a: a)(x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="duplicate output names"):
+        Defun(tf.float32, func_name="Twice", out_names=["o", "o"])(lambda a: (a, a))(x)
+
+
+def test_a_function_without_declared_types_is_named_after_those_it_is_called_with():
+    f = Defun(func_name="F")(lambda a, b: a)
+    assert f(1.0, "text").op.type == "F_f32s"
+    assert f(tf.constant(1, tf.uint16), True).op.type == "F_u16b"
+    with pytest.raises(ValueError, match="Unsupported dtypes"):
+        f(tf.placeholder(tf.resource), 1)
+
+
+def test_captured_arguments_are_placeholders():
+    outside = tf.constant(2.0, name="outside")
+    f = Defun(tf.float32, func_name="F")(lambda a: a * outside)
+    f(tf.constant(1.0))
+    assert [arg.name for arg in f.definition.signature.input_arg] == ["a", "mul_placeholder"]

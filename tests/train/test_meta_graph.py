@@ -4,7 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
-from everflow.train.meta_graph import create_meta_graph_def
+from everflow.train.meta_graph import copy_scoped_meta_graph, create_meta_graph_def
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -51,3 +51,48 @@ def test_a_model_without_variables_is_loaded_beside_variables(tmp_path):
 def test_a_checkpoint_that_is_not_there(tmp_path, folder, error):
     with pytest.raises(error, match="Unsuccessful TensorSliceReader constructor"):
         tf.train.load_checkpoint(str(tmp_path / folder / "m"))
+
+
+def _exported():
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", initializer=2.0)
+        _, r = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 4.0, lambda: a + v, lambda: a * v)), [0, v * 1.0])
+        tf.identity(r, name="r")
+        return tf.train.export_meta_graph()
+
+
+def test_a_name_scope_around_is_where_nodes_and_contexts_are_imported_to():
+    with tf.name_scope("around"):
+        tf.train.import_meta_graph(_exported())
+    assert [v.name for v in tf.global_variables()] == ["around/v:0"]
+    (grad,) = tf.gradients(tf.get_default_graph().get_tensor_by_name("around/r:0"), tf.trainable_variables())
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(["around/r:0", grad]) == [10.0, 13.0]
+
+
+def test_a_saver_is_made_for_variables_whose_names_begin_with_the_import_s_scope():
+    with tf.variable_scope("around"):
+        assert tf.train.import_meta_graph(_exported(), import_scope="inner") is None
+    assert tf.train.import_meta_graph(_exported(), import_scope="inner") is not None
+
+
+def test_collections_of_a_scope_have_what_is_under_it():
+    with tf.name_scope("q"):
+        tf.Variable(1.0, name="v")
+    tf.add_to_collection("numbers", 3)
+    assert sorted(tf.train.export_meta_graph(export_scope="q").collection_def) == ["numbers", "trainable_variables", "variables"]
+    assert sorted(tf.train.export_meta_graph(export_scope="elsewhere").collection_def) == ["numbers"]
+
+
+def test_what_is_under_a_scope_is_drawn_again_under_another():
+    with tf.name_scope("q"):
+        tf.identity(tf.Variable(3.0, name="v") * 2.0, name="y")
+    variables = copy_scoped_meta_graph("q", "t")
+    assert {name: v.name for name, v in variables.items()} == {"v:0": "t/v:0"}
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run("t/y:0") == 6.0
+    with pytest.raises(ValueError, match="need to be different"):
+        copy_scoped_meta_graph("q", "q")
+    assert list(copy_scoped_meta_graph("q", "q", to_graph=tf.Graph())) == ["v:0"]

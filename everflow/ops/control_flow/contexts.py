@@ -123,6 +123,9 @@ class ControlFlowContext:
     def IsCondContext(self):
         return False
 
+    def IsXLAContext(self):
+        return False
+
     def AddName(self, name):
         self._values.add(name)
 
@@ -206,9 +209,10 @@ class CondContext(ControlFlowContext):
         self._pred = pred
         self._pivot = pivot
         self._branch = branch
-        # The predicate and pivot are outside of the branch and need no Switch.
+        # The predicate and pivot were made outside of the branch and need no Switch; the pivot is where it begins.
         self._values.update([pred.name, pivot.name])
         self._external_values[pred.name] = pred
+        pivot.op._set_control_flow_context(self)
 
     pred = property(lambda self: self._pred)
     pivot = property(lambda self: self._pivot)
