@@ -77,7 +77,8 @@ python.feature_column feature_column feature_column_lib feature_column_v2 : feat
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
-                                                           profiler.statistics ops.gradients contrib.framework.tensors eager.tensor
+                                                           profiler.statistics ops.gradients contrib.framework.tensors eager.tensor \
+                                                           framework.inner_names
 python.framework      constant_op                        : . ops.constants
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
 python.framework      composite_tensor                   : framework.type_specs framework.composites

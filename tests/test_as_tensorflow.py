@@ -147,7 +147,10 @@ def test_audio_ops_of_the_speech_tutorial():
     ("module", "names"),
     [
         ("python.framework.tensor_util", "MakeNdarray TensorShapeProtoToList"),
-        ("python.framework.ops", "EagerTensor get_gradient_function strip_name_scope"),
+        ("python.framework.ops", "EagerTensor get_gradient_function strip_name_scope uid internal_convert_n_to_tensor"),
+        ("contrib.seq2seq.python.ops.decoder", "_create_zero_outputs _transpose_batch_time"),
+        ("contrib.seq2seq.python.ops.helper", "bernoulli_sample categorical_sample _call_sampler"),
+        ("contrib.seq2seq.python.ops.beam_search_decoder", "_mask_probs _get_scores _tile_batch"),
         ("python.layers.utils", "normalize_tuple normalize_data_format normalize_padding convert_data_format conv_output_length"),
         ("python.data.ops.dataset_ops", "DatasetV1 DatasetV2 get_legacy_output_types"),
         ("python.client.session", "register_session_run_conversion_functions"),
@@ -189,3 +192,49 @@ def test_rows_changed_in_place():
         [[0, 0], [2, 3], [1, 1]],
         [[-1, -1], [1, 2], [0, 0]],
     ]
+
+
+def test_gradients_are_taken_out_and_put_in():
+    from tensorflow.python.framework import ops
+
+    registry = ops._gradient_registry
+    assert "Relu" in registry._registry and "GuidedReluOfTest" not in registry._registry
+    ours = registry._registry.pop("Relu")
+    try:
+        with everflow.Graph().as_default():
+            x = everflow.placeholder(everflow.float32, [2])
+            y = everflow.nn.relu(x)
+            with pytest.raises(LookupError, match="op type: Relu"):
+                everflow.gradients(y, x)
+            ops.RegisterGradient("Relu")(lambda op, grad: 7 * grad)
+            (gradient,) = everflow.gradients(y, x)
+            with everflow.Session() as sess:
+                assert sess.run(gradient, {x: [1, -1]}).tolist() == [7, 7]
+    finally:
+        registry._registry["Relu"] = ours
+    assert registry.lookup("Relu") is ours["type"]
+    with pytest.raises(LookupError, match="no entry for: Nope"):
+        registry.lookup("Nope")
+
+
+def test_questions_about_control_flow():
+    from tensorflow.python.ops import control_flow_util as util
+
+    with everflow.Graph().as_default() as graph:
+        x = everflow.constant(1.0)
+        everflow.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        everflow.cond(x > 0, lambda: everflow.sin(x), lambda: x)
+    loop, branch = graph.get_operation_by_name("while/add"), graph.get_operation_by_name("cond/Sin")
+    in_loop, in_branch = loop._get_control_flow_context(), branch._get_control_flow_context()
+    assert util.IsInWhileLoop(loop) and not util.IsInWhileLoop(branch)
+    assert util.IsInCond(branch) and not util.IsInCond(loop)
+    assert util.GetContainingWhileContext(in_loop) is in_loop and util.GetContainingWhileContext(in_loop, in_loop) is None
+    assert util.GetContainingCondContext(in_branch) is in_branch and util.GetContainingCondContext(in_loop) is None
+    assert util.IsContainingContext(in_loop, in_loop) and not util.IsContainingContext(in_loop, in_branch)
+    assert util.IsLoopMerge(graph.get_operation_by_name("while/Merge")) and util.IsCondMerge(graph.get_operation_by_name("cond/Merge"))
+    assert util.GetOutputContext(graph.get_operation_by_name("while/Exit")) is None
+    assert not util.IsInXLAContext(loop) and not util.InXlaContext(graph)
+    with everflow.Graph().as_default():
+        asked = []
+        everflow.xla.experimental.compile(lambda: asked.append(util.InXlaContext(everflow.get_default_graph())) or everflow.constant(1.0))
+    assert asked == [True]

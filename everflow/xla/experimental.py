@@ -82,6 +82,9 @@ class _ClusterContext(ControlFlowContext):
         self._name = name
         self._pivot = pivot
 
+    def IsXLAContext(self):
+        return True
+
     def AddOp(self, op):
         if not op.inputs and not op.control_inputs:
             op._add_control_input(self._pivot)

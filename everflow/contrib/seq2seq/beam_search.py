@@ -184,7 +184,7 @@ class BeamSearchDecoder(Decoder):
         static_batch = self._static_batch()
         was_finished = state.finished
         not_finished = math.logical_not(was_finished)
-        step_log_probs = _only_the_end_where(was_finished, nn.log_softmax(logits), end_token)
+        step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
         total_probs = array.expand_dims(state.log_probs, 2) + step_log_probs
         vocabulary = logits.shape[-1].value or array.shape(logits)[-1]
         longer = array.one_hot(
@@ -201,7 +201,7 @@ class BeamSearchDecoder(Decoder):
         if attention is not None:
             attention *= array.expand_dims(math.cast(not_finished, dtypes.float32), 2)
             accumulated = state.accumulated_attention_probs + attention
-        scores = _scores(total_probs, new_lengths, self._length_penalty_weight, was_finished, accumulated, self._coverage_penalty_weight)
+        scores = _scores(total_probs, new_lengths, self._length_penalty_weight, self._coverage_penalty_weight, was_finished, accumulated)
         flat_scores = array.reshape(scores, [batch_size, -1])
         next_scores, word_indices = top_k(flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width"))
         next_scores.set_shape([static_batch, beam_width])
@@ -316,31 +316,33 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
     return _mean(found)
 
 
-def _only_the_end_where(finished, log_probs, end_token):
+def _only_the_end_where(probs, eos_token, finished):
     """Log probabilities where finished beams can only go on with the end token."""
-    vocabulary = array.shape(log_probs)[2]
+    vocabulary = array.shape(probs)[2]
     row = array.one_hot(
-        end_token,
+        eos_token,
         vocabulary,
-        dtype=log_probs.dtype,
-        on_value=convert_to_tensor(0.0, dtype=log_probs.dtype),
-        off_value=log_probs.dtype.min,
+        dtype=probs.dtype,
+        on_value=convert_to_tensor(0.0, dtype=probs.dtype),
+        off_value=probs.dtype.min,
     )
     rows = array.tile(array.reshape(row, [1, 1, -1]), array.concat([array.shape(finished), [1]], 0))
     mask = array.tile(array.expand_dims(finished, 2), [1, 1, vocabulary])
-    return array.where(mask, rows, log_probs)
+    return array.where(mask, rows, probs)
 
 
-def _scores(log_probs, lengths, length_penalty_weight, finished, accumulated, coverage_penalty_weight):
+def _scores(log_probs, sequence_lengths, length_penalty_weight, coverage_penalty_weight, finished, accumulated_attention_probs):
     """Log probabilities divided by the length penalty, plus the coverage penalty of finished beams."""
-    scores = log_probs / math.cast(_length_penalty(lengths, length_penalty_weight), log_probs.dtype)
+    scores = log_probs / math.cast(_length_penalty(sequence_lengths, length_penalty_weight), log_probs.dtype)
     weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
     if weight.shape.rank != 0:
         raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
-    if accumulated is None:
+    if accumulated_attention_probs is None:
         return scores
-    accumulated = array.where(math.equal(accumulated, 0.0), array.ones_like(accumulated), accumulated)
-    penalty = math.reduce_sum(math.log(math.minimum(accumulated, 1.0)), 2)
+    accumulated_attention_probs = array.where(
+        math.equal(accumulated_attention_probs, 0.0), array.ones_like(accumulated_attention_probs), accumulated_attention_probs
+    )
+    penalty = math.reduce_sum(math.log(math.minimum(accumulated_attention_probs, 1.0)), 2)
     penalty *= math.cast(finished, dtypes.float32)
     return scores + array.expand_dims(penalty * weight, 2)
 

@@ -17,23 +17,24 @@ def tile_batch(t, multiplier, name=None):
 
     >>> tiled_memory = tf.contrib.seq2seq.tile_batch(memory, multiplier=beam_width)
     """
-
-    def tiled(t):
-        t = convert_to_tensor(t, name="t")
-        sizes = array.shape(t)
-        if t.shape.rank is None or t.shape.rank < 1:
-            raise ValueError("t must have statically known rank")
-        multiples = [1] * (t.shape.rank + 1)
-        multiples[1] = multiplier
-        batch = t.shape[0].value
-        static = None if batch is None else batch * multiplier
-        result = array.tile(array.expand_dims(t, 1), multiples)
-        result = array.reshape(result, array.concat(([sizes[0] * multiplier], sizes[1:]), 0))
-        result.set_shape(TensorShape([static]).concatenate(t.shape[1:]))
-        return result
-
     with name_scope(name, "tile_batch", nest.flatten(t) + [multiplier]):
-        return nest.map_structure(tiled, t)
+        return nest.map_structure(lambda t: tile_one(t, multiplier), t)
+
+
+def tile_one(t, multiplier):
+    """`tile_batch` of one tensor, in the scope around."""
+    t = convert_to_tensor(t, name="t")
+    sizes = array.shape(t)
+    if t.shape.rank is None or t.shape.rank < 1:
+        raise ValueError("t must have statically known rank")
+    multiples = [1] * (t.shape.rank + 1)
+    multiples[1] = multiplier
+    batch = t.shape[0].value
+    static = None if batch is None else batch * multiplier
+    result = array.tile(array.expand_dims(t, 1), multiples)
+    result = array.reshape(result, array.concat(([sizes[0] * multiplier], sizes[1:]), 0))
+    result.set_shape(TensorShape([static]).concatenate(t.shape[1:]))
+    return result
 
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):

@@ -64,6 +64,11 @@ def _element_shape(batch_size, size):
     return TensorShape([None if batch is None else int(batch)]).concatenate(size)
 
 
+def zero_outputs(size, dtype, batch_size):
+    """Zeros of a decoder's output sizes and types."""
+    return nest.map_structure(lambda size, dtype: zero_state(size, batch_size, dtype), size, dtype)
+
+
 def _kept_where_finished(finished, new, before):
     """The state before where a sequence is finished; scalars and arrays always go on."""
     if isinstance(before, TensorArray):
@@ -92,7 +97,7 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
         finished, first_inputs, initial_state = decoder.initialize(**kwargs.get("decoder_init_input", {}))
         sizes, kinds = decoder.output_size, decoder.output_dtype
         batch_size = decoder.batch_size
-        zeros = nest.map_structure(lambda size, dtype: zero_state(size, batch_size, dtype), sizes, kinds)
+        zeros = zero_outputs(sizes, kinds, batch_size)
         if maximum_iterations is not None:
             finished = math.logical_or(finished, 0 >= maximum_iterations)
         lengths = array.zeros_like(finished, dtype=dtypes.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 
-from everflow.contrib.seq2seq.draws import draw_bernoulli, draw_categorical
+from everflow.contrib.seq2seq.draws import categorical_sample, draw_bernoulli
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -168,7 +168,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     def sample(self, time, outputs, state, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
             chosen = draw_bernoulli(self._sampling_probability, dtypes.bool, self.batch_size, self._scheduling_seed)
-            return array.where(chosen, draw_categorical(outputs, self._seed), array.fill([self.batch_size], -1))
+            return array.where(chosen, categorical_sample(outputs, seed=self._seed), array.fill([self.batch_size], -1))
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
@@ -296,7 +296,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         if not isinstance(outputs, Tensor):
             raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
         logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
-        return draw_categorical(logits, self._seed)
+        return categorical_sample(logits, seed=self._seed)
 
 
 class InferenceHelper(Helper):

@@ -1,0 +1,106 @@
+"""Names that programs take from inside TensorFlow's module `framework.ops`."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import MutableMapping
+
+from everflow.framework import registry
+from everflow.framework.conversion import convert_n_to_tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph, init_scope
+from everflow.framework.scopes import graph_from_inputs as _get_graph_from_inputs
+
+__all__ = [
+    "NullContextmanager",
+    "_get_graph_from_inputs",
+    "_gradient_registry",
+    "executing_eagerly_outside_functions",
+    "inside_function",
+    "internal_convert_n_to_tensor",
+    "name_from_scope_name",
+    "uid",
+]
+uid = itertools.count(1).__next__
+
+
+class _Gradients(MutableMapping):
+    """The registered gradients as TensorFlow keeps them: programs ask whether one is there, and take one out to put their own."""
+
+    def __getitem__(self, op_type):
+        registry.load_all()
+        return {"type": registry._gradients[op_type], "location": None}
+
+    def __setitem__(self, op_type, entry):
+        registry.load_all()
+        registry._gradients[op_type] = entry["type"]
+
+    def __delitem__(self, op_type):
+        registry.load_all()
+        del registry._gradients[op_type]
+
+    def __iter__(self):
+        registry.load_all()
+        return iter(list(registry._gradients))
+
+    def __len__(self):
+        registry.load_all()
+        return len(registry._gradients)
+
+
+class _GradientRegistry:
+    """`ops._gradient_registry`: the registered gradients by op type, or by the name that a program gave its own.
+
+    >>> if "GuidedRelu" not in ops._gradient_registry._registry:
+    ...     tf.RegisterGradient("GuidedRelu")(guided_relu)
+    """
+
+    def __init__(self):
+        self._registry = _Gradients()
+
+    def register(self, candidate, name=None):
+        """Register a function under a name, or its own; KeyError where there is one already."""
+        registry.load_all()
+        registry._register_gradient(name or candidate.__name__, candidate)
+
+    def lookup(self, name):
+        """The function under a name; LookupError where there is none."""
+        return registry.find_gradient(name)
+
+    def list(self):
+        """All names."""
+        return self._registry.keys()
+
+
+_gradient_registry = _GradientRegistry()
+
+
+def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None):
+    """`convert_n_to_tensor`, with its arguments in another order; there is one context only."""
+    return convert_n_to_tensor(values, dtype, name, preferred_dtype, as_ref)
+
+
+def name_from_scope_name(name):
+    """A scope's name without the slash at its end."""
+    return name[:-1] if name and name[-1] == "/" else name
+
+
+def inside_function():
+    """Whether the default graph is the body of a function."""
+    return get_default_graph().building_function
+
+
+def executing_eagerly_outside_functions():
+    """Whether operations run at once, or would around the function whose body is drawn now."""
+    if executing_eagerly():
+        return True
+    if not inside_function():
+        return False
+    with init_scope():
+        return executing_eagerly()
+
+
+@contextlib.contextmanager
+def NullContextmanager(*args, **kwargs):
+    """A context that does nothing, whatever it is given."""
+    yield

@@ -1,0 +1,91 @@
+"""Names that programs take from inside TensorFlow's module `control_flow_util`: questions about an op and the contexts it is in."""
+
+from everflow.ops.control_flow.contexts import CondContext, enclosing
+from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
+from everflow.ops.control_flow.contexts import is_loop_constant_enter as IsLoopConstantEnter
+from everflow.ops.control_flow.contexts import is_loop_enter as IsLoopEnter
+from everflow.ops.control_flow.contexts import is_loop_exit as IsLoopExit
+from everflow.ops.control_flow.contexts import output_context as GetOutputContext
+from everflow.ops.control_flow.contexts import while_context_of as GetWhileContext
+from everflow.ops.control_flow.gradient_loops import is_cond_switch as IsCondSwitch
+from everflow.ops.control_flow.gradient_loops import is_loop_switch as IsLoopSwitch
+from everflow.ops.control_flow.gradient_loops import is_switch as IsSwitch
+
+__all__ = [
+    "CheckInputFromValidContext",
+    "GetContainingCondContext",
+    "GetContainingWhileContext",
+    "GetContainingXLAContext",
+    "GetOutputContext",
+    "GetWhileContext",
+    "InXlaContext",
+    "IsCondMerge",
+    "IsCondSwitch",
+    "IsContainingContext",
+    "IsInCond",
+    "IsInWhileLoop",
+    "IsInXLAContext",
+    "IsLoopConstantEnter",
+    "IsLoopEnter",
+    "IsLoopExit",
+    "IsLoopMerge",
+    "IsLoopSwitch",
+    "IsSwitch",
+]
+_MERGE = ("Merge", "RefMerge")
+
+
+def GetContainingWhileContext(ctxt, stop_ctxt=None):
+    """The innermost loop around a context, itself included, or None; with `stop_ctxt`, only a loop within that one counts."""
+    found = enclosing(ctxt, lambda c: c.IsWhileContext() or c is stop_ctxt)
+    return None if found is stop_ctxt else found
+
+
+def GetContainingXLAContext(ctxt):
+    """The innermost cluster for XLA around a context, itself included, or None."""
+    return enclosing(ctxt, lambda c: c.IsXLAContext())
+
+
+def GetContainingCondContext(ctxt):
+    """The innermost branch around a context, itself included, or None."""
+    return enclosing(ctxt, lambda c: isinstance(c, CondContext))
+
+
+def IsContainingContext(ctxt, maybe_containing_ctxt):
+    """Whether a context is another one or within it."""
+    return enclosing(ctxt, lambda c: c is maybe_containing_ctxt) is maybe_containing_ctxt
+
+
+def IsInWhileLoop(op):
+    """Whether an op is in a loop."""
+    return GetContainingWhileContext(op._control_flow_context) is not None
+
+
+def IsInCond(op):
+    """Whether an op is in a branch."""
+    return GetContainingCondContext(op._control_flow_context) is not None
+
+
+def IsInXLAContext(op):
+    """Whether an op is marked for XLA, or in a cluster for it."""
+    marked = "_XlaCompile" in op.attrs and op.get_attr("_XlaCompile")
+    return bool(marked) or GetContainingXLAContext(op._control_flow_context) is not None
+
+
+def InXlaContext(graph):
+    """Whether what a graph makes now is in a cluster for XLA."""
+    return GetContainingXLAContext(graph._get_control_flow_context()) is not None
+
+
+def IsLoopMerge(op):
+    """Whether an op merges a loop's first values with those of later iterations."""
+    context = op._control_flow_context
+    return op.type in _MERGE and context is not None and context.IsWhileContext() and not IsCondMerge(op)
+
+
+def IsCondMerge(op):
+    """Whether an op merges the results of branches: some of its inputs come from one."""
+    if op.type not in _MERGE or not op.inputs:
+        return False
+    contexts = [GetOutputContext(t.op) for t in op.inputs]
+    return all(c is not None and c.IsCondContext() for c in contexts)
