@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.functions import Defun
 
 
 @pytest.fixture(autouse=True)
@@ -183,3 +184,26 @@ def test_a_condition_is_one_bool():
             run(drawn, {x: [1.0, 2.0]})
     with pytest.raises(TypeError, match="enters the loop with type"):
         tf.while_loop(lambda v: True, lambda v: tf.cast(v, tf.int32), [x])
+
+
+def test_raw_ops_know_the_shapes_they_are_told():
+    double = Defun(tf.float32, func_name="Double")(lambda x: x * 2.0)
+    more = Defun(tf.int32, tf.float32, func_name="More")(lambda i, x: i < 3)
+    longer = Defun(tf.int32, tf.float32, func_name="Longer")(lambda i, x: (i + 1, tf.concat([x, x], 0)))
+    x = tf.placeholder(tf.float32, [2])
+    branches = {"input": [x], "Tout": [tf.float32]}
+    for build, options in (
+        (tf.raw_ops.If, {"cond": True, "then_branch": double, "else_branch": double}),
+        (tf.raw_ops.StatelessIf, {"cond": True, "then_branch": double, "else_branch": double}),
+        (tf.raw_ops.Case, {"branch_index": 0, "branches": [double, double]}),
+    ):
+        assert build(**branches, **options)[0].shape.rank is None
+        assert build(**branches, **options, output_shapes=[[None]])[0].shape.as_list() == [None]
+        with pytest.raises(ValueError, match="same length"):
+            build(**branches, **options, output_shapes=[[2], [3]])
+    for build in (tf.raw_ops.While, tf.raw_ops.StatelessWhile):
+        assert [t.shape.as_list() for t in build(input=[0, x], cond=more, body=longer)] == [[], [2]]
+        _, grown = build(input=[0, x], cond=more, body=longer, output_shapes=[[], [None]])
+        assert grown.shape.as_list() == [None]
+        with tf.Session() as sess:
+            assert sess.run(grown, {x: [1.0, 2.0]}).shape == (16,)

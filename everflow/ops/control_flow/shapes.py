@@ -50,6 +50,17 @@ def _loop_cond_shape(op):
     return op.inputs[0].shape.merge_with(scalar())
 
 
+@shape_rule("If", "StatelessIf", "Case", "While", "StatelessWhile")
+def _told_shapes(op):
+    """What the op was told its functions return; a loop that was told nothing keeps the shapes it starts with."""
+    told = op.attrs["output_shapes"]
+    if told and len(told) != len(op.outputs):
+        raise ValueError(f"`output_shapes` must be the same length as num outputs: {len(told)} vs. {len(op.outputs)}")
+    if not told:
+        return [t.shape for t in op.inputs] if op.type.endswith("While") else [unknown_shape()] * len(op.outputs)
+    return [TensorShape(shape) for shape in told]
+
+
 @shape_rule("Stack", "StackV2")
 def _stack_shape(op):
     return TensorShape([2])
