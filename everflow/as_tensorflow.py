@@ -142,9 +142,9 @@ python.layers         utils                              : layers layers.* keras
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
-python.ops            array_ops                          : . ops.array* ops.constants sparse quantization
-python.ops            math_ops                           : . math linalg ops.math* ops.array*
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn* ops.inner_names
+python.ops            array_ops                          : . ops.array* ops.constants sparse quantization gen_ops
+python.ops            math_ops                           : . math linalg ops.math* ops.array* gen_ops
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn* ops.inner_names gen_ops
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* ops.grouping
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.*
 python.ops            check_ops                          : debugging . ops.check*

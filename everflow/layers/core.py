@@ -56,3 +56,7 @@ class Flatten(keras_core.Flatten, Layer):
 def flatten(inputs, name=None, data_format="channels_last"):
     """Inputs as [batch, everything else]."""
     return Flatten(name=name, data_format=data_format).apply(inputs)
+
+
+# Names from the days of tf.contrib.layers.
+FullyConnected, fully_connected = Dense, dense

@@ -37,3 +37,6 @@ max_pooling1d, max_pooling2d, max_pooling3d = (
 average_pooling1d, average_pooling2d, average_pooling3d = (
     _function(layer, f"average_pooling{n}d") for n, layer in ((1, AveragePooling1D), (2, AveragePooling2D), (3, AveragePooling3D))
 )
+
+# Names from the days of tf.contrib.layers.
+MaxPool2D, max_pool2d, AvgPool2D, avg_pool2d = MaxPooling2D, max_pooling2d, AveragePooling2D, average_pooling2d
