@@ -20,6 +20,10 @@ def stack(values, axis=0, name="stack"):
     >>> tf.stack([tf.zeros([3]), tf.ones([3])], axis=1).shape
     TensorShape([Dimension(3), Dimension(2)])
     """
+    if isinstance(values, (list, tuple)) and any(isinstance(v, CompositeTensor) for v in values):
+        from everflow.ops.ragged import functions as ragged
+
+        return ragged.stack(values, axis, None if name == "stack" else name)
     # A list with Dimensions in it is no constant of a known type in TensorFlow; each becomes one of its own.
     if axis == 0 and not (isinstance(values, (list, tuple)) and any(isinstance(v, Dimension) for v in values)):
         try:

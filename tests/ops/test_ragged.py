@@ -182,3 +182,21 @@ def test_deeper_rows_by_index_and_tiled():
 def test_a_dimension_that_is_not_one_is_not_dropped():
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(tf.squeeze(tf.ragged.constant(_ROWS), [1]))
+
+
+def test_tf_stack_takes_ragged_tensors():
+    a, b, deep = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[4], [5, 6]]), tf.ragged.constant(DEEP)
+    assert run(tf.stack([a, b])) == [[[1, 2], [3]], [[4], [5, 6]]]
+    assert run(tf.stack([a, b], axis=1)) == [[[1, 2], [4]], [[3], [5, 6]]]
+    assert run(tf.stack((a, [[7, 8], [9, 10]]), axis=1)) == [[[1, 2], [7, 8]], [[3], [9, 10]]]
+    innermost = tf.stack([deep, deep * 10], axis=-1)
+    assert run(innermost) == [[[[1, 10]], [[2, 20], [3, 30]]], [], [[[4, 40], [5, 50]]]]
+    assert innermost.shape.as_list() == [3, None, None, 2]
+
+
+def test_rows_joined_one_by_one_must_be_alike():
+    a, b = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[4], [5, 6]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
+        tf.stack([a, b], axis=2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
+        tf.concat([tf.expand_dims(a, -1), tf.expand_dims(b, -1)], axis=2)

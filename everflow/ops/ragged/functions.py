@@ -175,7 +175,15 @@ def _joined(values, axis, stacked):
         if stacked:
             return RaggedTensor(turned, math.range(rows + 1) * len(parts), internal=True)
         return RaggedTensor(turned.values, turned.row_splits[:: len(parts)], internal=True)
-    return parts[0].with_values(_joined([p.values for p in parts], axis - 1, stacked))
+    # Rows are joined one by one, so all parts have to have rows alike.
+    first = parts[0].row_splits
+    others = [p.row_splits for p in parts[1:] if p.row_splits is not first]
+    alike = [assert_equal(splits, first, message="Inputs must have identical ragged splits") for splits in others]
+    with control_dependencies(alike):
+        inner = [p.values for p in parts]
+        if stacked and not any(isinstance(p, RaggedTensor) for p in inner):
+            return parts[0].with_values(array.stack(inner, axis - 1))
+        return parts[0].with_values(_joined(inner, axis - 1, stacked))
 
 
 def _depth(parts):
