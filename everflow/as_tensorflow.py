@@ -272,6 +272,7 @@ examples.tutorials.mnist input_data                      : datasets.mnist
 contrib.learn.python.learn.datasets mnist                : datasets.mnist
 contrib.learn.python.learn.datasets base                 : datasets.csv_files
 contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
+contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
 contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
 contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
 contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \
@@ -279,6 +280,7 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn contrib.rnn.inner_names rnn.inner_names
 contrib.framework.python.ops audio_ops                   : audio gen_ops
+contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup*
@@ -416,7 +418,10 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
         if module := _load(path.removeprefix("python.") if path.startswith("python.keras.") else path):
             return module
         if match := _CONTRIB_INNER.fullmatch(path):
-            sources = [match[1]]
+            *_, folder, file = path.split(".")
+            if file[0] == "_" or file[0].isupper():  # a name that the file before it lacks, not a file
+                return None
+            sources = [f"{match[1]}.{folder}.{file}", f"{match[1]}.{file}", match[1]]
         elif path in _folders():
             sources = ["."] if path.startswith("python") else []
     if sources is None or (sources and next(_load_all(sources), None) is None):

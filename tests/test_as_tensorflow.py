@@ -153,6 +153,10 @@ def test_audio_ops_of_the_speech_tutorial():
         ("contrib.seq2seq.python.ops.beam_search_decoder", "_mask_probs _get_scores _tile_batch"),
         ("python.layers.utils", "normalize_tuple normalize_data_format normalize_padding convert_data_format conv_output_length"),
         ("python.layers.utils", "constant_value"),
+        ("contrib.slim.python.slim.data.tfexample_decoder", "TFExampleDecoder BackupHandler"),
+        ("contrib.slim.python.slim.data.dataset_data_provider", "DatasetDataProvider"),
+        ("contrib.learn.python.learn.learn_runner", "run"),
+        ("contrib.losses.python.metric_learning.metric_loss_ops", "triplet_semihard_loss"),
         ("python.layers.core", "fully_connected FullyConnected"),
         ("python.layers.pooling", "MaxPool2D max_pool2d AvgPool2D avg_pool2d"),
         ("python.ops.math_ops", "approximate_equal"),
@@ -243,3 +247,8 @@ def test_questions_about_control_flow():
         asked = []
         everflow.xla.experimental.compile(lambda: asked.append(util.InXlaContext(everflow.get_default_graph())) or everflow.constant(1.0))
     assert asked == [True]
+
+
+def test_a_name_that_an_inner_file_lacks_is_no_module():
+    with pytest.raises(ImportError, match="doesn't have it yet"):
+        importlib.import_module("tensorflow.contrib.layers.python.layers.layers.NoSuchLayer")
