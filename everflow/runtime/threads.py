@@ -19,6 +19,8 @@ LONG, LONGEST_TRIED = 0.1, 1.0
 SHORTEST_TRIED = 5e-5
 # Runs of each kind, after those that warm caches up; a kind that is so much slower at first is not tried again.
 WARM_UP, PAIRS, HOPELESS = 2, 5, 2.0
+# After so many runs it is tried again, then after twice as many, and so on: others may have disturbed the first time.
+FIRST_AGAIN = 256
 
 
 class _Here(threading.local):
@@ -52,9 +54,10 @@ class Trial:
     TF_DETERMINISTIC_OPS, and every run takes all threads.
     """
 
-    def __init__(self, function, count: int, decide):
+    def __init__(self, function, count: int, decide, again: int = FIRST_AGAIN):
         self._function = function
         self._decide = decide  # called with the function that the plan shall have from now on
+        self._again = again  # the runs after which to try anew
         self._times: dict[int, list[float]] = {count: [], 1: []}
         self._count = count
         self._runs = 0
@@ -87,7 +90,20 @@ class Trial:
                 best = self._count if shared[0] < alone[0] else 1
             else:
                 return
-        self._decide(with_threads(self._function, best) if best else self._function)
+        self._decide(self._for_a_while(best) if best else self._function)
+
+    def _for_a_while(self, count: int):
+        """The function with so many threads, until it is time for another trial."""
+        run, left = with_threads(self._function, count), self._again
+
+        def counted(step, *feeds):
+            nonlocal left
+            left -= 1
+            if left <= 0:  # several threads may come here: of their trials the last one counts
+                self._decide(Trial(self._function, self._count, self._decide, 2 * self._again))
+            return run(step, *feeds)
+
+        return counted
 
 
 def with_threads(function, count: int):

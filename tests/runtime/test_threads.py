@@ -52,6 +52,23 @@ def test_what_is_far_slower_is_tried_once(monkeypatch):
     assert work.counts.count(1) == 1
 
 
+def test_a_choice_is_tried_again(monkeypatch):
+    work = Work(monkeypatch, {1: 0.010, 2: 0.015})
+    chosen = [None]
+    chosen[0] = threads.tried(work, 2, lambda function: chosen.__setitem__(0, function))
+    for _ in range(threads.FIRST_AGAIN):
+        chosen[0](None, 7)
+    work.seconds[2] = 0.004  # whoever took the other processor has gone
+    for _ in range(threads.FIRST_AGAIN):
+        chosen[0](None, 7)
+    assert set(work.counts[100:200]) == {1}
+    assert set(work.counts[-100:]) == {2}
+    seen = len(work.counts)
+    for _ in range(4 * threads.FIRST_AGAIN):
+        chosen[0](None, 7)
+    assert work.counts[seen:].count(1) == 1  # far slower now: tried once more, and seen at once
+
+
 def test_long_runs_are_not_tried_with_one_thread(monkeypatch):
     work = Work(monkeypatch, {1: 100.0, 2: 3.0})
     _runs(work)
