@@ -7,9 +7,11 @@ import threading
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
+from everflow.kernels.facts import Waits
 from everflow.kernels.queues import shape_text, shared_resource
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 
 
 class Accumulator:
@@ -18,7 +20,7 @@ class Accumulator:
     def __init__(self, name, dtype, shape, reduction_type):
         self.name, self.dtype, self.reduction = name, dtype, reduction_type
         self.shape = shape.as_list() if shape.ndims is not None else None
-        self.condition = threading.Condition()
+        self.condition = renewed(threading.Condition())
         self.step = 0
         self.forget()
 
@@ -156,33 +158,33 @@ def sparse_conditional_accumulator(*, dtype, shape, reduction_type, container, s
     return _accumulator(SparseAccumulator, dtype, shape, reduction_type, container, shared_name, node, session)
 
 
-@kernel("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient")
+@acting("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", waits=Waits.PUTS)
 def apply_gradient(handle, local_step, gradient):
     handle.apply(int(local_step), gradient)
 
 
-@kernel("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
+@acting("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", waits=Waits.TAKES)
 def take_gradient(handle, num_required, *, step):
     return handle.take(int(num_required), step)
 
 
-@kernel("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")
+@reading("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")
 def num_accumulated(handle):
     return torch.tensor(handle.count, dtype=torch.int32)
 
 
-@kernel("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")
+@acting("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep")
 def set_global_step(handle, new_global_step):
     with handle.condition:
         handle.step = int(new_global_step)
 
 
-@kernel("SparseAccumulatorApplyGradient")
+@acting("SparseAccumulatorApplyGradient", waits=Waits.PUTS)
 def sparse_apply_gradient(handle, local_step, gradient_indices, gradient_values, gradient_shape, *, has_known_shape):
     shape = gradient_shape.tolist() if has_known_shape else None
     handle.apply(int(local_step), (gradient_indices.tolist(), gradient_values, shape))
 
 
-@kernel("SparseAccumulatorTakeGradient")
+@acting("SparseAccumulatorTakeGradient", waits=Waits.TAKES)
 def sparse_take_gradient(handle, num_required, *, step):
     return handle.take(int(num_required), step)

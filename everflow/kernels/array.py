@@ -12,7 +12,8 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect, same, view
+from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensor_lists import TensorList
 from everflow.kernels.tensors import torch_dtype
 
@@ -51,9 +52,14 @@ def on_bits(function):
     return moved
 
 
+def copied(x):
+    """The same values in memory of their own."""
+    return x.copy() if is_text(x) else x.clone()
+
+
 def flip(x, axes):
-    """`x` turned around along axes."""
-    return np.flip(x, axes) if is_text(x) else on_bits(torch.flip)(x, axes)
+    """`x` turned around along axes, in memory of its own."""
+    return np.flip(x, axes).copy() if is_text(x) else on_bits(torch.flip)(x, axes)
 
 
 def dims_of(tensor) -> list[int]:
@@ -80,27 +86,27 @@ def shape_tensor(dims, out_type):
     return torch.tensor(dims, dtype=torch_dtype(out_type))
 
 
-@kernel("Shape")
+@safe("Shape")
 def shape(input, *, out_type):
     return shape_tensor(tuple(input.shape), out_type)
 
 
-@kernel("ShapeN")
+@safe("ShapeN")
 def shape_n(input, *, out_type):
     return [shape_tensor(tuple(x.shape), out_type) for x in input]
 
 
-@kernel("Size")
+@safe("Size")
 def size(input, *, out_type):
     return shape_tensor(math.prod(input.shape), out_type)
 
 
-@kernel("Rank")
+@safe("Rank")
 def rank(input):
     return torch.tensor(input.ndim, dtype=torch.int32)
 
 
-@kernel("Reshape")
+@kernel("Reshape", result=same(0))
 def reshape(tensor, shape):
     dims = dims_of(shape)
     if tuple(dims) == tuple(tensor.shape):
@@ -133,7 +139,7 @@ def _filled_dims(tensor, dims):
     return dims
 
 
-@kernel("ExpandDims")
+@kernel("ExpandDims", result=same(0), fails=False)
 def expand_dims(input, dim):
     axis = int(dim.reshape(()))
     if not -1 - input.ndim <= axis <= input.ndim:
@@ -141,7 +147,7 @@ def expand_dims(input, dim):
     return np.expand_dims(input, axis) if is_text(input) else input.unsqueeze(axis)
 
 
-@kernel("Squeeze")
+@kernel("Squeeze", result=same(0), fails=False)
 def squeeze(input, *, squeeze_dims):
     if not squeeze_dims:
         return input.squeeze()
@@ -152,7 +158,7 @@ def squeeze(input, *, squeeze_dims):
     return input.squeeze(tuple(set(axes)))
 
 
-@kernel("EnsureShape")
+@kernel("EnsureShape", result=same(0))
 def ensure_shape(input, *, shape):
     if not shape.is_compatible_with(tuple(input.shape)):
         expected = "[" + ",".join(map(str, shape.dims)) + "]"
@@ -160,7 +166,7 @@ def ensure_shape(input, *, shape):
     return input
 
 
-@kernel("BroadcastArgs")
+@fresh("BroadcastArgs")
 def broadcast_args(s0, s1):
     first, second = dims_of(s0), dims_of(s1)
     rank = max(len(first), len(second))
@@ -172,7 +178,7 @@ def broadcast_args(s0, s1):
     return torch.tensor(out, dtype=s0.dtype)
 
 
-@kernel("BroadcastGradientArgs")
+@fresh("BroadcastGradientArgs")
 def broadcast_gradient_args(s0, s1):
     """The axes over which each operand of a broadcasting op must sum its gradient."""
     first, second = dims_of(s0), dims_of(s1)
@@ -197,7 +203,7 @@ def broadcast_gradient_args(s0, s1):
 # Filled tensors
 
 
-@kernel("Fill")
+@fresh("Fill")
 def fill(dims, value):
     shape = dims_of(dims)
     for d in shape:
@@ -205,22 +211,22 @@ def fill(dims, value):
             raise invalid(f"Dimension {d} must be >= 0")
     if is_text(value):
         return np.full(shape, value[()], dtype=object)
-    return value.reshape(()).expand(shape).contiguous()
+    return value.reshape(()).expand(shape).clone(memory_format=torch.contiguous_format)
 
 
-@kernel("ZerosLike")
+@safe("ZerosLike")
 def zeros_like(x):
     if isinstance(x, TensorList):
         return x.zeros()
     return np.full(x.shape, b"", dtype=object) if is_text(x) else torch.zeros(x.shape, dtype=x.dtype, device=x.device)
 
 
-@kernel("OnesLike")
+@safe("OnesLike")
 def ones_like(x):
     return torch.ones(x.shape, dtype=x.dtype, device=x.device)
 
 
-@kernel("Empty")
+@fresh("Empty")
 def empty(shape, *, dtype):
     dims = dims_of(shape)
     return np.full(dims, b"", dtype=object) if dtype == dtypes.string else torch.zeros(dims, dtype=torch_dtype(dtype))
@@ -233,24 +239,19 @@ def identity(input):
     return input
 
 
-for _name in (
-    "Identity",
-    "RefIdentity",
-    "Snapshot",
-    "StopGradient",
-    "PreventGradient",
-    "GuaranteeConst",
-    "XlaClusterOutput",
-    "DebugGradientIdentity",
-    "DebugGradientRefIdentity",
-):
-    kernel(_name)(identity)
-kernel("IdentityN")(lambda input: input)
+for _name in ("Identity", "Snapshot", "StopGradient", "PreventGradient", "PlaceholderWithDefault"):
+    kernel(_name, result=same(0), renames=True, effect=Effect.PURE, fails=False)(identity)
+for _name in ("GuaranteeConst", "XlaClusterOutput", "DebugGradientIdentity"):
+    kernel(_name, result=same(0), effect=Effect.PURE, fails=False)(identity)
+for _name in ("RefIdentity", "DebugGradientRefIdentity"):
+    kernel(_name, result=same(0), renames=_name == "RefIdentity", effect=Effect.READS, writes=(), fails=False)(identity)
+kernel("NoOp", "ControlTrigger", effect=Effect.PURE, fails=False)(lambda: None)
+kernel("IdentityN", result=same(0), fails=False)(lambda input: input)
 
 
-@kernel("DeepCopy")
+@fresh("DeepCopy", effect=Effect.PURE)
 def deep_copy(x):
-    return x.copy() if is_text(x) else x.clone()
+    return copied(x)
 
 
 # Joining and splitting
@@ -283,22 +284,22 @@ def join(values, axis, op="ConcatOp"):
     return np.concatenate(values, axis) if is_text(values[0]) else torch.cat(values, axis)
 
 
-@kernel("ConcatV2")
+@safe("ConcatV2")
 def concat_v2(values, axis):
     return join(values, int(axis.reshape(())))
 
 
-@kernel("Concat")
+@fresh("Concat")
 def concat(concat_dim, values):
     return join(values, int(concat_dim.reshape(())))
 
 
-@kernel("ParallelConcat")
+@kernel("ParallelConcat", result=view(0))
 def parallel_concat(values, *, shape):
     return join(values, 0, "ParallelConcat")
 
 
-@kernel("ConcatOffset")
+@fresh("ConcatOffset")
 def concat_offset(concat_dim, shape):
     dims = [dims_of(s) for s in shape]
     rank = len(dims[0])
@@ -321,7 +322,7 @@ def concat_offset(concat_dim, shape):
     return offsets
 
 
-@kernel("Pack")
+@kernel("Pack", result=same(0))
 def pack(values, *, axis):
     first = values[0]
     if not isinstance(first, (torch.Tensor, np.ndarray)):  # handles of resources
@@ -340,7 +341,7 @@ def pack(values, *, axis):
     return first.unsqueeze(axis) if len(values) == 1 else torch.stack(values, axis)
 
 
-@kernel("Unpack")
+@kernel("Unpack", result=view(0))
 def unpack(value, *, axis, num):
     axis = wrap_axis(axis, value.ndim, "axis = {axis} not in [{low}, {rank})")
     if value.shape[axis] != num:
@@ -348,7 +349,7 @@ def unpack(value, *, axis, num):
     return [np.asarray(v, object) for v in np.moveaxis(value, axis, 0)] if is_text(value) else list(value.unbind(axis))
 
 
-@kernel("Split")
+@kernel("Split", result=view(1))
 def split(split_dim, value, *, num_split):
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     if value.shape[axis] % num_split:
@@ -364,7 +365,7 @@ def split(split_dim, value, *, num_split):
     return list(value.split([width] * num_split, axis))
 
 
-@kernel("SplitV")
+@kernel("SplitV", result=view(0))
 def split_v(value, size_splits, split_dim, *, num_split):
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     sizes, total = dims_of(size_splits.reshape(-1)), value.shape[axis]

@@ -9,6 +9,7 @@ import torch
 
 from everflow.kernels.array import bracketed, invalid, is_text
 from everflow.kernels.array_layout import pad as pad_tensor
+from everflow.kernels.facts import view
 from everflow.kernels.registry import kernel
 
 # Space and batch
@@ -68,24 +69,24 @@ def _check_blocks(block_shape, pairs, name):
         raise invalid(f"{name} should have shape [{block_shape.shape[0]}, 2] instead of {bracketed(pairs.shape)}")
 
 
-@kernel("SpaceToBatchND")
+@kernel("SpaceToBatchND", result=view(0))
 def space_to_batch_nd(input, block_shape, paddings):
     _check_blocks(block_shape, paddings, "paddings")
     return _space_to_batch(input, block_shape.tolist(), paddings.tolist())
 
 
-@kernel("SpaceToBatch")
+@kernel("SpaceToBatch", result=view(0))
 def space_to_batch(input, paddings, *, block_size):
     return _space_to_batch(input, [block_size, block_size], paddings.tolist())
 
 
-@kernel("BatchToSpaceND")
+@kernel("BatchToSpaceND", result=view(0))
 def batch_to_space_nd(input, block_shape, crops):
     _check_blocks(block_shape, crops, "crops")
     return _batch_to_space(input, block_shape.tolist(), crops.tolist())
 
 
-@kernel("BatchToSpace")
+@kernel("BatchToSpace", result=view(0))
 def batch_to_space(input, crops, *, block_size):
     return _batch_to_space(input, [block_size, block_size], crops.tolist())
 
@@ -97,7 +98,7 @@ def _permute(x, order):
     return x.transpose(order) if is_text(x) else x.permute(order)
 
 
-@kernel("SpaceToDepth")
+@kernel("SpaceToDepth", result=view(0))
 def space_to_depth(input, *, block_size, data_format):
     b = block_size
     if data_format == "NHWC":
@@ -117,7 +118,7 @@ def space_to_depth(input, *, block_size, data_format):
     return _permute(split, (0, 3, 5, 1, 2, 4, 6)).reshape(n, b * b * groups, h // b, w // b, lanes)
 
 
-@kernel("DepthToSpace")
+@kernel("DepthToSpace", result=view(0))
 def depth_to_space(input, *, block_size, data_format):
     b = block_size
     if data_format == "NHWC":
@@ -170,11 +171,11 @@ def _patches(images, sizes, strides, rates, padding):
     return windows.reshape(padded.shape[0], *counts, int(np.prod(sizes)) * padded.shape[-1])
 
 
-@kernel("ExtractImagePatches")
+@kernel("ExtractImagePatches", result=view(0))
 def extract_image_patches(images, *, ksizes, strides, rates, padding):
     return _patches(images, ksizes[1:3], strides[1:3], rates[1:3], padding)
 
 
-@kernel("ExtractVolumePatches")
+@kernel("ExtractVolumePatches", result=view(0))
 def extract_volume_patches(input, *, ksizes, strides, padding):
     return _patches(input, ksizes[1:4], strides[1:4], [1, 1, 1], padding)

@@ -6,10 +6,11 @@ import numpy as np
 import torch
 
 from everflow.kernels.array import bracketed, invalid, is_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import view
+from everflow.kernels.registry import fresh, kernel
 
 
-@kernel("Diag")
+@fresh("Diag")
 def diag(diagonal):
     """A tensor of twice the rank with the input on its diagonal."""
     out = torch.zeros(diagonal.numel(), diagonal.numel(), dtype=diagonal.dtype, device=diagonal.device)
@@ -17,7 +18,7 @@ def diag(diagonal):
     return out.reshape(*diagonal.shape, *diagonal.shape)
 
 
-@kernel("DiagPart")
+@kernel("DiagPart", result=view(0))
 def diag_part(input):
     half = input.ndim // 2
     if input.ndim % 2 or not input.ndim:
@@ -68,7 +69,7 @@ def _filled(shape, like, value):
     return np.full(shape, value, object) if is_text(like) else torch.full(shape, value, dtype=like.dtype, device=like.device)
 
 
-@kernel("MatrixDiag", "BatchMatrixDiag")
+@fresh("MatrixDiag", "BatchMatrixDiag")
 def matrix_diag(diagonal):
     if diagonal.ndim < 1:
         raise invalid("diagonal must be at least 1-dim, received shape: []")
@@ -76,7 +77,7 @@ def matrix_diag(diagonal):
     return _put(_filled((*diagonal.shape, n), diagonal, b"" if is_text(diagonal) else 0), diagonal, 0, 0)
 
 
-@kernel("MatrixDiagV2")
+@fresh("MatrixDiagV2")
 def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
     if diagonal.ndim < 1:
         raise invalid("diagonal must be at least 1-dim, received shape: []")
@@ -103,14 +104,14 @@ def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
     return _put(_filled((*batch, rows, columns), diagonal, padding), diagonal, low, high)
 
 
-@kernel("MatrixDiagPart", "BatchMatrixDiagPart")
+@kernel("MatrixDiagPart", "BatchMatrixDiagPart", result=view(0))
 def matrix_diag_part(input):
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
     return _diagonal(input, 0)
 
 
-@kernel("MatrixDiagPartV2")
+@kernel("MatrixDiagPartV2", result=view(0))
 def matrix_diag_part_v2(input, k, padding_value):
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
@@ -128,12 +129,12 @@ def matrix_diag_part_v2(input, k, padding_value):
     return out
 
 
-@kernel("MatrixSetDiag", "BatchMatrixSetDiag")
+@fresh("MatrixSetDiag", "BatchMatrixSetDiag")
 def matrix_set_diag(input, diagonal):
     return _set_diagonals(input, diagonal, 0, 0)
 
 
-@kernel("MatrixSetDiagV2")
+@fresh("MatrixSetDiagV2")
 def matrix_set_diag_v2(input, diagonal, k):
     low, high = _band(k)
     return _set_diagonals(input, diagonal, low, high)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.kernels.array import bracketed, dims_of, invalid, is_text, wrap_axis
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import to_numpy, torch_dtype
 
 
@@ -54,13 +54,13 @@ def _unique(x, out_idx):
     return y, torch.from_numpy(idx).to(torch_dtype(out_idx)), first
 
 
-@kernel("Unique")
+@fresh("Unique")
 def unique(x, *, out_idx):
     y, idx, _ = _unique(x, out_idx)
     return y, idx
 
 
-@kernel("UniqueWithCounts")
+@fresh("UniqueWithCounts")
 def unique_with_counts(x, *, out_idx):
     y, idx, first = _unique(x, out_idx)
     return y, idx, torch.bincount(idx, minlength=first.size).to(idx.dtype)
@@ -81,19 +81,19 @@ def _unique_along(x, axis, out_idx):
     return y, torch.from_numpy(idx).to(torch_dtype(out_idx)), first
 
 
-@kernel("UniqueV2")
+@fresh("UniqueV2")
 def unique_v2(x, axis, *, out_idx):
     y, idx, _ = _unique_along(x, axis, out_idx)
     return y, idx
 
 
-@kernel("UniqueWithCountsV2")
+@fresh("UniqueWithCountsV2")
 def unique_with_counts_v2(x, axis, *, out_idx):
     y, idx, first = _unique_along(x, axis, out_idx)
     return y, idx, torch.bincount(idx, minlength=first.size).to(idx.dtype)
 
 
-@kernel("ListDiff")
+@fresh("ListDiff")
 def list_diff(x, y, *, out_idx):
     for name, value in (("x", x), ("y", y)):
         if value.ndim != 1:
@@ -122,7 +122,7 @@ def _sequences(indices, values):
     return rows
 
 
-@kernel("EditDistance")
+@fresh("EditDistance")
 def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, *, normalize):
     dims, truth_dims = dims_of(hypothesis_shape), dims_of(truth_shape)
     if len(dims) != len(truth_dims):

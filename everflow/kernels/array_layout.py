@@ -6,12 +6,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from everflow.kernels.array import bracketed, dims_of, flip, invalid, is_text, wrap_axis
-from everflow.kernels.registry import kernel
+from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is_text, wrap_axis
+from everflow.kernels.facts import same, view
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 
-@kernel("BroadcastTo")
+@kernel("BroadcastTo", result=view(0))
 def broadcast_to(input, shape):
     dims = dims_of(shape)
     if len(dims) < input.ndim:
@@ -22,7 +23,7 @@ def broadcast_to(input, shape):
     return np.broadcast_to(input, dims) if is_text(input) else input.expand(dims)
 
 
-@kernel("Tile")
+@kernel("Tile", result=view(0), fails=False)
 def tile(input, multiples):
     times = dims_of(multiples)
     if len(times) != input.ndim:
@@ -39,11 +40,11 @@ def tile(input, multiples):
     return input.repeat(times)
 
 
-@kernel("TileGrad")
+@fresh("TileGrad")
 def tile_grad(input, multiples):
     times = dims_of(multiples)
     split = [n for m, d in zip(times, input.shape, strict=True) for n in (m, d // m)]
-    return input.reshape(split).sum(tuple(range(0, len(split), 2)))
+    return input.reshape(split).sum(tuple(range(0, len(split), 2)), dtype=input.dtype)
 
 
 def _checked_paddings(input, paddings):
@@ -58,12 +59,12 @@ def _checked_paddings(input, paddings):
     return pairs if input.ndim else []
 
 
-@kernel("Pad")
+@kernel("Pad", result=same(0))
 def pad(input, paddings):
     return _pad_with(input, paddings, b"" if is_text(input) else 0)
 
 
-@kernel("PadV2")
+@kernel("PadV2", result=same(0))
 def pad_v2(input, paddings, constant_values):
     return _pad_with(input, paddings, constant_values[()] if is_text(input) else constant_values)
 
@@ -107,7 +108,7 @@ def _mirror_axes(dims, pairs, mode, device):
             yield axis, _mirror_index(size, before, after, offset, device)
 
 
-@kernel("MirrorPad")
+@kernel("MirrorPad", result=same(0))
 def mirror_pad(input, paddings, *, mode):
     pairs = _checked_paddings(input, paddings)
     for axis, index in _mirror_axes(tuple(input.shape), pairs, mode, None):
@@ -115,7 +116,7 @@ def mirror_pad(input, paddings, *, mode):
     return input
 
 
-@kernel("MirrorPadGrad")
+@kernel("MirrorPadGrad", result=same(0))
 def mirror_pad_grad(input, paddings, *, mode):
     pairs = _checked_paddings(input, paddings)
     dims = [d - a - b for d, (a, b) in zip(input.shape, pairs, strict=True)]
@@ -138,19 +139,19 @@ def _checked_perm(x, perm):
     return order
 
 
-@kernel("Transpose")
+@kernel("Transpose", result=view(0), fails=False)
 def transpose(x, perm):
     order = _checked_perm(x, perm)
     return x.transpose(order) if is_text(x) else x.permute(order)
 
 
-@kernel("ConjugateTranspose")
+@kernel("ConjugateTranspose", result=view(0))
 def conjugate_transpose(x, perm):
     out = transpose(x, perm)
     return torch.conj(out) if not is_text(out) and out.is_complex() else out
 
 
-@kernel("InvertPermutation")
+@fresh("InvertPermutation")
 def invert_permutation(x):
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.")
@@ -165,7 +166,7 @@ def invert_permutation(x):
     return torch.tensor(out, dtype=x.dtype)
 
 
-@kernel("ReverseV2")
+@fresh("ReverseV2")
 def reverse_v2(tensor, axis):
     wanted = dims_of(axis.reshape(-1))
     for i, a in enumerate(wanted):
@@ -174,10 +175,10 @@ def reverse_v2(tensor, axis):
     axes = [a % tensor.ndim for a in wanted]
     if len(set(axes)) != len(axes):
         raise invalid(f"axis {next(a for a in axes if axes.count(a) > 1)} specified more than once.")
-    return flip(tensor, axes) if axes else tensor
+    return flip(tensor, axes)
 
 
-@kernel("Reverse")
+@fresh("Reverse")
 def reverse(tensor, dims):
     if dims.shape[0] != tensor.ndim:
         raise invalid(
@@ -185,10 +186,10 @@ def reverse(tensor, dims):
             f"'dims' has {dims.shape[0]} values"
         )
     axes = [i for i, flipped in enumerate(dims.tolist()) if flipped]
-    return flip(tensor, axes) if axes else tensor
+    return flip(tensor, axes)
 
 
-@kernel("ReverseSequence")
+@fresh("ReverseSequence")
 def reverse_sequence(input, seq_lengths, *, seq_dim, batch_dim):
     seq_dim, batch_dim = (wrap_axis(d, input.ndim, "axis {axis} is out of range for rank {rank}") for d in (seq_dim, batch_dim))
     lengths = seq_lengths.long()
@@ -211,7 +212,7 @@ def reverse_sequence(input, seq_lengths, *, seq_dim, batch_dim):
     return input.movedim((batch_dim, seq_dim), (0, 1))[batch, source].movedim((0, 1), (batch_dim, seq_dim))
 
 
-@kernel("Roll")
+@fresh("Roll")
 def roll(input, shift, axis):
     if input.ndim < 1:
         raise invalid("input must be 1-D or higher")
@@ -223,11 +224,11 @@ def roll(input, shift, axis):
     axes = [i for i, s in enumerate(totals) if s]
     shifts = [totals[i] for i in axes]
     if not axes:
-        return input
+        return copied(input)
     return np.roll(input, shifts, axes) if is_text(input) else input.roll(shifts, axes)
 
 
-@kernel("Bitcast")
+@kernel("Bitcast", result=same(0))
 def bitcast(input, *, type):
     wanted = torch_dtype(type)
     if wanted == input.dtype:

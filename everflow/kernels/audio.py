@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _invalid(message):
@@ -73,7 +73,7 @@ def _parse_wav(data):
     raise _invalid("No data chunk found in WAV")
 
 
-@kernel("DecodeWav")
+@fresh("DecodeWav")
 def decode_wav(contents, *, desired_channels, desired_samples):
     if contents.ndim != 0:
         raise _invalid("contents must be scalar, got shape [" + ",".join(map(str, contents.shape)) + "]")
@@ -88,7 +88,7 @@ def decode_wav(contents, *, desired_channels, desired_samples):
     return torch.from_numpy(result), torch.tensor(rate, dtype=torch.int32)
 
 
-@kernel("EncodeWav")
+@fresh("EncodeWav")
 def encode_wav(audio, sample_rate):
     if audio.dim() != 2:
         raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
@@ -111,7 +111,7 @@ def wav_file(audio, rate):
     return header + body
 
 
-@kernel("AudioSpectrogram")
+@fresh("AudioSpectrogram")
 def audio_spectrogram(samples, *, window_size, stride, magnitude_squared):
     """[channels, frames, bins] of the power (or magnitude) of Hann-windowed frames."""
     if samples.dim() != 2:
@@ -160,7 +160,7 @@ def _mel_weights(bins, rate, channels, lower, upper):
     return torch.from_numpy(weights)
 
 
-@kernel("Mfcc")
+@fresh("Mfcc")
 def mfcc(spectrogram, sample_rate, *, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count):
     """The cosine transform of the logarithm of mel bands of a power spectrogram [channels, frames, bins]."""
     if spectrogram.dim() != 3:

@@ -9,8 +9,10 @@ import threading
 import torch
 
 from everflow.framework.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Waits
 from everflow.kernels.queues import copied, rows_of, shape_text, shared_resource, stacked
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import strings
 
 _FIRST_INDEX = -(2**63)
@@ -22,7 +24,7 @@ class Barrier:
     def __init__(self, name, component_types, shapes):
         self.name, self.types = name, tuple(component_types)
         self.shapes = [s.as_list() for s in shapes] if shapes else None
-        self.condition = threading.Condition()
+        self.condition = renewed(threading.Condition())
         self.closed = self.cancelled = False
         self.incomplete: dict = {}  # key → (index of the insertion, components)
         self.ready: list = []
@@ -85,7 +87,7 @@ def barrier(*, component_types, shapes, container, shared_name, node, session):
     return shared_resource("barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes))
 
 
-@kernel("BarrierInsertMany")
+@acting("BarrierInsertMany", waits=Waits.PUTS)
 def insert_many(handle, keys, values, *, component_index):
     if not 0 <= component_index < len(handle.types):
         raise InvalidArgumentError(
@@ -103,7 +105,7 @@ def insert_many(handle, keys, values, *, component_index):
     handle.insert(component_index, list(keys), rows_of(copied(values)))
 
 
-@kernel("BarrierTakeMany")
+@acting("BarrierTakeMany", waits=Waits.TAKES)
 def take_many(handle, num_elements, *, allow_small_batch, step):
     taken = handle.take(int(num_elements), allow_small_batch, step)
     indices = torch.tensor([item[0] for item in taken], dtype=torch.int64)
@@ -111,16 +113,16 @@ def take_many(handle, num_elements, *, allow_small_batch, step):
     return indices, strings([item[2] for item in taken], (len(taken),)), values
 
 
-@kernel("BarrierClose")
+@acting("BarrierClose")
 def close(handle, *, cancel_pending_enqueues):
     handle.close(cancel_pending_enqueues)
 
 
-@kernel("BarrierReadySize")
+@reading("BarrierReadySize")
 def ready_size(handle):
     return torch.tensor(len(handle.ready), dtype=torch.int32)
 
 
-@kernel("BarrierIncompleteSize")
+@reading("BarrierIncompleteSize")
 def incomplete_size(handle):
     return torch.tensor(len(handle.incomplete), dtype=torch.int32)

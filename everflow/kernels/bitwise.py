@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import safe
 
 for _name, _function in {"BitwiseAnd": torch.bitwise_and, "BitwiseOr": torch.bitwise_or, "BitwiseXor": torch.bitwise_xor}.items():
-    kernel(_name)(_function)
+    safe(_name)(_function)
 
 # Unsigned types that torch can't invert or shift share their bits with a signed one.
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
-@kernel("Invert")
+@safe("Invert")
 def invert(x):
     signed = _SIGNED.get(x.dtype)
     return torch.bitwise_not(x) if signed is None else torch.bitwise_not(x.view(signed)).view(x.dtype)
@@ -28,7 +28,7 @@ def _shift_count(y, dtype):
     return y.clamp(0, width - 1)
 
 
-@kernel("LeftShift")
+@safe("LeftShift")
 def left_shift(x, y):
     count = _shift_count(y, x.dtype)
     signed = _SIGNED.get(x.dtype)
@@ -37,7 +37,7 @@ def left_shift(x, y):
     return torch.bitwise_left_shift(x.view(signed), count).view(x.dtype)
 
 
-@kernel("RightShift")
+@safe("RightShift")
 def right_shift(x, y):
     count = _shift_count(y, x.dtype)
     signed = _SIGNED.get(x.dtype)
@@ -49,7 +49,7 @@ def right_shift(x, y):
     return torch.bitwise_and(shifted, mask).view(x.dtype)
 
 
-@kernel("PopulationCount")
+@safe("PopulationCount")
 def population_count(x):
     x = x.contiguous()
     octets = x.unsqueeze(-1).view(torch.uint8)

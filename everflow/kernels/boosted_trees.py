@@ -14,8 +14,9 @@ import torch
 from google.protobuf.message import DecodeError
 
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.framework.forking import renewed
 from everflow.kernels.boosted_trees_splits import weight_and_gain
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.protos import boosted_trees_pb2 as pb
 
@@ -29,7 +30,7 @@ class Ensemble:
 
     def __init__(self, name):
         self.name = name
-        self.lock = threading.RLock()
+        self.lock = renewed(threading.RLock())
         self.created = False
         self.stamp = 0
         self.proto = pb.TreeEnsemble()
@@ -200,32 +201,32 @@ def ensemble_handle(*, container, shared_name, node, session):
     return session.resources.lookup_or_create(container, "boosted_trees_ensemble", name, lambda: Ensemble(name))
 
 
-@kernel("BoostedTreesCreateEnsemble")
+@acting("BoostedTreesCreateEnsemble")
 def create_ensemble(tree_ensemble_handle, stamp_token, tree_ensemble_serialized):
     with tree_ensemble_handle.lock:
         if not tree_ensemble_handle.created:
             tree_ensemble_handle.load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
 
 
-@kernel("BoostedTreesDeserializeEnsemble")
+@acting("BoostedTreesDeserializeEnsemble")
 def deserialize_ensemble(tree_ensemble_handle, stamp_token, tree_ensemble_serialized):
     with tree_ensemble_handle.lock:
         tree_ensemble_handle.existing().load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
 
 
-@kernel("BoostedTreesSerializeEnsemble")
+@reading("BoostedTreesSerializeEnsemble")
 def serialize_ensemble(tree_ensemble_handle):
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
         return torch.tensor(ensemble.stamp), strings([ensemble.proto.SerializeToString()], ())
 
 
-@kernel("IsBoostedTreesEnsembleInitialized")
+@reading("IsBoostedTreesEnsembleInitialized")
 def is_ensemble_initialized(tree_ensemble_handle):
     return torch.tensor(tree_ensemble_handle.created)
 
 
-@kernel("BoostedTreesGetEnsembleStates")
+@reading("BoostedTreesGetEnsembleStates")
 def get_ensemble_states(tree_ensemble_handle):
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
@@ -237,7 +238,7 @@ def get_ensemble_states(tree_ensemble_handle):
         return torch.tensor(ensemble.stamp), *(torch.tensor(count, dtype=torch.int32) for count in counts)
 
 
-@kernel("BoostedTreesCenterBias")
+@acting("BoostedTreesCenterBias")
 def center_bias(tree_ensemble_handle, mean_gradients, mean_hessians, l1, l2):
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
@@ -247,7 +248,7 @@ def center_bias(tree_ensemble_handle, mean_gradients, mean_hessians, l1, l2):
         return torch.tensor(far)
 
 
-@kernel("BoostedTreesUpdateEnsemble")
+@acting("BoostedTreesUpdateEnsemble")
 def update_ensemble(tree_ensemble_handle, feature_ids, node_ids, gains, thresholds, left_node_contribs, right_node_contribs, max_depth,
                     learning_rate, *, pruning_mode):  # fmt: skip
     best: dict[int, Split] = {}

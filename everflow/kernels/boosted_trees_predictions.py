@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from everflow.kernels.boosted_trees import node_values, split_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import view
+from everflow.kernels.registry import reading
 from everflow.kernels.strings import strings
 from everflow.protos import boosted_trees_pb2 as pb
 
@@ -87,7 +88,7 @@ class _Examples:
         return nodes
 
 
-@kernel("BoostedTreesPredict")
+@reading("BoostedTreesPredict")
 def predict(tree_ensemble_handle, bucketized_features, *, logits_dimension):
     examples = _Examples(bucketized_features)
     rows = np.arange(examples.count)
@@ -101,7 +102,7 @@ def predict(tree_ensemble_handle, bucketized_features, *, logits_dimension):
     return torch.from_numpy(logits)
 
 
-@kernel("BoostedTreesTrainingPredict")
+@reading("BoostedTreesTrainingPredict", result=view(1))
 def training_predict(tree_ensemble_handle, cached_tree_ids, cached_node_ids, bucketized_features, *, logits_dimension):
     """How much logits change from where the examples were left: from the trees that are new and the layers that grew."""
     examples = _Examples(bucketized_features)
@@ -138,7 +139,7 @@ def _taken_back(ensemble, index, tree, nodes):
     return corrections - tree.values[nodes], nodes
 
 
-@kernel("BoostedTreesExampleDebugOutputs")
+@reading("BoostedTreesExampleDebugOutputs")
 def example_debug_outputs(tree_ensemble_handle, bucketized_features, *, logits_dimension):
     """For each example the features that it was asked for on its way, and the logits after each answer."""
     examples = _Examples(bucketized_features)

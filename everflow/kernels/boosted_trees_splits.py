@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 _TINY = 1e-15
 
@@ -25,7 +25,7 @@ def weight_and_gain(gradients, hessians, l1: float, l2: float):
     return weight, -gradients * weight
 
 
-@kernel("BoostedTreesMakeStatsSummary")
+@fresh("BoostedTreesMakeStatsSummary")
 def make_stats_summary(node_ids, gradients, hessians, bucketized_features_list, *, max_splits, num_buckets):
     values = torch.cat([gradients, hessians], dim=1).to(torch.float64)
     summaries = []
@@ -39,7 +39,7 @@ def make_stats_summary(node_ids, gradients, hessians, bucketized_features_list, 
     return torch.stack(summaries)
 
 
-@kernel("BoostedTreesCalculateBestGainsPerFeature")
+@fresh("BoostedTreesCalculateBestGainsPerFeature")
 def calculate_best_gains(node_id_range, stats_summary_list, l1, l2, tree_complexity, min_node_weight):
     first, last = node_id_range.tolist()
     found = [

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import Effect
 from everflow.kernels.philox import Philox
 from everflow.kernels.random import stream_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 # What a run sets aside of its stream for each candidate, in 32-bit words.
 _RESERVED_WORDS = 2048
@@ -167,12 +168,12 @@ def _check_true(true_classes, num_true: int) -> None:
 
 def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Tensor:
     """How often a class is expected in the sample; with rejected repeats, how probable it is that it is there."""
+    probability = probability.astype(np.float32)  # every step is rounded to single precision, as TensorFlow does
     if tries == num_sampled:
-        counts = probability * num_sampled
-    else:
-        with np.errstate(divide="ignore"):
-            counts = -np.expm1(tries * np.log1p(-probability))
-    return torch.from_numpy(np.asarray(counts, np.float32))
+        return torch.from_numpy(probability * np.float32(num_sampled))
+    with np.errstate(divide="ignore"):
+        logarithm = np.log1p(-probability.astype(np.float64)).astype(np.float32)
+    return torch.from_numpy(-np.expm1((logarithm * np.float32(tries)).astype(np.float64)).astype(np.float32))
 
 
 def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool, node, session):
@@ -212,7 +213,8 @@ def _kept(node, session, factory):
 
 
 def _register(op_type: str, make) -> None:
-    @kernel(op_type)
+    # What a learning sampler has seen shows in the samples of later runs.
+    @fresh(op_type, effect=Effect.ACTS if make is _Learned else Effect.RANDOM)
     def draw(true_classes, *, num_true, num_sampled, unique, range_max, node, session):
         sampler = _kept(node, session, lambda: make(range_max))
         return _sample(sampler, true_classes, num_true, num_sampled, unique, node, session)
@@ -236,7 +238,7 @@ def _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_sha
     return weights.astype(np.float32).astype(np.float64)[shard::num_shards]
 
 
-@kernel("FixedUnigramCandidateSampler")
+@fresh("FixedUnigramCandidateSampler", effect=Effect.RANDOM)
 def fixed_unigram_candidate_sampler(
     true_classes,
     *,
@@ -264,13 +266,13 @@ def fixed_unigram_candidate_sampler(
     return _sample(_kept(node, session, make), true_classes, num_true, num_sampled, unique, node, session)
 
 
-@kernel("AllCandidateSampler")
+@fresh("AllCandidateSampler", effect=Effect.PURE)
 def all_candidate_sampler(true_classes, *, num_true, num_sampled):
     _check_true(true_classes, num_true)
     return torch.arange(num_sampled), torch.ones(true_classes.shape), torch.ones(num_sampled)
 
 
-@kernel("ComputeAccidentalHits")
+@fresh("ComputeAccidentalHits")
 def compute_accidental_hits(true_classes, sampled_candidates, *, num_true):
     _check_true(true_classes, num_true)
     if sampled_candidates.dim() != 1:

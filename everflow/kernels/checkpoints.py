@@ -11,7 +11,8 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.formats.old_checkpoint import write_old_checkpoint
 from everflow.formats.slices import TensorSlice
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import from_numpy, to_numpy
 
 
@@ -59,7 +60,7 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
         raise
 
 
-@kernel("RestoreV2")
+@kernel("RestoreV2", effect=Effect.READS)
 def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):
     reader = open_checkpoint(_text(prefix))
     return [_restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)]
@@ -94,12 +95,12 @@ def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, *, delete_old_
                 os.rmdir(folder)
 
 
-@kernel("ShardedFilename")
+@fresh("ShardedFilename")
 def sharded_filename(basename, shard, num_shards):
     return _scalar_text(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
-@kernel("ShardedFilespec")
+@fresh("ShardedFilespec")
 def sharded_filespec(basename, num_shards):
     return _scalar_text(f"{_text(basename)}-?????-of-{int(num_shards):05d}")
 
@@ -129,11 +130,11 @@ def save_slices(filename, tensor_names, shapes_and_slices, data, *, node):
     _write_old(_text(filename), _texts(tensor_names), _texts(shapes_and_slices), data, node.input_dtypes[3:])
 
 
-@kernel("Restore")
+@kernel("Restore", effect=Effect.READS)
 def restore(file_pattern, tensor_name, *, dt):
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), "", dt)
 
 
-@kernel("RestoreSlice")
+@kernel("RestoreSlice", effect=Effect.READS)
 def restore_slice(file_pattern, tensor_name, shape_and_slice, *, dt):
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), _text(shape_and_slice), dt)

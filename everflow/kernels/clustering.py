@@ -7,7 +7,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.philox import Philox
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 class _Numbers:
@@ -36,7 +36,7 @@ class _Numbers:
         return np.float32((self.word() & 0x7FFFFF) * 2.0**-23)
 
 
-@kernel("NearestNeighbors")
+@fresh("NearestNeighbors")
 def nearest_neighbors(points, centers, k):
     count = int(k)
     if points.shape[1] != centers.shape[1]:
@@ -49,7 +49,7 @@ def nearest_neighbors(points, centers, k):
     return indices.contiguous(), distances.clamp_(min=0.0)
 
 
-@kernel("KmeansPlusPlusInitialization")
+@fresh("KmeansPlusPlusInitialization")
 def kmeans_plus_plus(points, num_to_sample, seed, num_retries_per_sample):
     """Points that are far from each other: each is drawn with the squared distance to those drawn before as its weight."""
     wanted, retries, array = int(num_to_sample), int(num_retries_per_sample), points.numpy()
@@ -81,7 +81,7 @@ def kmeans_plus_plus(points, num_to_sample, seed, num_retries_per_sample):
     return points[torch.tensor(chosen)]
 
 
-@kernel("KMC2ChainInitialization")
+@fresh("KMC2ChainInitialization")
 def kmc2_chain(distances, seed):
     """The end of a Markov chain that goes on to a point with the ratio of the distances as its chance."""
     numbers, selected = _Numbers(int(seed)), 0

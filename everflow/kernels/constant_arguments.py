@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from everflow.framework.slicing import MASKS
-from everflow.kernels import array, indexing
+from everflow.kernels import array, indexing, reductions
 from everflow.kernels.registry import specialize
 
 
@@ -30,7 +30,8 @@ def _is_plain(node, position: int = 0) -> bool:
     return node.input_dtypes[position].is_floating
 
 
-_REDUCTIONS = {"Sum": torch.sum, "Mean": torch.mean}
+# ATen's function, and the one whose bits don't depend on the number of threads where that makes a difference.
+_REDUCTIONS = {"Sum": (torch.sum, reductions.float_sum), "Mean": (torch.mean, reductions.float_mean)}
 
 
 @specialize(*_REDUCTIONS)
@@ -40,12 +41,19 @@ def _reduction(node):
         return None
     axes = sorted({a % rank for a in axes})
     keep = bool(node.attrs["keep_dims"])
-    reduce = _REDUCTIONS[node.type]
     if not axes:
         return lambda x, axis: x
+    source, output = node.inputs[0]
+    plain, steady = _REDUCTIONS[node.type]
+    if not _is_small(source.output_shapes[output]):
+        return lambda x, axis: steady(x, axes, keep)
     if len(axes) == rank and not keep:
-        return lambda x, axis: reduce(x)
-    return lambda x, axis: reduce(x, axes, keep)
+        return lambda x, axis: plain(x)
+    return lambda x, axis: plain(x, axes, keep)
+
+
+def _is_small(shape) -> bool:
+    return shape.is_fully_defined() and shape.num_elements() < reductions.DIVIDED
 
 
 @specialize("Reshape")
@@ -97,7 +105,7 @@ def _fill(node):
     dims = _known(node, 0)
     if dims is None or not node.output_dtypes[0].is_floating or any(d < 0 for d in dims):
         return None
-    return lambda shape, value: value.expand(dims).contiguous()
+    return lambda shape, value: value.expand(dims).clone(memory_format=torch.contiguous_format)
 
 
 # Slices, splits and their like: bound to the keys that torch takes

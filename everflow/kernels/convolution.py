@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.windows import Format, parse_format, slide
 from everflow.kernels import convolution_patches
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import library
 
 _CONV = {1: torch.conv1d, 2: torch.conv2d, 3: torch.conv3d}
 _backward = torch.ops.aten.convolution_backward.default
@@ -92,16 +92,15 @@ def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_pad
     return fit, channels // filter_channels
 
 
-def _convolve(x, w, fit: Geometry, groups: int, bias=None):
+def _convolve(x, w, fit: Geometry, groups: int):
     """x: [N, C, ...], w: [O, C / groups, ...]."""
     if 0 in fit.output or x.numel() == 0 or w.numel() == 0:
-        empty = x.new_zeros((x.shape[0], w.shape[0], *fit.output))
-        return empty if bias is None else empty + bias.view(-1, *[1] * len(fit.output))
+        return x.new_zeros((x.shape[0], w.shape[0], *fit.output))
     if fit.extra:
         x = F.pad(x, fit.extra)
     if x.dtype in _NARROW:
-        return _CONV[len(fit.stride)](x.float(), w.float(), bias, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
-    return _CONV[len(fit.stride)](x, w, bias, fit.stride, fit.padding, fit.dilation, groups)
+        return _CONV[len(fit.stride)](x.float(), w.float(), None, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
+    return _CONV[len(fit.stride)](x, w, None, fit.stride, fit.padding, fit.dilation, groups)
 
 
 def _call_backward(grad, x, w, fit: Geometry, groups: int, mask):
@@ -182,17 +181,17 @@ def _sizes(tensor) -> list[int]:
     return tensor.tolist()
 
 
-def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias=None):
+def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format):
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
     fit, groups = _setup(x.shape, w.shape, strides, padding, dilations, explicit_paddings, form)
     if _spans_rows(x.shape, w.shape, fit, groups, form):
         x, w = x.reshape(_rows_as_places(x.shape)), w.reshape(_rows_as_channels(w.shape))
-        return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias)
+        return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
     if convolution_patches.suits(x.shape[0], w.shape, fit, groups, form, x.dtype):
-        return convolution_patches.forward(x, w, fit, bias)
-    return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups, bias), form)
+        return convolution_patches.forward(x, w, fit)
+    return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups), form)
 
 
 def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_paddings, data_format):
@@ -233,48 +232,49 @@ def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explici
     return _filter_last(_filter_gradient(channels_first(grad, form), channels_first(x, form), shape, fit, groups))
 
 
-@kernel("Conv2D")
+@library("Conv2D")
 def conv2d(x, w, *, strides, padding, explicit_paddings, data_format, dilations):
     return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
 
 
-@kernel("_Conv2DBias")  # made by plans from a convolution and the addition of a vector
+@library("_Conv2DBias")  # made by plans from a convolution and the addition of a vector
 def conv2d_bias(x, w, bias, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format, bias)
+    """Keeps bits: the bias comes last, as an op of its own adds it."""
+    return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format).add_(bias)
 
 
-@kernel("Conv2DBackpropInput")
+@library("Conv2DBackpropInput")
 def conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, explicit_paddings, data_format, dilations):
     return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, explicit_paddings, data_format)
 
 
-@kernel("Conv2DBackpropFilter")
+@library("Conv2DBackpropFilter")
 def conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, explicit_paddings, data_format, dilations):
     return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, explicit_paddings, data_format)
 
 
-@kernel("Conv3D")
+@library("Conv3D")
 def conv3d(x, w, *, strides, padding, data_format, dilations):
     return _forward(x, w, strides, padding, dilations, (), data_format)
 
 
-@kernel("Conv3DBackpropInputV2")
+@library("Conv3DBackpropInputV2")
 def conv3d_backprop_input_v2(input_sizes, w, grad, *, strides, padding, data_format, dilations):
     return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, (), data_format)
 
 
-@kernel("Conv3DBackpropFilterV2")
+@library("Conv3DBackpropFilterV2")
 def conv3d_backprop_filter_v2(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
     return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, (), data_format)
 
 
 # The first forms of the 3-D gradients take a tensor of the wanted shape in place of that shape.
-@kernel("Conv3DBackpropInput")
+@library("Conv3DBackpropInput")
 def conv3d_backprop_input(x, w, grad, *, strides, padding, dilations):
     return _backprop_input(x.shape, w, grad, strides, padding, dilations, (), "NDHWC")
 
 
-@kernel("Conv3DBackpropFilter")
+@library("Conv3DBackpropFilter")
 def conv3d_backprop_filter(x, w, grad, *, strides, padding, dilations):
     return _backprop_filter(x, w.shape, grad, strides, padding, dilations, (), "NDHWC")
 
@@ -291,7 +291,7 @@ def _depthwise_filter(w):
     return w.permute(2, 3, 0, 1).reshape(-1, 1, w.shape[0], w.shape[1])
 
 
-@kernel("DepthwiseConv2dNative")
+@library("DepthwiseConv2dNative")
 def depthwise_conv2d(x, w, *, strides, padding, data_format, dilations):
     form = parse_format(data_format)
     _check_rank("input", x, form)
@@ -300,7 +300,7 @@ def depthwise_conv2d(x, w, *, strides, padding, data_format, dilations):
     return as_format(_convolve(channels_first(x, form), _depthwise_filter(w), fit, w.shape[2]), form)
 
 
-@kernel("DepthwiseConv2dNativeBackpropInput")
+@library("DepthwiseConv2dNativeBackpropInput")
 def depthwise_conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, data_format, dilations):
     form = parse_format(data_format)
     input_shape = _sizes(input_sizes)
@@ -310,7 +310,7 @@ def depthwise_conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, d
     return as_format(_input_gradient(channels_first(grad, form), shape, _depthwise_filter(w), fit, w.shape[2]), form)
 
 
-@kernel("DepthwiseConv2dNativeBackpropFilter")
+@library("DepthwiseConv2dNativeBackpropFilter")
 def depthwise_conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
     form = parse_format(data_format)
     rows, columns, channels, multiplier = filter_shape = _sizes(filter_sizes)
@@ -349,12 +349,12 @@ def _bilinear(x, height: int, width: int, align_corners: bool):
     return x
 
 
-@kernel("FusedPadConv2D")
+@library("FusedPadConv2D")
 def fused_pad_conv2d(x, paddings, w, *, mode, strides, padding):
     return _forward(_mirror(x, paddings, mode), w, strides, padding, (1, 1, 1, 1), (), "NHWC")
 
 
-@kernel("FusedResizeAndPadConv2D")
+@library("FusedResizeAndPadConv2D")
 def fused_resize_and_pad_conv2d(x, size, paddings, w, *, resize_align_corners, mode, strides, padding):
     height, width = size.tolist()
     resized = _bilinear(x, height, width, resize_align_corners)

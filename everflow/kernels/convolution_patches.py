@@ -24,10 +24,10 @@ def suits(batch: int, filter_shape, fit, groups: int, form, dtype: torch.dtype) 
     return 0 < positions <= _MOST_POSITIONS and height * width * depth * out >= _SMALLEST_FILTER
 
 
-def forward(x, w, fit, bias=None):
+def forward(x, w, fit):
     """The convolution of images [N, H, W, C] with a filter [h, w, C, O]."""
     patches, matrix = _patches(x, w.shape, fit), w.reshape(-1, w.shape[3])
-    result = patches @ matrix if bias is None else torch.addmm(bias, patches, matrix)
+    result = patches @ matrix
     return result.view(x.shape[0], *fit.output, -1)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
@@ -91,7 +91,7 @@ def _remaining(logs, ends, lengths, skip, stay):
     return remaining
 
 
-@kernel("CTCLoss")
+@fresh("CTCLoss")
 def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs):
     _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
@@ -158,7 +158,7 @@ def _sparse(sequences: list[list[int]]):
     )
 
 
-@kernel("CTCGreedyDecoder")
+@fresh("CTCGreedyDecoder")
 def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
     _check_lengths(inputs, lengths)
     blank = inputs.shape[2] - 1
@@ -237,7 +237,7 @@ def _beam_search(logs: np.ndarray, width: int) -> list[tuple[list[int], float]]:
     return [(tree.spelled(beams[i]), float(totals[i])) for i in np.argsort(-totals, kind="stable")]
 
 
-@kernel("CTCBeamSearchDecoder")
+@fresh("CTCBeamSearchDecoder")
 def ctc_beam_search_decoder(inputs, lengths, *, beam_width, top_paths, merge_repeated):
     _check_lengths(inputs, lengths)
     if top_paths > beam_width:

@@ -12,8 +12,9 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError, UnimplementedError
+from everflow.kernels.facts import Effect, view
 from everflow.kernels.random import RESERVED_PER_VALUE, stream_of, uniform
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel, library
 from everflow.kernels.tensors import torch_dtype
 
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
@@ -78,7 +79,7 @@ def _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction):
             x, *state = _TORCH[rnn_mode](x, batch_sizes, hx, weights, True, 1, 0.0, True, both)
         last_h.append(state[0])
         last_c += state[1:]
-    h, c = torch.cat(last_h), torch.cat(last_c) if last_c else x.new_zeros(0)
+    h, c = torch.cat(last_h), torch.cat(last_c) if last_c else x.new_zeros(())
     if batch_sizes is not None:
         whole = torch.nn.utils.rnn.PackedSequence(x, batch_sizes, order, back)
         x, _ = torch.nn.utils.rnn.pad_packed_sequence(whole, total_length=steps)
@@ -106,18 +107,18 @@ def _run(x, h, c, params, lengths, rnn_mode, input_mode, direction, dropout, is_
     return (*made, x.new_zeros(0) if masks is None else masks.reshape(-1))
 
 
-@kernel("CudnnRNN")
+@library("CudnnRNN", effect=Effect.RANDOM)
 def cudnn_rnn(input, input_h, input_c, params, *, rnn_mode, input_mode, direction, dropout, is_training, node, session):
     return _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
 
 
-@kernel("CudnnRNNV2")
+@library("CudnnRNNV2", effect=Effect.RANDOM)
 def cudnn_rnn_v2(input, input_h, input_c, params, *, rnn_mode, input_mode, direction, dropout, is_training, node, session):
     made = _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
     return (*made, torch.zeros(0, dtype=torch.int8))
 
 
-@kernel("CudnnRNNV3")
+@library("CudnnRNNV3", effect=Effect.RANDOM)
 def cudnn_rnn_v3(
     input, input_h, input_c, params, sequence_lengths,
     *, rnn_mode, input_mode, direction, dropout, num_proj, is_training, time_major, node, session,
@@ -148,7 +149,7 @@ def _backprop(x, h, c, params, grads, reserve, lengths, rnn_mode, input_mode, di
     return tuple(torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, leaves))
 
 
-@kernel("CudnnRNNBackprop")
+@library("CudnnRNNBackprop", effect=Effect.PURE)
 def cudnn_rnn_backprop(
     input, input_h, input_c, params, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop, reserve_space,
     *, rnn_mode, input_mode, direction,
@@ -157,7 +158,7 @@ def cudnn_rnn_backprop(
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
 
-@kernel("CudnnRNNBackpropV2")
+@library("CudnnRNNBackpropV2", effect=Effect.PURE)
 def cudnn_rnn_backprop_v2(
     input, input_h, input_c, params, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop, reserve_space,
     host_reserved, *, rnn_mode, input_mode, direction,
@@ -166,7 +167,7 @@ def cudnn_rnn_backprop_v2(
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
 
-@kernel("CudnnRNNBackpropV3")
+@library("CudnnRNNBackpropV3", effect=Effect.PURE)
 def cudnn_rnn_backprop_v3(
     input, input_h, input_c, params, sequence_lengths, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop,
     reserve_space, host_reserved, *, rnn_mode, input_mode, direction, time_major,
@@ -177,7 +178,7 @@ def cudnn_rnn_backprop_v3(
     return (*_time_first(time_major, *found), params_grad)
 
 
-@kernel("CudnnRNNParamsSize")
+@fresh("CudnnRNNParamsSize")
 def cudnn_rnn_params_size(num_layers, num_units, input_size, *, S, rnn_mode, input_mode, direction):
     _check(input_mode, int(input_size), int(num_units))
     shapes = _sizes(rnn_mode, direction, int(num_layers), int(num_units), int(input_size))
@@ -185,13 +186,13 @@ def cudnn_rnn_params_size(num_layers, num_units, input_size, *, S, rnn_mode, inp
     return torch.tensor([total], dtype=torch_dtype(S))
 
 
-@kernel("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
+@fresh("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
 def cudnn_rnn_canonical_to_params(num_layers, num_units, input_size, weights, biases, *, input_mode):
     _check(input_mode, int(input_size), int(num_units))
     return torch.cat([t.reshape(-1) for t in (*weights, *biases)])
 
 
-@kernel("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")
+@kernel("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2", result=view(3))
 def cudnn_rnn_params_to_canonical(num_layers, num_units, input_size, params, *, rnn_mode, input_mode, direction):
     _check(input_mode, int(input_size), int(num_units))
     matrices, biases = _cut(params, rnn_mode, direction, int(num_layers), int(num_units), int(input_size))

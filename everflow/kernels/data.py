@@ -6,6 +6,8 @@ not a generator since an iteration goes on after an error: the next call gives t
 
 from __future__ import annotations
 
+import functools
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,10 +16,13 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import same
 from everflow.kernels.queues import copied, rows_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 
 _AT_A_TIME = 256
+
+dataset = functools.partial(kernel, result=same())  # it holds what it is made of
 
 
 class End(Exception):
@@ -33,6 +38,11 @@ class Iteration:
         self._functions: dict[str, Callable] = {}
         self._noted = deque(noted_seeds)
         self.seeds: list[tuple[int, int]] = []
+
+    def check(self) -> None:
+        """Raise when the run that asks should stop."""
+        if self.step is not None:
+            self.step.check()
 
     def seeds_of(self, draw: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         """Seeds for one of its random streams, which it notes; where it repeats an earlier iteration, that one's."""
@@ -68,15 +78,58 @@ class Dataset:
         self.cardinality = cardinality  # -1 infinite, -2 unknown
         # Shuffles have a form of their own for being repeated: count → dataset.
         self.fused_repeat = fused_repeat
+        self.parts: list[Dataset] | None = None  # the datasets that one is joined of
+
+
+class Source(Dataset):
+    """A dataset that has its elements from no other one. However datasets are nested, looking for the next element comes by here:
+    this is where a run that asks for an element that never comes sees that it should stop."""
+
+    def __init__(self, start: Callable, cardinality: int = -2):
+        def checking(iteration):
+            following = start(iteration)
+
+            def checked():
+                if iteration.step is not None:
+                    iteration.step.check()
+                return following()
+
+            return checked
+
+        super().__init__(checking, cardinality)
+
+
+class Restarting:
+    """Iterates what `make()` does. Ctrl-C may come in the midst of a generator, which is over then: it begins anew, where it was."""
+
+    def __init__(self, make: Callable):
+        self._make, self._given = make, 0
+        self._advance = iter(make()).__next__
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            element = self._advance()
+        except Exception:
+            raise
+        except BaseException:
+            self._advance = itertools.islice(iter(self._make()), self._given, None).__next__
+            raise
+        self._given += 1
+        return element
 
 
 def from_iterable(make: Callable, cardinality: int = -2) -> Dataset:
-    """A dataset over what `make()` iterates."""
+    """A dataset over what `make()` iterates: a source, which checks by itself since most elements come from here."""
 
     def start(iteration):
-        advance = iter(make()).__next__
+        advance = Restarting(make).__next__
 
         def following():
+            if iteration.step is not None:
+                iteration.step.check()
             try:
                 return advance()
             except StopIteration:
@@ -95,13 +148,13 @@ def text(value) -> str:
 # --- sources ---------------------------------------------------------------------------------
 
 
-@kernel("TensorDataset")
+@dataset("TensorDataset")
 def tensor_dataset(components):
     element = tuple(copied(c) for c in components)
     return from_iterable(lambda: [element], 1)
 
 
-@kernel("TensorSliceDataset")
+@dataset("TensorSliceDataset")
 def tensor_slice_dataset(components):
     sizes = {len(c) if c.ndim else -1 for c in components}
     if -1 in sizes:
@@ -118,9 +171,10 @@ def _rows(column):
         yield from rows_of(column[begin : begin + _AT_A_TIME])
 
 
-@kernel("SparseTensorSliceDataset")
+@dataset("SparseTensorSliceDataset")
 def sparse_tensor_slice_dataset(indices, values, dense_shape):
     rows, row_shape = int(dense_shape[0]), dense_shape[1:].clone()
+    indices, values = copied(indices), copied(values)
     owners = indices[:, 0].numpy()
     if (np.diff(owners) < 0).any():
         raise InvalidArgumentError(None, None, "indices must be in order of their rows")
@@ -133,7 +187,7 @@ def sparse_tensor_slice_dataset(indices, values, dense_shape):
     return from_iterable(elements, rows)
 
 
-@kernel("RangeDataset")
+@dataset("RangeDataset")
 def range_dataset(start, stop, step):
     if int(step) == 0:
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
@@ -150,14 +204,14 @@ def range_dataset(start, stop, step):
 # --- passing on ------------------------------------------------------------------------------
 
 
-@kernel("PrefetchDataset")
+@dataset("PrefetchDataset")
 def prefetch_dataset(input_dataset, buffer_size):
     if int(buffer_size) < -1:
         raise InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
     return input_dataset
 
 
-@kernel(
+@dataset(
     "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "MaxIntraOpParallelismDataset",
     "PrivateThreadPoolDataset", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
     "ExperimentalNonSerializableDataset", "ExperimentalMaxIntraOpParallelismDataset", "ExperimentalPrivateThreadPoolDataset",
@@ -168,7 +222,7 @@ def passing_on(input_dataset, *settings):
     return input_dataset
 
 
-@kernel("SleepDataset", "ExperimentalSleepDataset")
+@dataset("SleepDataset", "ExperimentalSleepDataset")
 def sleep_dataset(input_dataset, sleep_microseconds):
     seconds = int(sleep_microseconds) * 1e-6
 
@@ -176,7 +230,10 @@ def sleep_dataset(input_dataset, sleep_microseconds):
         following = input_dataset.start(iteration)
 
         def slept():
-            time.sleep(seconds)
+            if iteration.step is None:
+                time.sleep(seconds)
+            else:
+                iteration.step.sleep(seconds)
             return following()
 
         return slept
@@ -184,7 +241,7 @@ def sleep_dataset(input_dataset, sleep_microseconds):
     return Dataset(start, input_dataset.cardinality)
 
 
-@kernel("OptimizeDataset")
+@dataset("OptimizeDataset")
 def optimize_dataset(input_dataset, optimizations):
     fuse = b"shuffle_and_repeat_fusion" in optimizations.tolist()
 
@@ -195,6 +252,6 @@ def optimize_dataset(input_dataset, optimizations):
     return Dataset(start, input_dataset.cardinality)
 
 
-@kernel("DatasetCardinality", "ExperimentalDatasetCardinality")
+@fresh("DatasetCardinality", "ExperimentalDatasetCardinality")
 def dataset_cardinality(input_dataset):
     return torch.tensor(input_dataset.cardinality)

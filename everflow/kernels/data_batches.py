@@ -9,9 +9,8 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.data import Dataset, End
+from everflow.kernels.data import Dataset, End, dataset
 from everflow.kernels.queues import rows_of, shape_text
-from everflow.kernels.registry import kernel
 from everflow.kernels.tensors import to_numpy
 
 
@@ -76,12 +75,12 @@ def grouped(input_dataset, size: int, drop_remainder: bool, join: Callable) -> D
     return Dataset(start, known if known < 0 else known // size if drop_remainder else -(-known // size))
 
 
-@kernel("BatchDataset")
+@dataset("BatchDataset")
 def batch_dataset(input_dataset, batch_size):
     return grouped(input_dataset, int(batch_size), False, batched)
 
 
-@kernel("BatchDatasetV2")
+@dataset("BatchDatasetV2")
 def batch_dataset_v2(input_dataset, batch_size, drop_remainder):
     return grouped(input_dataset, int(batch_size), bool(drop_remainder), batched)
 
@@ -122,17 +121,17 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
     return grouped(input_dataset, int(batch_size), drop_remainder, join)
 
 
-@kernel("PaddedBatchDataset")
+@dataset("PaddedBatchDataset")
 def padded_batch_dataset(input_dataset, batch_size, padded_shapes, padding_values):
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, False)
 
 
-@kernel("PaddedBatchDatasetV2")
+@dataset("PaddedBatchDatasetV2")
 def padded_batch_dataset_v2(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
 
 
-@kernel("UnbatchDataset", "ExperimentalUnbatchDataset")
+@dataset("UnbatchDataset", "ExperimentalUnbatchDataset")
 def unbatch_dataset(input_dataset):
     def start(iteration):
         following, rows = input_dataset.start(iteration), iter(())
@@ -152,7 +151,7 @@ def unbatch_dataset(input_dataset):
     return Dataset(start)
 
 
-@kernel("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
+@dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
 def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape, *, output_types):
     from everflow.kernels.sparse_serialize import serialize_sparse
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from everflow.formats.bundle import BundleReader, BundleWriter, index_name
 from everflow.framework import dtypes
-from everflow.kernels.data import Dataset, End, from_iterable, text
-from everflow.kernels.registry import kernel
+from everflow.kernels.data import Dataset, End, dataset, from_iterable, text
 from everflow.kernels.tensors import from_numpy, to_numpy
 
 
@@ -94,7 +93,7 @@ def _write(name, elements, output_types):
     writer.finish()
 
 
-@kernel("CacheDataset")
+@dataset("CacheDataset")
 def cache_dataset(input_dataset, filename, *, output_types):
     name = text(filename)
     return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset)

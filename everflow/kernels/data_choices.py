@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End
-from everflow.kernels.registry import kernel
+from everflow.kernels.data import Dataset, End, dataset
 
 # --- choosing elements -----------------------------------------------------------------------
 
 
-@kernel("TakeDataset")
+@dataset("TakeDataset")
 def take_dataset(input_dataset, count):
     count = int(count)
 
@@ -29,7 +28,7 @@ def take_dataset(input_dataset, count):
     return Dataset(start, _limited(input_dataset.cardinality, count))
 
 
-@kernel("SkipDataset")
+@dataset("SkipDataset")
 def skip_dataset(input_dataset, count):
     count = int(count)
 
@@ -51,7 +50,7 @@ def skip_dataset(input_dataset, count):
     return Dataset(start, 0 if count < 0 else known if known < 0 else max(0, known - count))
 
 
-@kernel("ShardDataset")
+@dataset("ShardDataset")
 def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
     shards, mine = int(num_shards), int(index)
     if shards <= 0:
@@ -92,7 +91,7 @@ def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
     return Dataset(start, known if known < 0 else max(0, -((mine - known) // shards)))
 
 
-@kernel("UniqueDataset", "ExperimentalUniqueDataset")
+@dataset("UniqueDataset", "ExperimentalUniqueDataset")
 def unique_dataset(input_dataset):
     def start(iteration):
         following, seen = input_dataset.start(iteration), set()
@@ -110,7 +109,7 @@ def unique_dataset(input_dataset):
     return Dataset(start)
 
 
-@kernel("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
+@dataset("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
 def ignore_errors_dataset(input_dataset):
     def start(iteration):
         following = input_dataset.start(iteration)
@@ -122,7 +121,7 @@ def ignore_errors_dataset(input_dataset):
                 except End:
                     raise
                 except Exception:  # every failing element is left out: that is what the dataset is for
-                    continue
+                    iteration.check()
 
         return ignore
 
@@ -132,7 +131,7 @@ def ignore_errors_dataset(input_dataset):
 # --- joining ---------------------------------------------------------------------------------
 
 
-@kernel("RepeatDataset")
+@dataset("RepeatDataset")
 def repeat_dataset(input_dataset, count):
     count = int(count)
 
@@ -163,28 +162,34 @@ def repeat_dataset(input_dataset, count):
     return Dataset(start, 0 if count == 0 or known == 0 else -1 if count < 0 or known == -1 else known * count if known >= 0 else -2)
 
 
-@kernel("ConcatenateDataset")
+@dataset("ConcatenateDataset")
 def concatenate_dataset(input_dataset, another_dataset):
+    # Programs join datasets in loops: all parts side by side, since calls through thousands of pairs would be too deep for Python.
+    parts = [part for dataset in (input_dataset, another_dataset) for part in dataset.parts or [dataset]]
+
     def start(iteration):
-        following, last = input_dataset.start(iteration), False
+        following, at = parts[0].start(iteration), 0
 
         def concatenate():
-            nonlocal following, last
-            try:
-                return following()
-            except End:
-                if last:
-                    raise
-                following, last = another_dataset.start(iteration), True
-                return following()
+            nonlocal following, at
+            while True:
+                try:
+                    return following()
+                except End:
+                    if at == len(parts) - 1:
+                        raise
+                at += 1
+                following = parts[at].start(iteration)
 
         return concatenate
 
     sizes = (input_dataset.cardinality, another_dataset.cardinality)
-    return Dataset(start, -1 if -1 in sizes else -2 if -2 in sizes else sum(sizes))
+    joined = Dataset(start, -1 if -1 in sizes else -2 if -2 in sizes else sum(sizes))
+    joined.parts = parts
+    return joined
 
 
-@kernel("ZipDataset")
+@dataset("ZipDataset")
 def zip_dataset(input_datasets):
     def start(iteration):
         parts = [d.start(iteration) for d in input_datasets]
@@ -195,7 +200,7 @@ def zip_dataset(input_datasets):
     return Dataset(start, -2 if -2 in sizes else min(finite) if finite else -1)
 
 
-@kernel("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
+@dataset("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
 def directed_interleave_dataset(selector_input_dataset, data_input_datasets):
     def start(iteration):
         select = selector_input_dataset.start(iteration)

@@ -6,10 +6,9 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End, text
+from everflow.kernels.data import End, Restarting, Source, dataset, text
 from everflow.kernels.data_files import checked_compression, opened
 from everflow.kernels.parsing import decode_csv
-from everflow.kernels.registry import kernel
 
 
 def _rows(file, use_quotes: bool):
@@ -32,7 +31,7 @@ def _rows(file, use_quotes: bool):
         yield row
 
 
-@kernel("CSVDataset", "ExperimentalCSVDataset")
+@dataset("CSVDataset", "ExperimentalCSVDataset")
 def csv_dataset(
     filenames, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols, record_defaults, *, output_types
 ):
@@ -53,7 +52,7 @@ def csv_dataset(
                         yield row
 
     def start(iteration):
-        rows = rows_of_all()
+        rows = Restarting(rows_of_all)
 
         def following():
             for row in rows:
@@ -72,4 +71,4 @@ def csv_dataset(
 
         return following
 
-    return Dataset(start)
+    return Source(start)

@@ -8,7 +8,7 @@ from collections import deque
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.data import Dataset, End
+from everflow.kernels.data import Dataset, End, dataset
 from everflow.kernels.data_iterators import IteratorResource
 from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import kernel
@@ -16,7 +16,7 @@ from everflow.kernels.registry import kernel
 KIND = "multi-device iterator"
 
 
-@kernel("RebatchDataset", "ExperimentalRebatchDataset")
+@dataset("RebatchDataset", "ExperimentalRebatchDataset")
 def rebatch_dataset(input_dataset, num_replicas):
     """Each batch as one part for every replica: the first ones equal, the last ones shorter or empty."""
     replicas = int(num_replicas)
@@ -46,7 +46,7 @@ class MultiDeviceIterator(IteratorResource):
         self._turns = itertools.cycle(range(shards))
 
     def begin(self, dataset, step, noted_seeds=()):
-        with self._lock:
+        with step.holding(self._lock):
             super().begin(dataset, step, noted_seeds)
             self.incarnation += 1
             for waiting in self._waiting:
@@ -54,7 +54,7 @@ class MultiDeviceIterator(IteratorResource):
             self._turns = itertools.cycle(range(len(self._waiting)))
 
     def get_next_of(self, shard: int, incarnation: int, step):
-        with self._lock:
+        with step.holding(self._lock):
             if incarnation != self.incarnation:
                 raise InvalidArgumentError(None, None, f"Invalid incarnation id: {incarnation}; the iterator is at {self.incarnation}")
             if not 0 <= shard < len(self._waiting):

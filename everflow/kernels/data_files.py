@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
-from everflow.kernels.data import Dataset, End, text
+from everflow.kernels.data import End, Restarting, Source, dataset, text
 from everflow.kernels.registry import kernel
 
 
@@ -28,7 +29,7 @@ def checked_compression(value) -> str:
     return kind
 
 
-def in_files(filenames, elements_of) -> Dataset:
+def in_files(filenames, elements_of) -> Source:
     """The elements of files, one file after the other; `elements_of(name)` iterates those of one, as bytes."""
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
 
@@ -42,17 +43,17 @@ def in_files(filenames, elements_of) -> Dataset:
                     name = next(waiting, None)
                     if name is None:
                         raise End
-                    elements = elements_of(name)
+                    elements = Restarting(functools.partial(elements_of, name))
                 for element in elements:
                     return (np.array(element, object),)
                 elements = None
 
         return following
 
-    return Dataset(start)
+    return Source(start)
 
 
-@kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
+@dataset("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
 def matching_files_dataset(patterns):
     """The files that fit patterns, those of each pattern by name; folders are left out."""
     wanted = [p.decode() for p in np.atleast_1d(patterns).reshape(-1).tolist()]
@@ -63,7 +64,7 @@ def matching_files_dataset(patterns):
                 yield (np.array(name.encode(), object),)
 
     def start(iteration):
-        names, any_yet = found(), False
+        names, any_yet = Restarting(found), False
 
         def following():
             nonlocal any_yet
@@ -76,7 +77,7 @@ def matching_files_dataset(patterns):
 
         return following
 
-    return Dataset(start)
+    return Source(start)
 
 
 def lines_of(file):
@@ -90,7 +91,7 @@ def lines_of(file):
         yield rest.removesuffix(b"\r")
 
 
-@kernel("TextLineDataset")
+@dataset("TextLineDataset")
 def text_line_dataset(filenames, compression_type, buffer_size):
     compression = checked_compression(compression_type)
 
@@ -101,7 +102,7 @@ def text_line_dataset(filenames, compression_type, buffer_size):
     return in_files(filenames, elements_of)
 
 
-@kernel("TFRecordDataset")
+@dataset("TFRecordDataset")
 def tf_record_dataset(filenames, compression_type, buffer_size):
     compression = checked_compression(compression_type)
 
@@ -139,12 +140,12 @@ def _fixed(filenames, header_bytes, record_bytes, footer_bytes, compression):
     return in_files(filenames, elements_of)
 
 
-@kernel("FixedLengthRecordDataset")
+@dataset("FixedLengthRecordDataset")
 def fixed_length_record_dataset(filenames, header_bytes, record_bytes, footer_bytes, buffer_size):
     return _fixed(filenames, header_bytes, record_bytes, footer_bytes, "")
 
 
-@kernel("FixedLengthRecordDatasetV2")
+@dataset("FixedLengthRecordDatasetV2")
 def fixed_length_record_dataset_v2(filenames, header_bytes, record_bytes, footer_bytes, buffer_size, compression_type):
     return _fixed(filenames, header_bytes, record_bytes, footer_bytes, checked_compression(compression_type))
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.data import Dataset, End, Iteration, from_iterable
+from everflow.kernels.data import Dataset, End, Iteration, Source, dataset, from_iterable
 from everflow.kernels.data_batches import batched, grouped
 from everflow.kernels.registry import kernel
 
@@ -34,19 +34,19 @@ def _mapped(input_dataset, other_arguments, f, session, preserve_cardinality):
     return Dataset(start, input_dataset.cardinality)
 
 
-@kernel("MapDataset", "ExperimentalMapDataset")
+@dataset("MapDataset", "ExperimentalMapDataset")
 def map_dataset(input_dataset, other_arguments, *, f, preserve_cardinality, session):
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
 
 
-@kernel("ParallelMapDataset")
+@dataset("ParallelMapDataset")
 def parallel_map_dataset(input_dataset, other_arguments, num_parallel_calls, *, f, preserve_cardinality, session):
     if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
 
 
-@kernel("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
+@dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
 def map_and_batch_dataset(
     input_dataset, other_arguments, batch_size, num_parallel_calls, drop_remainder, *, f, preserve_cardinality, session
 ):
@@ -56,7 +56,7 @@ def map_and_batch_dataset(
     return grouped(mapped, int(batch_size), bool(drop_remainder), batched)
 
 
-@kernel("FilterDataset")
+@dataset("FilterDataset")
 def filter_dataset(input_dataset, other_arguments, *, predicate, session):
     def start(iteration):
         following, run = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration)
@@ -72,7 +72,7 @@ def filter_dataset(input_dataset, other_arguments, *, predicate, session):
     return Dataset(start)
 
 
-@kernel("TakeWhileDataset", "ExperimentalTakeWhileDataset")
+@dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
 def take_while_dataset(input_dataset, other_arguments, *, predicate, session):
     def start(iteration):
         following, run, over = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration), False
@@ -96,7 +96,7 @@ def _dataset(values) -> Dataset:
     return value.item() if isinstance(value, np.ndarray) else value
 
 
-@kernel("FlatMapDataset")
+@dataset("FlatMapDataset")
 def flat_map_dataset(input_dataset, other_arguments, *, f, session):
     def start(iteration):
         following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
@@ -168,24 +168,24 @@ def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, 
     return Dataset(start)
 
 
-@kernel("InterleaveDataset")
+@dataset("InterleaveDataset")
 def interleave_dataset(input_dataset, other_arguments, cycle_length, block_length, *, f, session):
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
-@kernel("ParallelInterleaveDatasetV2")
+@dataset("ParallelInterleaveDatasetV2")
 def parallel_interleave_dataset_v2(input_dataset, other_arguments, cycle_length, block_length, num_parallel_calls, *, f, session):
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
-@kernel("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
+@dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
 def parallel_interleave_dataset(
     input_dataset, other_arguments, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements, *, f, session
 ):
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
-@kernel("ScanDataset", "ExperimentalScanDataset")
+@dataset("ScanDataset", "ExperimentalScanDataset")
 def scan_dataset(input_dataset, initial_state, other_arguments, *, f, preserve_cardinality, session):
     def start(iteration):
         following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
@@ -230,7 +230,7 @@ def dataset_to_single_element(dataset, *, step):
 # --- groups ----------------------------------------------------------------------------------
 
 
-@kernel("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")
+@dataset("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")
 def group_by_window_dataset(
     input_dataset, key_func_other_arguments, reduce_func_other_arguments, window_size_func_other_arguments, *, key_func, reduce_func,
     window_size_func, session,
@@ -280,7 +280,7 @@ def group_by_window_dataset(
     return Dataset(start)
 
 
-@kernel("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")
+@dataset("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")
 def group_by_reducer_dataset(
     input_dataset, key_func_other_arguments, init_func_other_arguments, reduce_func_other_arguments, finalize_func_other_arguments, *,
     key_func, init_func, reduce_func, finalize_func, session,
@@ -322,7 +322,7 @@ def group_by_reducer_dataset(
 # --- generators ------------------------------------------------------------------------------
 
 
-@kernel("GeneratorDataset")
+@dataset("GeneratorDataset")
 def generator_dataset(
     init_func_other_args, next_func_other_args, finalize_func_other_args, *, init_func, next_func, finalize_func, session
 ):
@@ -346,4 +346,4 @@ def generator_dataset(
 
         return generated
 
-    return Dataset(start)
+    return Source(start)

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError, OutOfRangeError
+from everflow.framework.forking import renewed
 from everflow.kernels.data import End, Iteration
+from everflow.kernels.facts import same
 from everflow.kernels.queues import shared_resource
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel, reading
 
 KIND = "iterator"
 HANDLES = "iterator handle"
@@ -25,21 +27,21 @@ class IteratorResource:
     def __init__(self, name, factory=None):
         self.name = name
         self._factory = factory
-        self._lock = threading.RLock()
+        self._lock = renewed(threading.RLock())
         self._dataset = None
         self._iteration = None
         self._following = None
         self._asked = 0
 
     def begin(self, dataset, step, noted_seeds=()):
-        with self._lock:
+        with step.holding(self._lock):
             self._dataset, self._asked = dataset, 0
             self._iteration = Iteration(step, noted_seeds=noted_seeds)
             self._following = dataset.start(self._iteration)
 
     def get_next(self, step):
         """The next element; raises End."""
-        with self._lock:
+        with step.holding(self._lock):
             if self._following is None:
                 if self._factory is None:
                     raise FailedPreconditionError(
@@ -67,7 +69,7 @@ class IteratorResource:
 
     def restore(self, state: bytes, step):
         """Go to where another iteration over the same dataset was, by asking for what it had been asked for."""
-        with self._lock:
+        with step.holding(self._lock):
             if self._dataset is None and self._factory is not None:
                 self.begin(self._factory(step), step)
             if self._dataset is None:
@@ -81,6 +83,7 @@ class IteratorResource:
             for _ in range(asked):
                 with contextlib.suppress(End, OpError):  # what failed then fails again
                     self.get_next(step)
+                step.check()
 
 
 @kernel("Iterator", "IteratorV2", once=True)
@@ -112,12 +115,12 @@ def one_shot_iterator(*, dataset_factory, node, session, shared_name, container)
     return shared_resource(KIND, node, session, container, shared_name, lambda name: IteratorResource(name, factory))
 
 
-@kernel("MakeIterator")
+@kernel("MakeIterator", first=True, keeps=(0,), writes=())
 def make_iterator(dataset, iterator, *, step):
     iterator.begin(dataset, step)
 
 
-@kernel("SerializeIterator")
+@reading("SerializeIterator")
 def serialize_iterator(resource_handle, *, session):
     return np.array(resource_handle.state(session), object)
 
@@ -127,7 +130,7 @@ def deserialize_iterator(resource_handle, serialized, *, step):
     resource_handle.restore(serialized.item(), step)
 
 
-@kernel("IteratorGetNext", "IteratorGetNextSync")
+@kernel("IteratorGetNext", "IteratorGetNextSync", first=True, writes=(), threads_matter_from=0)
 def iterator_get_next(iterator, *, step):
     try:
         return iterator.get_next(step)
@@ -161,7 +164,7 @@ class Optional:
         self.components = components
 
 
-@kernel("IteratorGetNextAsOptional")
+@kernel("IteratorGetNextAsOptional", first=True, writes=(), threads_matter_from=0)
 def iterator_get_next_as_optional(iterator, *, step):
     try:
         return Optional(iterator.get_next(step))
@@ -169,22 +172,22 @@ def iterator_get_next_as_optional(iterator, *, step):
         return Optional()
 
 
-@kernel("OptionalFromValue")
+@kernel("OptionalFromValue", result=same(0))
 def optional_from_value(components):
     return Optional(list(components))
 
 
-@kernel("OptionalNone")
+@fresh("OptionalNone")
 def optional_none():
     return Optional()
 
 
-@kernel("OptionalHasValue")
+@fresh("OptionalHasValue")
 def optional_has_value(optional):
     return torch.tensor(optional.components is not None)
 
 
-@kernel("OptionalGetValue")
+@kernel("OptionalGetValue", result=same(0))
 def optional_get_value(optional):
     if optional.components is None:
         raise InvalidArgumentError(None, None, "The given optional does not have a value.")

@@ -8,9 +8,8 @@ from collections import deque
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End
+from everflow.kernels.data import Dataset, End, Source, dataset
 from everflow.kernels.philox import Philox
-from everflow.kernels.registry import kernel
 
 
 class Words:
@@ -105,7 +104,7 @@ def _chosen(seed: int, seed2: int) -> tuple[int, int]:
     return (seed, seed2) if seed or seed2 else (chance(), chance())
 
 
-@kernel("ShuffleDataset")
+@dataset("ShuffleDataset")
 def shuffle_dataset(input_dataset, buffer_size, seed, seed2, *, reshuffle_each_iteration):
     size, seed, seed2 = _checked(buffer_size), int(seed), int(seed2)
     if not reshuffle_each_iteration:
@@ -124,21 +123,21 @@ def shuffle_dataset(input_dataset, buffer_size, seed, seed2, *, reshuffle_each_i
     return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, seed, seed2, count))
 
 
-@kernel("ShuffleAndRepeatDataset")
+@dataset("ShuffleAndRepeatDataset")
 def shuffle_and_repeat_dataset(input_dataset, buffer_size, seed, seed2, count):
     return _repeated(input_dataset, _checked(buffer_size), int(seed), int(seed2), int(count))
 
 
-@kernel("RandomDataset", "ExperimentalRandomDataset")
+@dataset("RandomDataset", "ExperimentalRandomDataset")
 def random_dataset(seed, seed2):
     def start(iteration):
         draw = Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
         return lambda: (torch.tensor(draw()),)
 
-    return Dataset(start, -1)
+    return Source(start, -1)
 
 
-@kernel("SamplingDataset")
+@dataset("SamplingDataset")
 def sampling_dataset(input_dataset, rate, seed, seed2):
     share = float(rate)
 

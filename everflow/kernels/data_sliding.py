@@ -5,12 +5,11 @@ from __future__ import annotations
 import collections
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End, from_iterable
+from everflow.kernels.data import Dataset, End, dataset, from_iterable
 from everflow.kernels.data_batches import batched
-from everflow.kernels.registry import kernel
 
 
-@kernel("SlidingWindowDataset", "ExperimentalSlidingWindowDataset")
+@dataset("SlidingWindowDataset", "ExperimentalSlidingWindowDataset")
 def sliding_window_dataset(input_dataset, window_size, window_shift, window_stride):
     size, shift, stride = int(window_size), int(window_shift), int(window_stride)
     for what, number in (("Window size", size), ("Window shift", shift), ("Window stride", stride)):
@@ -37,7 +36,7 @@ def sliding_window_dataset(input_dataset, window_size, window_shift, window_stri
     return Dataset(start)
 
 
-@kernel("WindowDataset")
+@dataset("WindowDataset")
 def window_dataset(input_dataset, size, shift, stride, drop_remainder):
     size, shift, stride, whole = int(size), int(shift), int(stride), bool(drop_remainder)
     for name, value in (("size", size), ("shift", shift), ("stride", stride)):

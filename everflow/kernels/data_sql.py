@@ -9,8 +9,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError, UnknownError
-from everflow.kernels.data import Dataset, End, text
-from everflow.kernels.registry import kernel
+from everflow.kernels.data import End, Source, dataset, text
 from everflow.kernels.tensors import from_numpy
 
 _TYPES = (
@@ -38,7 +37,7 @@ def _field(value, dtype):
     return from_numpy(np.array(int(_number(value)), np.int64).astype(dtype.as_numpy_dtype))
 
 
-@kernel("SqlDataset", "ExperimentalSqlDataset")
+@dataset("SqlDataset", "ExperimentalSqlDataset")
 def sql_dataset(driver_name, data_source_name, query, *, output_types):
     if text(driver_name) != "sqlite":
         raise InvalidArgumentError(
@@ -76,4 +75,4 @@ def sql_dataset(driver_name, data_source_name, query, *, output_types):
 
         return following
 
-    return Dataset(start)
+    return Source(start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import library
 
 
 def _check_rank(x, rank):
@@ -68,7 +68,7 @@ def _inverse_real(rank):
 
 
 for _rank, _suffix in ((1, ""), (2, "2D"), (3, "3D")):
-    kernel("FFT" + _suffix, "BatchFFT" + _suffix)(_complex(torch.fft.fftn, _rank))
-    kernel("IFFT" + _suffix, "BatchIFFT" + _suffix)(_complex(torch.fft.ifftn, _rank))
-    kernel("RFFT" + _suffix)(_real(_rank))
-    kernel("IRFFT" + _suffix)(_inverse_real(_rank))
+    library("FFT" + _suffix, "BatchFFT" + _suffix)(_complex(torch.fft.fftn, _rank))
+    library("IFFT" + _suffix, "BatchIFFT" + _suffix)(_complex(torch.fft.ifftn, _rank))
+    library("RFFT" + _suffix)(_real(_rank))
+    library("IRFFT" + _suffix)(_inverse_real(_rank))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from everflow.kernels.registry import lookup, specialize
+from everflow.kernels.scaled import add_scaled_
 
 _FLOAT_FORMS = {
     "Add": torch.add,
@@ -24,23 +25,18 @@ def _float_form(node):
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
 
 
-# The vector library below ATen takes the root of zero with a trap; moments of rows that were never trained are all zeros.
-_LARGE = 1 << 12
-
-
+# The vector library below ATen takes the root of zero with a trap, and one of seven roots of single precision is an ulp off.
 def square_root(x: torch.Tensor) -> torch.Tensor:
-    """The square root of floats; of large tensors as numpy takes it."""
-    if x.numel() < _LARGE or x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu":
+    """The square root of floats, as numpy takes it: rounded once."""
+    if x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu":
         return torch.sqrt(x)
     with np.errstate(invalid="ignore"):
-        return torch.from_numpy(np.sqrt(x.numpy()))
+        return torch.from_numpy(np.asarray(np.sqrt(x.numpy())))
 
 
 @specialize("Sqrt")
 def _square_root_of(node):
-    shape, is_float = node.output_shapes[0], node.output_dtypes[0].is_floating
-    small = shape is not None and shape.is_fully_defined() and shape.num_elements() < _LARGE
-    return None if not is_float else torch.sqrt if small else square_root
+    return square_root if node.output_dtypes[0].is_floating else None
 
 
 @specialize("AddN")
@@ -69,7 +65,7 @@ def _gradient_descent(node):
         buffer = variable.value
         if buffer is None or buffer.shape != delta.shape:
             return general(variable, rate, delta)
-        buffer.sub_(delta, alpha=alpha)
+        add_scaled_(buffer, delta, -alpha)
         return variable
 
     return update

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 
 from everflow.framework import dtypes, errors
 from everflow.framework.functions import GraphFunction
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
+
+_calling = functools.partial(kernel, threads_matter_from=0)  # whatever the function has in it
 
 
-@kernel("PartitionedCall", "StatefulPartitionedCall")
+@_calling("PartitionedCall", "StatefulPartitionedCall")
 def partitioned_call(args, *, f, session, step):
     return session.function(f)(*args, step=step)
 
 
-@kernel("RemoteCall")
+@_calling("RemoteCall")
 def remote_call(target, args, *, f, session, step):
     return session.function(f)(*args, step=step)
 
@@ -38,19 +42,19 @@ def _decides(condition, node) -> bool:
     return bool(condition)
 
 
-@kernel("If", "StatelessIf")
+@_calling("If", "StatelessIf")
 def if_(cond, input, *, then_branch, else_branch, session, step, node):
     return session.function(then_branch if _decides(cond, node) else else_branch)(*input, step=step)
 
 
-@kernel("Case")
+@_calling("Case")
 def case(branch_index, input, *, branches, session, step):
     index = int(branch_index)
     chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
     return session.function(chosen)(*input, step=step)
 
 
-@kernel("While", "StatelessWhile")
+@_calling("While", "StatelessWhile")
 def while_(input, *, cond, body, session, step, node):
     test, again = session.function(cond), session.function(body)
     values = list(input)
@@ -60,7 +64,7 @@ def while_(input, *, cond, body, session, step, node):
     return values
 
 
-@kernel("For")
+@_calling("For")
 def for_(start, limit, delta, input, *, body, session, step):
     again = session.function(body)
     values = list(input)
@@ -72,7 +76,7 @@ def for_(start, limit, delta, input, *, body, session, step):
     return values
 
 
-@kernel("FakeParam")
+@fresh("FakeParam")
 def fake_param(*, dtype, shape):
     from everflow.kernels.tensor_lists import TensorList
     from everflow.kernels.tensors import torch_dtype
@@ -84,7 +88,7 @@ def fake_param(*, dtype, shape):
     return torch.zeros([d or 0 for d in shape.as_list()] if shape.rank is not None else [], dtype=torch_dtype(dtype))
 
 
-@kernel("SymbolicGradient")
+@_calling("SymbolicGradient")
 def symbolic_gradient(input, *, f, session, step):
     """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
     function = session.graph._get_function(f.name)

@@ -1,4 +1,7 @@
-"""Kernels of nodes that only plans have: several ops of a graph in one. Their names begin with an underscore; no file holds them."""
+"""Kernels of nodes that only plans have: several ops of a graph in one. Their names begin with an underscore; no file holds them.
+
+Each says whether its results have the very bits of the ops it stands for; `tests/kernels/test_fused_bits.py` has the table.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,25 @@ import math
 
 import torch
 
-from everflow.kernels.registry import kernel, lookup, specialize
+from everflow.kernels.facts import SHARE, Effect
+from everflow.kernels.registry import fresh, kernel, library, lookup, safe, specialize, updating
+from everflow.kernels.scaled import ONE, add_scaled, add_scaled_
+from everflow.kernels.tensors import torch_dtype
 
 _FAR_AWAY = torch.tensor(1e9)
 
 
-@kernel("_MatMulBias")
+@library("_MatMulBias")
 def matmul_bias(a, b, bias, *, transpose_a, transpose_b):
-    return torch.addmm(bias, a.t() if transpose_a else a, b.t() if transpose_b else b)
+    """Keeps bits: the bias comes last, as an op of its own adds it. (`addmm` would begin with it, and is no quicker.)"""
+    return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b).add_(bias)
 
 
 _BIASED = {
-    (False, False): lambda a, b, bias: torch.addmm(bias, a, b),
-    (False, True): lambda a, b, bias: torch.addmm(bias, a, b.t()),
-    (True, False): lambda a, b, bias: torch.addmm(bias, a.t(), b),
-    (True, True): lambda a, b, bias: torch.addmm(bias, a.t(), b.t()),
+    (False, False): lambda a, b, bias: torch.mm(a, b).add_(bias),
+    (False, True): lambda a, b, bias: torch.mm(a, b.t()).add_(bias),
+    (True, False): lambda a, b, bias: torch.mm(a.t(), b).add_(bias),
+    (True, True): lambda a, b, bias: torch.mm(a.t(), b.t()).add_(bias),
 }
 
 
@@ -30,49 +37,54 @@ def _matmul_bias_of(node):
     return _BIASED[node.attribute("transpose_a"), node.attribute("transpose_b")]
 
 
-@kernel("_MatMulColumns")
+@library("_MatMulColumns")
 def matmul_columns(a, b, *, transpose_a, transpose_b, start, count):
-    """Some columns of a product."""
+    """Some columns of a product. Changes bits: the library sums in another order for products of another shape."""
     b = b.t() if transpose_b else b
     return torch.mm(a.t() if transpose_a else a, b.narrow(1, start, count))
 
 
-@kernel("_SumOfMatMuls")
+@library("_SumOfMatMuls")
 def sum_of_matmuls(a, b, *, transpose_a, transpose_b):
-    """The sum of products a[i] b[i] is one product of all a side by side and all b one below the other."""
+    """The sum of products a[i] b[i] is one product of all a side by side and all b one below the other. Changes bits: one long sum."""
     left = torch.cat(a, 0).t() if transpose_a else torch.cat(a, 1)
     right = torch.cat(b, 1).t() if transpose_b else torch.cat(b, 0)
     return torch.mm(left, right)
 
 
-@kernel("_SumOfRows")
+@fresh("_SumOfRows", threads_matter_from=SHARE)
 def sum_of_rows(values):
-    """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give."""
+    """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give. Changes bits: one long sum."""
     return torch.cat(values, 0).sum(0)
 
 
-@kernel("_SumOfSlices")
+@fresh("_SumOfSlices")
 def sum_of_slices(shape, parts, *, keys):
-    """The sum of tensors of zeros that each have one part at a place of its own."""
+    """The sum of tensors of zeros that each have one part at a place of its own.
+
+    Keeps bits, for parts are added in their order; only that a sum of nothing but negative zeros is a positive one.
+    """
     total = torch.zeros(shape.tolist(), dtype=parts[0].dtype, device=parts[0].device)
     for key, part in zip(keys, parts, strict=True):
         total[key].add_(part)
     return total
 
 
-kernel("_AddProduct")(torch.addcmul)
+safe("_AddProduct")(torch.addcmul)  # x + y * z. Changes bits: rounded once
 
-_SCALED = {"_AddScaled": torch.add, "_SubScaled": torch.sub}
+_SIGNS = {"_AddScaled": 1.0, "_SubScaled": -1.0}
 
 
-@kernel(*_SCALED)
+@safe(*_SIGNS)
 def with_scaled(x, y, *, alpha, node):
-    return _SCALED[node.type](x, y, alpha=alpha)
+    """x + alpha * y and x - alpha * y. Keep bits: rounded twice."""
+    return add_scaled(x, y, _SIGNS[node.type] * alpha)
 
 
-@specialize(*_SCALED)
+@specialize(*_SIGNS)
 def _with_scaled_of(node):
-    return functools.partial(_SCALED[node.type], alpha=node.attribute("alpha"))
+    one = ONE.get(torch_dtype(node.output_dtypes[0]))
+    return None if one is None else functools.partial(torch.addcdiv, tensor2=one, value=_SIGNS[node.type] * node.attribute("alpha"))
 
 
 # --- updates of many variables ----------------------------------------------------------------
@@ -85,18 +97,20 @@ def _buffers(variables, others):
     return buffers if fits else None
 
 
-@kernel("_ApplyGradientDescents")
+@kernel("_ApplyGradientDescents", effect=Effect.ACTS, writes=(0,))
 def apply_gradient_descents(variables, alpha, gradients):
-    buffers = _buffers(variables, gradients)
-    if buffers is None:
+    """Keeps bits, those of ApplyGradientDescent and of TensorFlow's: v - alpha * g, rounded twice."""
+    buffers, one = _buffers(variables, gradients), ONE.get(alpha.dtype)
+    if buffers is None or one is None:
         for variable, gradient in zip(variables, gradients, strict=True):
             lookup("ApplyGradientDescent").function(variable, alpha, gradient)
     else:
-        torch._foreach_sub_(buffers, gradients, alpha=alpha.item())
+        torch._foreach_addcdiv_(buffers, gradients, [one] * len(buffers), value=-alpha.item())
 
 
-@kernel("_ApplyAdams")
+@kernel("_ApplyAdams", effect=Effect.ACTS, writes=(0, 1, 2))
 def apply_adams(variables, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradients):
+    """Keeps bits, those of ApplyAdam. (Both round less often than TensorFlow: eight passes that round as it does take eight times as long.)"""
     held = [_buffers(slots, gradients) for slots in (variables, m, v)]
     if None in held:
         for slots in zip(variables, m, v, gradients, strict=True):
@@ -122,14 +136,16 @@ def apply_adams(variables, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
     )
 
 
-@kernel("_ScaleRef", "_ScaleResource")
+@updating("_ScaleRef", "_ScaleResource", locks=True)
 def scale_variable(variable, rate):
+    """v = v * rate. Keeps bits."""
     variable.read().mul_(rate)
     return variable
 
 
-@kernel("_StepRef", "_StepResource")
+@updating("_StepRef", "_StepResource", locks=True)
 def step_variable(variable, rate, moment, denominator):
+    """v -= rate * moment / denominator. Keeps bits: each of the three is rounded."""
     buffer = variable.read()
     if buffer.shape != moment.shape:
         return lookup("AssignSub").function(variable, rate * moment / denominator)  # which says what does not fit
@@ -137,11 +153,12 @@ def step_variable(variable, rate, moment, denominator):
     return variable
 
 
-@kernel("_MoveTowards")
+@updating("_MoveTowards", locks=True)
 def move_towards(variable, value, rate):
+    """v -= (v - value) * rate. Keeps bits: each of the three is rounded (`lerp` rounds twice)."""
     buffer = variable.value
     if buffer is None or buffer.shape != value.shape:
         old = variable.read()  # raises where there is no value
         return lookup("AssignSub").function(variable, (old - value) * rate)
-    buffer.lerp_(value, rate)
+    add_scaled_(buffer, buffer - value, -rate.item())
     return None

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import Effect
 from everflow.kernels.random import stream_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _invalid(message):
@@ -171,23 +172,23 @@ def _indices(kept, size=None):
     return torch.tensor(kept, dtype=torch.int32)
 
 
-@kernel("NonMaxSuppression")
+@fresh("NonMaxSuppression")
 def non_max_suppression(boxes, scores, max_output_size, *, iou_threshold):
     return _indices(_select(boxes, scores, max_output_size, iou_threshold)[0])
 
 
-@kernel("NonMaxSuppressionV2")
+@fresh("NonMaxSuppressionV2")
 def non_max_suppression_v2(boxes, scores, max_output_size, iou_threshold):
     return _indices(_select(boxes, scores, max_output_size, _scalar(iou_threshold, "iou_threshold"))[0])
 
 
-@kernel("NonMaxSuppressionV3")
+@fresh("NonMaxSuppressionV3")
 def non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold):
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     return _indices(_select(boxes, scores, max_output_size, *thresholds)[0])
 
 
-@kernel("NonMaxSuppressionV4")
+@fresh("NonMaxSuppressionV4")
 def non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score_threshold, *, pad_to_max_output_size):
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     kept, _ = _select(boxes, scores, max_output_size, *thresholds)
@@ -195,7 +196,7 @@ def non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score_
     return padded, torch.tensor(len(kept), dtype=torch.int32)
 
 
-@kernel("NonMaxSuppressionV5")
+@fresh("NonMaxSuppressionV5")
 def non_max_suppression_v5(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma, *, pad_to_max_output_size):
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     sigma = _scalar(soft_nms_sigma, "soft_nms_sigma")
@@ -207,7 +208,7 @@ def non_max_suppression_v5(boxes, scores, max_output_size, iou_threshold, score_
     return _indices(kept, size), kept_scores, torch.tensor(len(kept), dtype=torch.int32)
 
 
-@kernel("NonMaxSuppressionWithOverlaps")
+@fresh("NonMaxSuppressionWithOverlaps")
 def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold):
     if overlaps.dim() != 2:
         raise _invalid("overlaps must be 2-D" + _show(overlaps.shape))
@@ -222,7 +223,7 @@ def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap
     return _indices(kept)
 
 
-@kernel("CombinedNonMaxSuppression")
+@fresh("CombinedNonMaxSuppression")
 def combined_non_max_suppression(
     boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, score_threshold, *, pad_per_class, clip_boxes
 ):
@@ -285,12 +286,12 @@ _COLORS = [
 ]
 
 
-@kernel("DrawBoundingBoxes")
+@fresh("DrawBoundingBoxes")
 def draw_bounding_boxes(images, boxes):
     return draw_bounding_boxes_v2(images, boxes, torch.zeros((0, 0)))
 
 
-@kernel("DrawBoundingBoxesV2")
+@fresh("DrawBoundingBoxesV2")
 def draw_bounding_boxes_v2(images, boxes, colors):
     """Outlines one pixel wide; no colours given: a table of ten."""
     if images.dim() != 4:
@@ -447,7 +448,7 @@ def _sample(image_size, boxes, least, stream, aspect_ratio_range, area_range, ma
     return begin, size, torch.from_numpy(sides).view(1, 1, 4)
 
 
-@kernel("SampleDistortedBoundingBox")
+@fresh("SampleDistortedBoundingBox", effect=Effect.RANDOM)
 def sample_distorted_bounding_box(
     image_size, boxes, *, min_object_covered, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, node, session
 ):
@@ -455,7 +456,7 @@ def sample_distorted_bounding_box(
     return _sample(image_size, boxes, min_object_covered, stream, aspect_ratio_range, area_range, max_attempts, image)
 
 
-@kernel("SampleDistortedBoundingBoxV2")
+@fresh("SampleDistortedBoundingBoxV2", effect=Effect.RANDOM)
 def sample_distorted_bounding_box_v2(
     image_size, boxes, min_object_covered, *, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, node, session
 ):

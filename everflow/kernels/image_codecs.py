@@ -15,7 +15,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels import image_png
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import from_numpy, torch_dtype
 
 _JPEG, _PNG, _GIF = "JPEG", "PNG", "GIF"
@@ -142,12 +142,12 @@ def _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method):
     return {"ratio": ratio, "fancy_upscaling": fancy_upscaling, "try_recover_truncated": try_recover_truncated, "dct_method": dct_method}
 
 
-@kernel("DecodeJpeg")
+@fresh("DecodeJpeg")
 def decode_jpeg(contents, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     return _decode(contents, channels, options=_jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
 
 
-@kernel("DecodeAndCropJpeg")
+@fresh("DecodeAndCropJpeg")
 def decode_and_crop_jpeg(contents, crop_window, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     """`crop_window` is [top, left, height, width]; other formats are not cropped."""
     if crop_window.dim() != 1:
@@ -158,17 +158,17 @@ def decode_and_crop_jpeg(contents, crop_window, *, channels, ratio, fancy_upscal
     return _decode(contents, channels, options=options, window=crop_window.tolist())
 
 
-@kernel("DecodePng")
+@fresh("DecodePng")
 def decode_png(contents, *, channels, dtype):
     return _decode(contents, channels, dtype)
 
 
-@kernel("DecodeGif")
+@fresh("DecodeGif")
 def decode_gif(contents):
     return _decode(contents, 0, frames=True)
 
 
-@kernel("ExtractJpegShape")
+@fresh("ExtractJpegShape")
 def extract_jpeg_shape(contents, *, output_type):
     import simplejpeg
 
@@ -181,7 +181,7 @@ def extract_jpeg_shape(contents, *, output_type):
     return torch.tensor([height, width, depth], dtype=torch_dtype(output_type))
 
 
-@kernel("DecodeBmp")
+@fresh("DecodeBmp")
 def decode_bmp(contents, *, channels):
     """Uncompressed BMP of 8 (grey), 24 or 32 bits a pixel, rows from the bottom up unless the height is negative."""
     data = _bytes(contents)
@@ -238,7 +238,7 @@ def _to_jpeg(image, format, options):
     return file.getvalue()
 
 
-@kernel("EncodeJpeg")
+@fresh("EncodeJpeg")
 def encode_jpeg(
     image, *, format, quality, progressive, optimize_size, chroma_downsampling, density_unit, x_density, y_density, xmp_metadata
 ):
@@ -259,7 +259,7 @@ def encode_jpeg(
     return _string(data)
 
 
-@kernel("EncodeJpegVariableQuality")
+@fresh("EncodeJpegVariableQuality")
 def encode_jpeg_variable_quality(images, quality):
     if quality.dim() != 0:
         raise _invalid("quality must be scalar: " + _show(quality.shape))
@@ -269,7 +269,7 @@ def encode_jpeg_variable_quality(images, quality):
     return _string(_to_jpeg(images, "", {"quality": value or 1, "subsampling": 2, "dpi": (300, 300)}))
 
 
-@kernel("EncodePng")
+@fresh("EncodePng")
 def encode_png(image, *, compression):
     if image.dim() != 3:
         raise _invalid("image must be 3-dimensional" + _show(image.shape))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _invalid(message):
@@ -67,19 +67,19 @@ def _to_rgb(hue, saturation, value):
     return torch.stack([(1 - saturation + saturation * ramp) * value for ramp in _ramps(hue * 6)], dim=-1)
 
 
-@kernel("RGBToHSV")
+@fresh("RGBToHSV")
 def rgb_to_hsv(images):
     _check_colors(images)
     return torch.stack(_to_hsv(*_planes(images)), dim=-1).to(images.dtype)
 
 
-@kernel("HSVToRGB")
+@fresh("HSVToRGB")
 def hsv_to_rgb(images):
     _check_colors(images)
     return _to_rgb(*_planes(images))
 
 
-@kernel("AdjustContrastv2")
+@fresh("AdjustContrastv2")
 def adjust_contrast(images, contrast_factor):
     """Scale the distance of each channel from its mean over one image."""
     _check_adjustment(images, contrast_factor, "contrast_factor")
@@ -88,14 +88,14 @@ def adjust_contrast(images, contrast_factor):
     return ((x - mean) * contrast_factor + mean).to(images.dtype)
 
 
-@kernel("AdjustContrast")
+@fresh("AdjustContrast")
 def adjust_contrast_v1(images, contrast_factor, min_value, max_value):
     """The first version of the op: floats out, cut to a range."""
     _check_adjustment(images, contrast_factor, "contrast_factor")
     return adjust_contrast(images.float(), contrast_factor).clamp(min_value.item(), max_value.item())
 
 
-@kernel("AdjustHue")
+@fresh("AdjustHue")
 def adjust_hue(images, delta):
     """Turn the hue, leaving each pixel's largest and smallest channel as they are."""
     _check_adjustment(images, delta, "delta")
@@ -111,7 +111,7 @@ def adjust_hue(images, delta):
     return torch.stack([low + spread * ramp for ramp in _ramps(hue)], dim=-1).to(images.dtype)
 
 
-@kernel("AdjustSaturation")
+@fresh("AdjustSaturation")
 def adjust_saturation(images, scale):
     _check_adjustment(images, scale, "scale")
     hue, saturation, value = _to_hsv(*_planes(images.float()))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.indexing import add_at
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 
@@ -67,7 +69,7 @@ def _pick(image, box_ind, rows, columns):
     return image[box_ind.long()[:, None, None], rows[:, :, None], columns[:, None, :]].float()
 
 
-@kernel("CropAndResize")
+@fresh("CropAndResize")
 def crop_and_resize(image, boxes, box_ind, crop_size, *, method, extrapolation_value):
     if image.dim() != 4:
         raise _invalid("input image must be 4-D" + _show(image.shape))
@@ -94,7 +96,7 @@ def crop_and_resize(image, boxes, box_ind, crop_size, *, method, extrapolation_v
     return torch.where(grid.inside, crops, extrapolation_value)
 
 
-@kernel("CropAndResizeGradImage")
+@fresh("CropAndResizeGradImage")
 def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
     if image_size.dim() != 1 or image_size.numel() != 4:
         raise _invalid("image_size must have 4 elements" + _show(image_size.shape))
@@ -106,7 +108,7 @@ def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
     which = box_ind.long()[:, None, None]
 
     def add(rows, columns, part):
-        result.index_put_((which, rows[:, :, None], columns[:, None, :]), part, accumulate=True)
+        add_at(result, (which, rows[:, :, None], columns[:, None, :]), part)
 
     if method == "nearest":
         add(*grid.nearest(), grads)
@@ -120,7 +122,7 @@ def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
     return result.to(torch_dtype(T))
 
 
-@kernel("CropAndResizeGradBoxes")
+@fresh("CropAndResizeGradBoxes")
 def crop_and_resize_grad_boxes(grads, image, boxes, box_ind):
     _check_boxes(boxes, box_ind, image.shape[0])
     crop_height, crop_width = grads.shape[1:3]
@@ -146,7 +148,7 @@ def _corner_grads(grads, image_size, crop_size):
     return (grads * (edge - share)).sum(1), (grads * share).sum(1)
 
 
-@kernel("ExtractGlimpse")
+@fresh("ExtractGlimpse", effect=Effect.RANDOM)
 def extract_glimpse(images, size, offsets, *, centered, normalized, uniform_noise, noise):
     """A window of each image around (or from) its offset; what lies beyond the image is noise, or zero."""
     if images.dim() != 4:

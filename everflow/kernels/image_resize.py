@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import SHARE, view
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 _F = np.float32
@@ -180,14 +181,14 @@ def _resize_grad(grads, original, tables):
     return _apply_transposed(grads, 2, original.shape[2], columns).to(original.dtype)
 
 
-@kernel("ResizeNearestNeighbor")
+@fresh("ResizeNearestNeighbor")
 def resize_nearest_neighbor(images, size, *, align_corners, half_pixel_centers):
     height, width = _sizes(images, size, align_corners, half_pixel_centers)
     rows, columns = (nearest_indices(*pair, align_corners, half_pixel_centers) for pair in (height, width))
     return images.index_select(1, rows).index_select(2, columns)
 
 
-@kernel("ResizeNearestNeighborGrad")
+@fresh("ResizeNearestNeighborGrad")
 def resize_nearest_neighbor_grad(grads, size, *, align_corners, half_pixel_centers):
     """`size` is that of the image the gradient is for."""
     (out_height, height), (out_width, width) = _sizes(grads, size, align_corners, half_pixel_centers)
@@ -199,12 +200,12 @@ def resize_nearest_neighbor_grad(grads, size, *, align_corners, half_pixel_cente
 
 
 def _interpolating(name, table):
-    @kernel("Resize" + name)
+    @fresh("Resize" + name, threads_matter_from=SHARE)
     def resize(images, size, *, align_corners, half_pixel_centers):
         pairs = _sizes(images, size, align_corners, half_pixel_centers)
         return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
 
-    @kernel(f"Resize{name}Grad")
+    @fresh(f"Resize{name}Grad", threads_matter_from=SHARE)
     def resize_grad(grads, original, *, align_corners, half_pixel_centers):
         pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
         return _resize_grad(grads, original, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
@@ -216,12 +217,12 @@ resize_bilinear, resize_bilinear_grad = _interpolating("Bilinear", _linear_table
 resize_bicubic, resize_bicubic_grad = _interpolating("Bicubic", _cubic_table)
 
 
-@kernel("ResizeArea")
+@fresh("ResizeArea")
 def resize_area(images, size, *, align_corners):
     return _resize(images, [_area_table(*pair, align_corners) for pair in _sizes(images, size)])
 
 
-@kernel("QuantizedResizeBilinear")
+@kernel("QuantizedResizeBilinear", result=view(2, 3))
 def quantized_resize_bilinear(images, size, low, high, *, T, align_corners, half_pixel_centers):
     """Resizes the integers themselves: bilinear weights keep the range."""
     resized = resize_bilinear(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
@@ -308,12 +309,12 @@ def _sampling_tables(pairs, scale, translation, kernel_type, antialias):
     return [_sampling_table(*pair, s, t, kernel_type, antialias) for pair, s, t in zip(pairs, scales, translation.tolist())]
 
 
-@kernel("ScaleAndTranslate")
+@fresh("ScaleAndTranslate")
 def scale_and_translate(images, size, scale, translation, *, kernel_type, antialias):
     return _resize(images, _sampling_tables(_sizes(images, size), scale, translation, kernel_type, antialias))
 
 
-@kernel("ScaleAndTranslateGrad")
+@fresh("ScaleAndTranslateGrad")
 def scale_and_translate_grad(grads, original, scale, translation, *, kernel_type, antialias):
     pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
     return _resize_grad(grads, original, _sampling_tables(pairs, scale, translation, kernel_type, antialias))

@@ -6,7 +6,9 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, UnimplementedError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.indexing import add_at
+from everflow.kernels.registry import fresh
 
 
 def _invalid(message):
@@ -17,12 +19,12 @@ def _show(shape):
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-@kernel("ImageProjectiveTransform")
+@fresh("ImageProjectiveTransform")
 def image_projective_transform(images, transforms, *, interpolation):
     return image_projective_transform_v2(images, transforms, torch.tensor(images.shape[1:3]), interpolation=interpolation)
 
 
-@kernel("ImageProjectiveTransformV2")
+@fresh("ImageProjectiveTransformV2")
 def image_projective_transform_v2(images, transforms, output_shape, *, interpolation):
     """Each output pixel (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), k = c0 x + c1 y + 1."""
     if images.dim() != 4:
@@ -117,7 +119,7 @@ class _Points:
         return torch.where(valid.unsqueeze(-1), data[self.batch, rows, columns], torch.zeros((), dtype=data.dtype))
 
 
-@kernel("Resampler")
+@fresh("Resampler")
 def resampler(data, warp):
     """Data [batch, height, width, channels] at points [batch, ..., 2] given as (x, y)."""
     _check_resampler(data, warp)
@@ -129,7 +131,7 @@ def resampler(data, warp):
     return total.reshape(*warp.shape[:-1], data.shape[3]).to(data.dtype)
 
 
-@kernel("ResamplerGrad")
+@fresh("ResamplerGrad")
 def resampler_grad(data, warp, grad_output):
     _check_resampler(data, warp)
     points = _Points(data, warp)
@@ -139,7 +141,7 @@ def resampler_grad(data, warp, grad_output):
         for dx in (0, 1):
             rows, columns, weight, valid = points.corner(dy, dx)
             part = torch.where(valid.unsqueeze(-1), grads * weight.unsqueeze(-1), 0).to(data.dtype)
-            grad_data.index_put_((points.batch.expand_as(rows), rows, columns), part, accumulate=True)
+            add_at(grad_data, (points.batch.expand_as(rows), rows, columns), part)
     top_left, top_right, low_left, low_right = (points.value(data, dy, dx) for dy in (0, 1) for dx in (0, 1))
     wx, wy = points.wx.unsqueeze(-1), points.wy.unsqueeze(-1)
     by_x = wy * (top_right - top_left) + (1 - wy) * (low_right - low_left)
@@ -152,7 +154,7 @@ def resampler_grad(data, warp, grad_output):
 # --- regions and matching
 
 
-@kernel("ImageConnectedComponents")
+@fresh("ImageConnectedComponents")
 def image_connected_components(images):
     """Each nonzero pixel's region of equal neighbours, named by its first pixel in the whole batch plus one; zero pixels are 0."""
     array = images if isinstance(images, np.ndarray) else images.numpy()
@@ -179,7 +181,7 @@ def image_connected_components(images):
     return torch.from_numpy(labels.reshape(count, height, width))
 
 
-@kernel("BipartiteMatch")
+@fresh("BipartiteMatch", effect=Effect.PURE)
 def bipartite_match(distances, num_valid_rows, *, top_k):
     """Pairs of rows and columns, nearest first, each used once; -1 for those without a partner."""
     rows, columns = distances.shape

@@ -8,15 +8,16 @@ import numpy as np
 import torch
 
 from everflow.framework import slicing
-from everflow.kernels.array import bracketed, dims_of, flip, invalid, is_text, on_bits, signed, widened, wrap_axis
+from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is_text, on_bits, signed, widened, wrap_axis
+from everflow.kernels.facts import same, view
 from everflow.kernels.masks import chosen
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensors import torch_dtype
 
 # Slices
 
 
-@kernel("Slice")
+@kernel("Slice", result=view(0))
 def slice_(input, begin, size):
     starts, sizes = dims_of(begin), dims_of(size)
     if len(starts) != input.ndim or len(sizes) != input.ndim:
@@ -68,7 +69,7 @@ def _turn(value, axes):
     return flip(value, axes) if axes else value
 
 
-@kernel("StridedSlice")
+@kernel("StridedSlice", result=view(0))
 def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
@@ -93,7 +94,7 @@ def assign_slice(target, begin, end, strides, value, masks):
         target[keys] = _turn(value.reshape(dims), backward)
 
 
-@kernel("StridedSliceGrad")
+@fresh("StridedSliceGrad")
 def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     axes = _resolved(dims_of(shape), begin, end, strides, masks)
@@ -105,7 +106,7 @@ def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, 
     return out
 
 
-@kernel("TensorStridedSliceUpdate")
+@fresh("TensorStridedSliceUpdate")
 def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     out = input.copy() if is_text(input) else input.clone()
     assign_slice(out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
@@ -146,14 +147,14 @@ def _take(params, indices, axis):
     return picked.reshape(params.shape[:axis] + indices.shape + params.shape[axis + 1 :])
 
 
-@kernel("Gather")
+@fresh("Gather")
 def gather(params, indices):
     if params.ndim < 1:
         raise invalid("params must be at least 1 dimensional")
     return take(params, indices, 0)
 
 
-@kernel("GatherV2")
+@fresh("GatherV2")
 def gather_v2(params, indices, axis, *, batch_dims):
     axis = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
     if not batch_dims:
@@ -191,7 +192,7 @@ def _nd_keys(indices, shape, depth, what="shape"):
     return tuple(indices.long().unbind(-1))
 
 
-@kernel("GatherNd")
+@fresh("GatherNd")
 def gather_nd(params, indices):
     if params.ndim < 1 or indices.ndim < 1:
         raise invalid(("params" if params.ndim < 1 else "indices") + " must be at least a vector")
@@ -200,13 +201,15 @@ def gather_nd(params, indices):
         raise invalid(f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}")
     if depth == 0:
         dims = tuple(indices.shape[:-1]) + tuple(params.shape)
-        return np.broadcast_to(params, dims) if is_text(params) else params.expand(dims).clone()
+        return np.array(np.broadcast_to(params, dims)) if is_text(params) else params.expand(dims).clone()
     if math.prod(indices.shape[:-1]) and not math.prod(params.shape):
         raise invalid("Requested more than 0 entries, but params is empty.")
     keys = _nd_keys(indices, tuple(params.shape), depth, "param shape")
     if is_text(params):
-        return np.asarray(params[tuple(k.numpy() for k in keys)], object)
-    return on_bits(torch.Tensor.__getitem__)(params, keys)
+        taken = params[tuple(k.numpy() for k in keys)]
+        return np.array(taken, object) if indices.ndim == 1 else taken
+    taken = on_bits(torch.Tensor.__getitem__)(params, keys)
+    return taken.clone() if indices.ndim == 1 else taken  # one position alone gives a view
 
 
 # Scattering
@@ -245,8 +248,21 @@ def scatter_into(out, indices, updates, combine):
         return out
     if combine == "update" and _repeats(keys, out.shape):
         return _place_in_order(out, keys, updates)
-    target.index_put_(keys, signed(updates), accumulate=combine != "update")
+    if combine == "update":
+        target.index_put_(keys, signed(updates))
+    else:
+        add_at(target, keys, signed(updates))
     return out
+
+
+def add_at(out, keys, updates):
+    """out[keys] += updates (in place), where positions repeat one after another: ATen's own way lets threads add in any order."""
+    flat, span = _flat_positions(keys, out.shape), math.prod(out.shape[: len(keys)])
+    size = math.prod(out.shape[len(keys) :])
+    target = out.contiguous()
+    target.view(span, size).index_add_(0, flat, updates.reshape(flat.numel(), size))
+    if target is not out:
+        out.copy_(target)
 
 
 def _repeats(keys, shape):
@@ -278,7 +294,7 @@ def _place_in_order(out, keys, updates):
     return out
 
 
-@kernel("ScatterNd")
+@fresh("ScatterNd")
 def scatter_nd(indices, updates, shape):
     dims = dims_of(shape)
     if any(d < 0 for d in dims):
@@ -301,7 +317,7 @@ for _name, _combine in {
     "TensorScatterSub": "sub",
     "ScatterNdNonAliasingAdd": "add",
 }.items():
-    kernel(_name)(_on_a_copy(_combine))
+    fresh(_name)(_on_a_copy(_combine))
 
 
 def _inplace(combine):
@@ -316,20 +332,20 @@ def _inplace(combine):
 
 
 for _name, _combine in {"InplaceUpdate": "update", "InplaceAdd": "add", "InplaceSub": "sub"}.items():
-    kernel(_name)(_inplace(_combine))
+    fresh(_name)(_inplace(_combine))
 
 
 # Choosing
 
 
-@kernel("Where")
+@fresh("Where")
 def where(input):
     if is_text(input):
         return torch.from_numpy(np.argwhere(input != b""))
     return signed(input).nonzero()
 
 
-@kernel("Select")
+@safe("Select")
 def select(condition, t, e):
     if t.shape != e.shape:
         raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
@@ -343,12 +359,12 @@ def select(condition, t, e):
             )
         if condition.ndim == 0:
             taken = t if condition.item() else e
-            return taken if is_text(taken) else taken.clone()
+            return copied(taken)
         condition = condition.reshape(-1, *[1] * (t.ndim - 1))  # a vector picks rows
     return np.where(condition.numpy(), t, e) if is_text(t) else chosen(condition, t, e)
 
 
-@kernel("SelectV2")
+@safe("SelectV2")
 def select_v2(condition, t, e):
     try:
         dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
@@ -370,7 +386,7 @@ def _set_hot(target, axis, at, on, off):
     return target.scatter_(axis, at.clamp(0, size - 1), torch.where(there, on, off))
 
 
-@kernel("OneHot")
+@safe("OneHot")
 def one_hot(indices, depth, on_value, off_value, *, axis):
     size = int(depth)
     if size < 0:
@@ -387,7 +403,7 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
     return _set_hot(off.new_empty(dims).copy_(off), axis, at, on, off).view(off_value.dtype)
 
 
-@kernel("DynamicPartition")
+@fresh("DynamicPartition")
 def dynamic_partition(data, partitions, *, num_partitions):
     if tuple(data.shape[: partitions.ndim]) != tuple(partitions.shape):
         raise invalid(
@@ -405,7 +421,7 @@ def dynamic_partition(data, partitions, *, num_partitions):
     return list(on_bits(torch.Tensor.index_select)(rows, 0, order).split(counts))
 
 
-@kernel("DynamicStitch", "ParallelDynamicStitch")
+@fresh("DynamicStitch", "ParallelDynamicStitch")
 def dynamic_stitch(indices, data):
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
@@ -438,7 +454,7 @@ def dynamic_stitch(indices, data):
     return out
 
 
-@kernel("UnravelIndex")
+@fresh("UnravelIndex")
 def unravel_index(indices, dims):
     shape, flat = dims_of(dims), indices
     if flat.ndim > 1:
@@ -452,12 +468,12 @@ def unravel_index(indices, dims):
     return torch.stack(columns[::-1])
 
 
-@kernel("LowerBound")
+@fresh("LowerBound")
 def lower_bound(sorted_inputs, values, *, out_type):
     return _search(sorted_inputs, values, out_type, "left")
 
 
-@kernel("UpperBound")
+@fresh("UpperBound")
 def upper_bound(sorted_inputs, values, *, out_type):
     return _search(sorted_inputs, values, out_type, "right")
 
@@ -473,7 +489,7 @@ def _search(sorted_inputs, values, out_type, side):
     )
 
 
-@kernel("MatrixBandPart", "BatchMatrixBandPart")
+@kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))
 def matrix_band_part(input, num_lower, num_upper):
     rows, columns = input.shape[-2:]
     lower, upper = int(num_lower), int(num_upper)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings import scalar_string, strings
 from everflow.platform import file_io
 
 
-@kernel("ReadFile")
+@fresh("ReadFile")
 def read_file(filename):
     with file_io.FileIO(scalar_string(filename, "filename"), "rb") as file:
         return strings([file.read()], ())
@@ -24,7 +24,7 @@ def write_file(filename, contents):
         file.write(scalar_string(contents, "contents"))
 
 
-@kernel("MatchingFiles")
+@fresh("MatchingFiles")
 def matching_files(pattern):
     if pattern.ndim > 1:
         raise InvalidArgumentError(None, None, f"Input patterns tensor must be scalar or vector, but had shape: {list(pattern.shape)}")

@@ -10,7 +10,7 @@ import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 from everflow.kernels import linalg_signs
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, library
 from everflow.kernels.tensors import torch_dtype
 
 _NOT_INVERTIBLE = "Input is not invertible."
@@ -61,7 +61,7 @@ def _check_solve(matrix, rhs, square=True):
         raise _invalid("Input matrix and rhs are incompatible.")
 
 
-@kernel("Cholesky", "BatchCholesky")
+@library("Cholesky", "BatchCholesky")
 @_in_float32
 def cholesky(x):
     _check_square(x)
@@ -72,7 +72,7 @@ def cholesky(x):
     return factor
 
 
-@kernel("CholeskyGrad", "BatchCholeskyGrad")
+@library("CholeskyGrad", "BatchCholeskyGrad")
 @_in_float32
 def cholesky_grad(factor, grad):
     """The gradient of a Cholesky factor, symmetrised, as the dedicated op gives it."""
@@ -84,7 +84,7 @@ def cholesky_grad(factor, grad):
     return (full + full.mH) / 2
 
 
-@kernel("MatrixInverse", "BatchMatrixInverse")
+@library("MatrixInverse", "BatchMatrixInverse")
 @_in_float32
 def matrix_inverse(x, *, adjoint):
     _check_square(x)
@@ -94,14 +94,14 @@ def matrix_inverse(x, *, adjoint):
     return inverse
 
 
-@kernel("MatrixDeterminant", "BatchMatrixDeterminant")
+@library("MatrixDeterminant", "BatchMatrixDeterminant")
 @_in_float32
 def matrix_determinant(x):
     _check_square(x)
     return torch.linalg.det(x)
 
 
-@kernel("LogMatrixDeterminant")
+@library("LogMatrixDeterminant")
 @_in_float32
 def log_matrix_determinant(x):
     _check_square(x)
@@ -125,7 +125,7 @@ def _complex_lu(x):
     return lu, permutation
 
 
-@kernel("Lu")
+@library("Lu")
 @_in_float32
 def lu(x, *, output_idx_type):
     _check_square(x)
@@ -148,14 +148,14 @@ def lu(x, *, output_idx_type):
     return factors, permutation.to(index_type)
 
 
-@kernel("Qr")
+@library("Qr")
 @_in_float32
 def qr(x, *, full_matrices):
     _check_rank(x)
     return tuple(torch.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
 
 
-@kernel("Svd", "BatchSvd")
+@library("Svd", "BatchSvd")
 @_in_float32
 def svd(x, *, compute_uv, full_matrices):
     _check_rank(x)
@@ -202,7 +202,7 @@ def _svd_of_nan(x, compute_uv, full_matrices):
     return values, u, v
 
 
-@kernel("SelfAdjointEigV2", "BatchSelfAdjointEigV2")
+@library("SelfAdjointEigV2", "BatchSelfAdjointEigV2")
 @_in_float32
 def self_adjoint_eig(x, *, compute_v):
     _check_square(x)
@@ -216,14 +216,14 @@ def self_adjoint_eig(x, *, compute_v):
     return values.to(x.dtype), vectors
 
 
-@kernel("SelfAdjointEig", "BatchSelfAdjointEig")
+@library("SelfAdjointEig", "BatchSelfAdjointEig")
 def self_adjoint_eig_packed(x):
     """The first version of the op: one output with the values as its first row, the vectors below."""
     values, vectors = self_adjoint_eig(x, compute_v=True)
     return torch.cat([values.unsqueeze(-2), vectors], dim=-2)
 
 
-@kernel("MatrixSolve", "BatchMatrixSolve")
+@library("MatrixSolve", "BatchMatrixSolve")
 @_in_float32
 def matrix_solve(matrix, rhs, *, adjoint):
     _check_solve(matrix, rhs)
@@ -233,7 +233,7 @@ def matrix_solve(matrix, rhs, *, adjoint):
     return result
 
 
-@kernel("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
+@library("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
 @_in_float32
 def matrix_triangular_solve(matrix, rhs, *, lower, adjoint):
     _check_solve(matrix, rhs)
@@ -243,7 +243,7 @@ def matrix_triangular_solve(matrix, rhs, *, lower, adjoint):
     return torch.linalg.solve_triangular(matrix.mH if adjoint else matrix, rhs, upper=lower == adjoint)
 
 
-@kernel("MatrixSolveLs", "BatchMatrixSolveLs")
+@library("MatrixSolveLs", "BatchMatrixSolveLs")
 @_in_float32
 def matrix_solve_ls(matrix, rhs, l2_regularizer, *, fast):
     _check_solve(matrix, rhs, square=False)
@@ -306,18 +306,18 @@ def _logarithm(matrix):
         return linalg.logm(matrix)
 
 
-kernel("MatrixSquareRoot")(_by_matrix(_square_root))
-kernel("MatrixLogarithm")(_by_matrix(_logarithm))
+library("MatrixSquareRoot")(_by_matrix(_square_root))
+library("MatrixLogarithm")(_by_matrix(_logarithm))
 
 
-@kernel("MatrixExponential")
+@library("MatrixExponential")
 @_in_float32
 def matrix_exponential(x):
     _check_square(x)
     return torch.linalg.matrix_exp(x)
 
 
-@kernel("Cross")
+@fresh("Cross")
 def cross(a, b):
     if a.shape != b.shape:
         raise _invalid(f"Both inputs must be of same shape: {list(a.shape)} vs. {list(b.shape)}".replace(", ", ","))
@@ -333,7 +333,7 @@ def cross(a, b):
     return torch.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=-1)
 
 
-@kernel("TridiagonalMatMul")
+@library("TridiagonalMatMul")
 def tridiagonal_matmul(superdiag, maindiag, subdiag, rhs):
     """Each diagonal is [..., 1, M]; the last of the upper and the first of the lower one are not used."""
     upper, middle, lower = (d.mT for d in (superdiag, maindiag, subdiag))
@@ -343,7 +343,7 @@ def tridiagonal_matmul(superdiag, maindiag, subdiag, rhs):
     return result
 
 
-@kernel("TridiagonalSolve")
+@fresh("TridiagonalSolve")
 def tridiagonal_solve(diagonals, rhs, *, partial_pivoting):
     """Diagonals are [..., 3, M] (upper, main, lower), the right-hand side [..., M, K]."""
     _check_rank(diagonals, rhs)

@@ -9,8 +9,9 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from everflow.framework.forking import renewed
 from everflow.kernels.hashing import murmur64
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.kernels.strings_numbers import number_parser
 from everflow.kernels.tensors import torch_dtype
@@ -55,7 +56,7 @@ class Table:
     def __init__(self, key_dtype, value_dtype, value_shape=()):
         self.key_dtype, self.value_dtype, self.value_shape = key_dtype, value_dtype, tuple(value_shape)
         self.entries: dict = {}
-        self.lock = threading.Lock()
+        self.lock = renewed(threading.Lock())
 
     def __len__(self):
         return len(self.entries)
@@ -284,7 +285,7 @@ def mutable_dense_hash_table_v2(empty_key, deleted_key, *, container, shared_nam
 # --- what is done with tables -----------------------------------------------------------------
 
 
-@kernel("LookupTableFind", "LookupTableFindV2")
+@reading("LookupTableFind", "LookupTableFindV2")
 def find(table_handle, keys, default_value):
     if tuple(default_value.shape) != table_handle.value_shape:
         raise InvalidArgumentError(
@@ -295,27 +296,27 @@ def find(table_handle, keys, default_value):
     return table_handle.find(keys, default_value)
 
 
-@kernel("LookupTableInsert", "LookupTableInsertV2")
+@acting("LookupTableInsert", "LookupTableInsertV2")
 def insert(table_handle, keys, values):
     table_handle.insert(keys, values)
 
 
-@kernel("LookupTableRemoveV2")
+@acting("LookupTableRemoveV2")
 def remove(table_handle, keys):
     table_handle.remove(keys)
 
 
-@kernel("LookupTableSize", "LookupTableSizeV2")
+@reading("LookupTableSize", "LookupTableSizeV2")
 def size(table_handle):
     return torch.tensor(len(table_handle))
 
 
-@kernel("LookupTableExport", "LookupTableExportV2")
+@reading("LookupTableExport", "LookupTableExportV2")
 def export(table_handle):
     return table_handle.export()
 
 
-@kernel("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
+@acting("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
 def import_values(table_handle, keys, values):
     table_handle.load(keys, values)
 
@@ -343,7 +344,7 @@ def _field(line: bytes, index: int, number: int, dtype, delimiter: bytes, filena
     return value
 
 
-@kernel("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
+@acting("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
 def initialize_from_text_file(table_handle, filename, *, key_index, value_index, vocab_size, delimiter):
     name = scalar_string(filename, "filename").decode()
     separator = delimiter.encode()

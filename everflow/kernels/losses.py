@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import SHARE
+from everflow.kernels.registry import by_shares, fresh, safe
 
 
 def _softmax_and_log_sum(logits):
@@ -17,7 +18,7 @@ def _softmax_and_log_sum(logits):
     return softmax, logits.amax(1, keepdim=True) - softmax.amax(1, keepdim=True).log_()
 
 
-@kernel("SoftmaxCrossEntropyWithLogits")
+@by_shares("SoftmaxCrossEntropyWithLogits")
 def softmax_cross_entropy_with_logits(features, labels):
     if features.shape != labels.shape:
         try:
@@ -36,7 +37,7 @@ def softmax_cross_entropy_with_logits(features, labels):
     return ((log_sum - features) * labels).sum(1), softmax.sub_(labels)
 
 
-@kernel("SparseSoftmaxCrossEntropyWithLogits")
+@fresh("SparseSoftmaxCrossEntropyWithLogits", threads_matter_from=SHARE)
 def sparse_softmax_cross_entropy_with_logits(features, labels):
     if features.dim() != 2:
         raise InvalidArgumentError(None, None, f"logits must be 2-D, but got shape {list(features.shape)}")
@@ -68,7 +69,7 @@ def sparse_softmax_cross_entropy_with_logits(features, labels):
     return loss, backprop
 
 
-@kernel("L2Loss")
+@safe("L2Loss", threads_matter_from=1 << 13)  # of a product of vectors MKL gives a thread less
 def l2_loss(x):
     flat = x.reshape(-1)
     return torch.dot(flat, flat) / 2

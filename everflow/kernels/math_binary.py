@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.facts import SHARE, same
 from everflow.kernels.masks import chosen, larger, smaller
 from everflow.kernels.math_dtypes import comparable, for_unsigned, refuse_types, shape_text, widened
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.registry import by_shares, fresh, kernel, safe, specialize
 
 for _name, _function in {
     "AddV2": torch.add,
-    "Atan2": torch.atan2,
     "Greater": torch.gt,
     "GreaterEqual": torch.ge,
     "Less": torch.lt,
@@ -22,32 +22,34 @@ for _name, _function in {
     "Mul": torch.mul,
     "NextAfter": torch.nextafter,
 }.items():
-    kernel(_name)(_function)
+    safe(_name)(_function)
+
+by_shares("Atan2")(torch.atan2)
 
 
 for _name, _function in {"Greater": torch.gt, "GreaterEqual": torch.ge, "Less": torch.lt, "LessEqual": torch.le}.items():
     for_unsigned[_name] = lambda x, y, compare=_function: compare(comparable(x), comparable(y))
 
 
-@kernel("Add")
+@safe("Add")
 def add(x, y):
     return np.asarray(x + y, object) if isinstance(x, np.ndarray) else torch.add(x, y)
 
 
-@kernel("Sub")
+@safe("Sub")
 @widened
 def subtract(x, y):
     return torch.sub(x, y)
 
 
-@kernel("Equal")
+@safe("Equal")
 def equal(x, y, *, incompatible_shape_error):
     if not incompatible_shape_error and not _fit(x, y):
         return torch.tensor(False)
     return _string_comparison(np.equal, x, y) if isinstance(x, np.ndarray) else torch.eq(x, y)
 
 
-@kernel("NotEqual")
+@safe("NotEqual")
 def not_equal(x, y, *, incompatible_shape_error):
     if not incompatible_shape_error and not _fit(x, y):
         return torch.tensor(True)
@@ -62,7 +64,7 @@ def _string_comparison(compare, x, y):
     return torch.from_numpy(np.asarray(compare(x, y), dtype=bool))
 
 
-@kernel("ApproximateEqual")
+@fresh("ApproximateEqual")
 def approximate_equal(x, y, *, tolerance):
     if x.shape != y.shape:
         raise InvalidArgumentError(None, None, f"x and y must be of the same shape. x shape: {shape_text(x)}. y shape: {shape_text(y)}")
@@ -71,17 +73,17 @@ def approximate_equal(x, y, *, tolerance):
 
 
 # Where one side is NaN, TensorFlow's comparison is false and the first input is taken.
-@kernel("Maximum")
+@safe("Maximum")
 def maximum(x, y):
     return larger(x, y) if x.is_floating_point() else torch.maximum(x, y)
 
 
-@kernel("Minimum")
+@safe("Minimum")
 def minimum(x, y):
     return smaller(x, y) if x.is_floating_point() else torch.minimum(x, y)
 
 
-@kernel("SquaredDifference")
+@safe("SquaredDifference")
 def squared_difference(x, y):
     difference = x - y
     return difference * difference.conj() if x.is_complex() else difference * difference
@@ -91,27 +93,27 @@ def _zero_where(mask, value):
     return chosen(mask, torch.zeros((), dtype=value.dtype), value)
 
 
-@kernel("DivNoNan")
+@safe("DivNoNan")
 def div_no_nan(x, y):
     return _zero_where(y == 0, x / y)
 
 
-@kernel("MulNoNan")
+@safe("MulNoNan")
 def mul_no_nan(x, y):
     return _zero_where(y == 0, x * y)
 
 
-@kernel("Xdivy")
+@safe("Xdivy")
 def xdivy(x, y):
     return _zero_where(x == 0, x / y)
 
 
-@kernel("Xlogy")
+@safe("Xlogy")
 def xlogy(x, y):
     return _zero_where(x == 0, x * torch.log(y))
 
 
-@kernel("Pow")
+@fresh("Pow", threads_matter_from=SHARE)
 def power(x, y):
     if not (x.is_floating_point() or x.is_complex()) and (y < 0).any():
         raise InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
@@ -149,7 +151,8 @@ _fmod_unexpected = _integer_division(torch.fmod, _unexpected)
 _remainder = _integer_division(torch.remainder, _by_zero)
 
 
-@kernel("Div", "RealDiv")
+@fresh("Div")
+@safe("RealDiv")  # which is for floats: of integers TensorFlow has no kernel
 def divide(x, y):
     return torch.true_divide(x, y) if x.is_floating_point() or x.is_complex() else _truncated(x, y)
 
@@ -161,12 +164,12 @@ def _real_divide_of_node(node):
     return torch.true_divide if node.attrs["T"].is_floating else None
 
 
-@kernel("TruncateDiv")
+@fresh("TruncateDiv")
 def truncate_divide(x, y):
     return x / y if x.is_floating_point() or x.is_complex() else _truncated_unexpected(x, y)
 
 
-@kernel("FloorDiv")
+@fresh("FloorDiv")
 def floor_divide(x, y):
     if x.is_floating_point():
         return torch.floor(x / y)
@@ -179,22 +182,22 @@ def floor_divide(x, y):
     return quotient
 
 
-@kernel("FloorMod")
+@fresh("FloorMod")
 def floor_mod(x, y):
     return _remainder(x, y)
 
 
-@kernel("Mod")
+@fresh("Mod")
 def mod(x, y):
     return _fmod(x, y)
 
 
-@kernel("TruncateMod")
+@fresh("TruncateMod")
 def truncate_mod(x, y):
     return _fmod_unexpected(x, y)
 
 
-@kernel("AddN", "AccumulateNV2")
+@kernel("AddN", "AccumulateNV2", result=same(0), fails=False)
 def add_n(inputs):
     first = inputs[0]
     if not isinstance(first, torch.Tensor):  # variants, such as tensor lists, know how to add themselves

@@ -6,8 +6,9 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import UnimplementedError
+from everflow.kernels.facts import same, view
 from everflow.kernels.masks import as_numbers
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.registry import kernel, safe, specialize
 from everflow.kernels.tensors import torch_dtype
 
 # A float becomes a small integer by way of this wider one, whose low bits are kept.
@@ -29,7 +30,7 @@ _DROPPED_BITS = {
 }
 
 
-@kernel("Cast")
+@kernel("Cast", result=same(0), fails=False)
 def cast(x, *, SrcT, DstT, Truncate):
     return caster(SrcT, DstT, Truncate)(x)
 
@@ -48,6 +49,8 @@ def caster(source, target, truncate=False):
         raise UnimplementedError(None, None, f"Cast {source.name} to {target.name} is not supported")
     have, want = torch_dtype(source), torch_dtype(target)
     if have.is_complex and not want.is_complex:
+        if have.to_real() is want:
+            return lambda x: x.real.clone()
         parts = _plain(have.to_real(), want)
         return lambda x: parts(x.real)
     if truncate and (have, want) in _DROPPED_BITS:
@@ -79,26 +82,26 @@ def _float_to_uint64(x):
     return torch.where(high, low_part ^ torch.iinfo(torch.int64).min, low_part).view(torch.uint64)
 
 
-@kernel("Complex")
+@safe("Complex")
 def make_complex(real, imag):
     real, imag = torch.broadcast_tensors(real, imag)
     return torch.complex(real, imag)
 
 
-@kernel("Real")
+@kernel("Real", result=view(0), fails=False)
 def real(input):
     return input.real if input.is_complex() else input
 
 
-@kernel("Imag")
+@kernel("Imag", result=view(0), fails=False)
 def imag(input):
     return input.imag if input.is_complex() else torch.zeros_like(input)
 
 
-@kernel("Conj")
+@safe("Conj")
 def conj(input):
     return torch.conj_physical(input)
 
 
 for _name, _function in {"Angle": torch.angle, "ComplexAbs": torch.abs}.items():
-    kernel(_name)(_function)
+    safe(_name)(_function)

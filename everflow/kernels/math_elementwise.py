@@ -7,9 +7,11 @@ import math
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import same
+from everflow.kernels.float_forms import square_root
 from everflow.kernels.masks import larger, smaller
 from everflow.kernels.math_dtypes import comparable, from_comparable
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import by_shares, fresh, kernel, safe
 
 for _name, _function in {
     "Abs": torch.abs,
@@ -18,10 +20,8 @@ for _name, _function in {
     "Asin": torch.asin,
     "Asinh": torch.asinh,
     "Atan": torch.atan,
-    "Atanh": torch.atanh,
     "Ceil": torch.ceil,
     "Cos": torch.cos,
-    "Cosh": torch.cosh,
     "Exp": torch.exp,
     "Expm1": torch.expm1,
     "Floor": torch.floor,
@@ -33,52 +33,58 @@ for _name, _function in {
     "LogicalNot": torch.logical_not,
     "Neg": torch.neg,
     "Rint": torch.round,
-    "Rsqrt": torch.rsqrt,
-    "Sigmoid": torch.sigmoid,
     "Sin": torch.sin,
-    "Sinh": torch.sinh,
-    "Sqrt": torch.sqrt,
+    "Sqrt": square_root,
     "Square": torch.square,
     "Tan": torch.tan,
     "Tanh": torch.tanh,
 }.items():
-    kernel(_name)(_function)
+    safe(_name)(_function)
+
+for _name, _function in {
+    "Atanh": torch.atanh,
+    "Cosh": torch.cosh,
+    "Rsqrt": torch.rsqrt,
+    "Sigmoid": torch.sigmoid,
+    "Sinh": torch.sinh,
+}.items():
+    by_shares(_name)(_function)
 
 
-@kernel("Sign")
+@safe("Sign")
 def sign(x):
     return torch.sgn(x) if x.is_complex() else torch.sign(x)
 
 
-@kernel("Round")
+@safe("Round")
 def round_half_to_even(x):
     # Adding zero turns the -0.0 that torch makes of -0.3 into the 0.0 of TensorFlow.
-    return torch.round(x).add_(0.0) if x.is_floating_point() else x
+    return torch.round(x).add_(0.0) if x.is_floating_point() else x.clone()
 
 
-@kernel("Reciprocal", "Inv")
+@safe("Reciprocal", "Inv")
 def reciprocal(x):
     return torch.reciprocal(x)
 
 
-@kernel("ReciprocalGrad", "InvGrad")
+@safe("ReciprocalGrad", "InvGrad")
 def reciprocal_grad(y, dy):
     y = y.conj() if y.is_complex() else y
     return -dy * y * y
 
 
-@kernel("SqrtGrad")
+@safe("SqrtGrad")
 def sqrt_grad(y, dy):
     return dy * 0.5 / (y.conj() if y.is_complex() else y)
 
 
-@kernel("RsqrtGrad")
+@safe("RsqrtGrad")
 def rsqrt_grad(y, dy):
     y = y.conj() if y.is_complex() else y
     return dy * -0.5 * (y * y * y)
 
 
-@kernel("SigmoidGrad")
+@safe("SigmoidGrad")
 def sigmoid_grad(y, dy):
     # The gradient function conjugates complex outputs of Sigmoid and Tanh before it comes here.
     if y.is_complex():
@@ -86,14 +92,14 @@ def sigmoid_grad(y, dy):
     return torch.ops.aten.sigmoid_backward(dy, y)
 
 
-@kernel("TanhGrad")
+@safe("TanhGrad")
 def tanh_grad(y, dy):
     if y.is_complex():
         return dy * (1 - y * y)
     return torch.ops.aten.tanh_backward(dy, y)
 
 
-@kernel("CheckNumerics")
+@kernel("CheckNumerics", result=same(0))
 def check_numerics(tensor, *, message):
     # A finite sum proves every element finite; only a sum that isn't needs a closer look.
     if not math.isfinite(tensor.sum()):
@@ -103,7 +109,7 @@ def check_numerics(tensor, *, message):
     return tensor
 
 
-@kernel("ClipByValue")
+@fresh("ClipByValue")
 def clip_by_value(t, clip_value_min, clip_value_max):
     for bound in (clip_value_min, clip_value_max):
         if bound.dim() and bound.shape != t.shape:

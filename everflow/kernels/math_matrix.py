@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import view
 from everflow.kernels.math_dtypes import shape_text
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.registry import kernel, library, specialize
 
 
-@kernel("MatMul")
+@library("MatMul", fails=False)
 def matmul(a, b, *, transpose_a, transpose_b):
     for index, matrix in enumerate((a, b)):
         if matrix.dim() != 2:
@@ -38,7 +39,7 @@ _MATMULS = {
 }
 
 
-@kernel("BatchMatMulV2")
+@library("BatchMatMulV2", fails=False)
 def batch_matmul(x, y, *, adj_x, adj_y):
     for index, batch in enumerate((x, y)):
         if batch.dim() < 2:
@@ -58,7 +59,7 @@ def _misfit(x, y, left, right, adj_x, adj_y):
     return InvalidArgumentError(None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}")
 
 
-@kernel("BatchMatMul")
+@library("BatchMatMul", fails=False)
 def batch_matmul_of_equal_batches(x, y, *, adj_x, adj_y):
     if x.dim() != y.dim():
         raise InvalidArgumentError(None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}")
@@ -74,12 +75,12 @@ def _adjoint(x):
     return x.mH if x.is_complex() else x.mT
 
 
-@kernel("SparseMatMul")
+@library("SparseMatMul")
 def sparse_matmul(a, b, *, transpose_a, transpose_b):
     """The sparseness of the inputs is a hint only; both sides become float32."""
     return matmul(a.to(torch.float32), b.to(torch.float32), transpose_a=transpose_a, transpose_b=transpose_b)
 
 
-@kernel("Einsum")
+@kernel("Einsum", result=view(0), threads_matter_from=0)
 def einsum(inputs, *, equation):
     return torch.einsum(equation, *inputs)

@@ -10,7 +10,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.math_dtypes import shape_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import from_numpy, to_numpy, torch_dtype
 
 
@@ -20,7 +20,7 @@ def _scalar(name, value):
     return value.item()
 
 
-@kernel("Range")
+@fresh("Range")
 def arange(start, limit, delta):
     dtype = start.dtype
     first, last, step = _scalar("start", start), _scalar("limit", limit), _scalar("delta", delta)
@@ -40,19 +40,19 @@ def arange(start, limit, delta):
     return from_numpy(np.add.accumulate(values, dtype=kind))
 
 
-@kernel("LinSpace")
+@fresh("LinSpace")
 def linspace(start, stop, num):
     first, last, count = _scalar("start", start), _scalar("stop", stop), _scalar("num", num)
     if count <= 0:
         raise InvalidArgumentError(None, None, f"Requires num > 0: {count}")
     kind = to_numpy(start).dtype.type
     if count == 1:
-        return start.reshape(1)
+        return start.clone().reshape(1)
     step = (kind(last) - kind(first)) / kind(count - 1)
     return from_numpy(kind(first) + step * np.arange(count, dtype=kind))
 
 
-@kernel("Bincount")
+@fresh("Bincount")
 def bincount(arr, size, weights):
     length = int(size)
     if length < 0:
@@ -66,7 +66,7 @@ def bincount(arr, size, weights):
     return counts.index_add_(0, values[kept].to(torch.int64), amounts)
 
 
-@kernel("HistogramFixedWidth")
+@fresh("HistogramFixedWidth")
 def histogram_fixed_width(values, value_range, nbins, *, dtype):
     low, high, count = value_range[0].item(), value_range[1].item(), int(nbins)
     if not low < high:
@@ -78,7 +78,7 @@ def histogram_fixed_width(values, value_range, nbins, *, dtype):
     return torch.bincount(bins, minlength=count).to(torch_dtype(dtype))
 
 
-@kernel("Bucketize")
+@fresh("Bucketize")
 def bucketize(input, *, boundaries):
     if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
@@ -87,7 +87,7 @@ def bucketize(input, *, boundaries):
     return torch.bucketize(input, edges, right=True, out_int32=True)
 
 
-@kernel("CompareAndBitpack")
+@fresh("CompareAndBitpack")
 def compare_and_bitpack(input, threshold):
     if not input.dim() or input.shape[-1] % 8:
         raise InvalidArgumentError(None, None, f"Inner dimension of input should be divisible by 8, but saw shape: {shape_text(input)}")

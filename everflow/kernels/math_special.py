@@ -5,27 +5,29 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import SHARE
 from everflow.kernels.math_dtypes import shape_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import by_shares, fresh, safe
 
 for _name, _function in {
-    "BesselI0e": torch.special.i0e,
-    "BesselI1e": torch.special.i1e,
     "Erf": torch.erf,
     "Erfc": torch.erfc,
     "Lgamma": torch.lgamma,
     "Zeta": torch.special.zeta,
 }.items():
-    kernel(_name)(_function)
+    safe(_name)(_function)
+
+by_shares("BesselI0e")(torch.special.i0e)
+by_shares("BesselI1e")(torch.special.i1e)
 
 
-@kernel("Digamma")
+@safe("Digamma")
 def digamma(x):
     pole = (x <= 0) & (x == torch.floor(x))
     return torch.where(pole, float("inf"), torch.digamma(x))
 
 
-@kernel("Polygamma")
+@safe("Polygamma")
 def polygamma(a, x):
     """(-1)^(n+1) n! zeta(n+1, x) for whole n; digamma for n = 0; NaN for an order that isn't whole."""
     whole = (a == torch.floor(a)) & (a >= 0)
@@ -35,19 +37,19 @@ def polygamma(a, x):
     return torch.where(whole, value, float("nan"))
 
 
-@kernel("Igamma")
+@by_shares("Igamma")
 def igamma(a, x):
     value = torch.special.gammainc(a, x)
     value = torch.where((x == 0) & (a >= 0), 0.0, value)
     return torch.where(torch.isinf(a), float("nan"), value)
 
 
-@kernel("Igammac")
+@by_shares("Igammac")
 def igammac(a, x):
     return torch.where(torch.isinf(a), float("nan"), torch.special.gammaincc(a, x))
 
 
-@kernel("IgammaGradA")
+@by_shares("IgammaGradA")
 def igamma_grad_a(a, x):
     """The derivative of igamma(a, x) by a, in float64.
 
@@ -72,7 +74,7 @@ def igamma_grad_a(a, x):
     return total.to(a.dtype)
 
 
-@kernel("Betainc")
+@fresh("Betainc", threads_matter_from=SHARE)
 def betainc(a, b, x):
     """The regularised incomplete beta function, by its continued fraction (Lentz's method) in float64."""
     shapes = [t.shape for t in (a, b, x) if t.dim()]

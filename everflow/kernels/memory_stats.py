@@ -7,7 +7,8 @@ import resource
 
 import torch
 
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -39,4 +40,4 @@ def _reading(on_cpu):
 
 
 for _op_type, _function in _ON_CPU.items():
-    kernel(_op_type)(_reading(_function))
+    fresh(_op_type, effect=Effect.READS)(_reading(_function))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import weakref
 
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Waits
 from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import kernel
 
@@ -14,8 +16,12 @@ class Mutex:
 
     def __init__(self, name):
         self.name = name
-        self.condition = threading.Condition()
+        self.condition = renewed(threading.Condition())
+        renewed(self)
         # Weak: a run that leaves the section's end out gives the lock back by ending.
+        self.holder = lambda: None
+
+    def _at_fork_reinit(self):
         self.holder = lambda: None
 
     def acquire(self, step) -> Held:
@@ -45,7 +51,7 @@ def mutex(*, container, shared_name, node, session):
     return shared_resource("mutex", node, session, container, shared_name, Mutex)
 
 
-@kernel("MutexLock")
+@kernel("MutexLock", waits=Waits.OUTSIDE, writes=())
 def mutex_lock(mutex, *, step):
     return mutex.acquire(step)
 

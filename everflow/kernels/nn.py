@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.reductions import float_sum
+from everflow.kernels.registry import by_shares, fresh, safe, specialize
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
@@ -36,9 +37,9 @@ def with_unsigned(function):
     return widened
 
 
-@kernel("Relu")
+@safe("Relu")
 def relu(x):
-    return x if x.dtype in _SIGNED or x.dtype is torch.uint8 else torch.relu(x)
+    return x.clone() if x.dtype in _SIGNED or x.dtype is torch.uint8 else torch.relu(x)
 
 
 @specialize("Relu")
@@ -46,13 +47,13 @@ def _relu_of(node):
     return torch.relu if node.input_dtypes[0].is_floating else None
 
 
-@kernel("Relu6")
+@safe("Relu6")
 @with_unsigned
 def relu6(x):
     return x.clamp(0, 6)
 
 
-@kernel("ReluGrad")
+@safe("ReluGrad")
 @with_unsigned
 def relu_grad(grad, x):
     if grad.is_floating_point():
@@ -60,56 +61,56 @@ def relu_grad(grad, x):
     return grad * (x > 0).to(grad.dtype)
 
 
-@kernel("Relu6Grad")
+@safe("Relu6Grad")
 @with_unsigned
 def relu6_grad(grad, x):
     return grad * ((x > 0) & (x < 6)).to(grad.dtype)
 
 
-@kernel("LeakyRelu")
+@safe("LeakyRelu")
 def leaky_relu(x, *, alpha):
     # Its definition is max(x, alpha * x), which differs from F.leaky_relu for an alpha over 1.
     return F.leaky_relu(x, alpha) if alpha <= 1 else torch.maximum(x, alpha * x)
 
 
-@kernel("LeakyReluGrad")
+@safe("LeakyReluGrad")
 def leaky_relu_grad(grad, x, *, alpha):
     return torch.ops.aten.leaky_relu_backward(grad, x, alpha, False)
 
 
-@kernel("EluGrad")
+@by_shares("EluGrad")
 def elu_grad(grad, y):
     return torch.ops.aten.elu_backward(grad, 1.0, 1.0, 1.0, True, y)
 
 
-@kernel("SeluGrad")
+@by_shares("SeluGrad")
 def selu_grad(grad, y):
     return torch.ops.aten.elu_backward(grad, _SELU_SCALE_ALPHA / _SELU_SCALE, _SELU_SCALE, 1.0, True, y)
 
 
-@kernel("Softplus")
+@by_shares("Softplus")
 def softplus(x):
     # Over this bound log(1 + exp(x)) is x in the type's precision.
     return F.softplus(x, threshold=-math.log(torch.finfo(x.dtype).eps) - 2)
 
 
-@kernel("SoftplusGrad")
+@by_shares("SoftplusGrad")
 def softplus_grad(grad, x):
     return grad * torch.sigmoid(x)
 
 
-@kernel("Softsign")
+@safe("Softsign")
 def softsign(x):
     return x / (x.abs() + 1)
 
 
-@kernel("SoftsignGrad")
+@safe("SoftsignGrad")
 def softsign_grad(grad, x):
     return grad / (x.abs() + 1).square()
 
 
 for _name, _function in {"Elu": F.elu, "Selu": torch.selu}.items():
-    kernel(_name)(_function)
+    by_shares(_name)(_function)
 
 
 def _rows_softmax(function):
@@ -122,7 +123,7 @@ def _rows_softmax(function):
 
 
 for _name, _function in {"Softmax": torch.softmax, "LogSoftmax": torch.log_softmax}.items():
-    kernel(_name)(_rows_softmax(_function))
+    by_shares(_name)(_rows_softmax(_function))
 
 
 def _check_bias(value, bias, axis: int) -> None:
@@ -136,14 +137,14 @@ def _check_bias(value, bias, axis: int) -> None:
         )
 
 
-@kernel("BiasAddV1")
+@safe("BiasAddV1")
 @with_unsigned
 def bias_add_last(value, bias):
     _check_bias(value, bias, -1)
     return value + bias
 
 
-@kernel("BiasAdd")
+@safe("BiasAdd")
 @with_unsigned
 def bias_add(value, bias, *, data_format):
     if data_format != "NCHW":
@@ -164,13 +165,15 @@ def _bias_add_of(node):
     return torch.add if channels is not None and channels == value.as_list()[-1] else None
 
 
-@kernel("BiasAddGrad")
+@safe("BiasAddGrad")
 @with_unsigned
 def bias_add_grad(grad, *, data_format):
     if grad.dim() < 2:
         raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(grad.shape)}")
     if data_format == "NCHW":
         return grad.sum([d for d in range(grad.dim()) if d != 1], dtype=grad.dtype)
+    if grad.is_floating_point():
+        return float_sum(grad.reshape(-1, grad.shape[-1]), [0], False)
     return grad.reshape(-1, grad.shape[-1]).sum(0, dtype=grad.dtype)
 
 
@@ -253,19 +256,19 @@ def _top_k(x, k: int, ordered: bool):
     return values.to(x.dtype), indices.to(torch.int32)
 
 
-@kernel("TopK")
+@fresh("TopK")
 def top_k(x, *, k, sorted):
     return _top_k(x, k, sorted)
 
 
-@kernel("TopKV2")
+@fresh("TopKV2")
 def top_k_v2(x, k, *, sorted):
     if k.dim():
         raise InvalidArgumentError(None, None, f"k must be scalar, got shape {list(k.shape)}")
     return _top_k(x, int(k), sorted)
 
 
-@kernel("NthElement")
+@fresh("NthElement")
 @with_unsigned
 def nth_element(x, n, *, reverse):
     if n.dim():
@@ -299,11 +302,11 @@ def _in_top_k(predictions, targets, k: int):
     return inside & finite & (larger < k)
 
 
-@kernel("InTopK")
+@fresh("InTopK")
 def in_top_k(predictions, targets, *, k):
     return _in_top_k(predictions, targets, k)
 
 
-@kernel("InTopKV2")
+@fresh("InTopKV2")
 def in_top_k_v2(predictions, targets, k):
     return _in_top_k(predictions, targets, int(k))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _check(src_format: str, dst_format: str) -> None:
@@ -13,7 +13,7 @@ def _check(src_format: str, dst_format: str) -> None:
         raise InvalidArgumentError(None, None, f"{src_format} and {dst_format} must be permutations of each other")
 
 
-@kernel("DataFormatDimMap")
+@fresh("DataFormatDimMap")
 def data_format_dim_map(x, *, src_format, dst_format):
     _check(src_format, dst_format)
     rank = len(src_format)
@@ -23,7 +23,7 @@ def data_format_dim_map(x, *, src_format, dst_format):
     return where[x.long() % rank]
 
 
-@kernel("DataFormatVecPermute")
+@fresh("DataFormatVecPermute")
 def data_format_vec_permute(x, *, src_format, dst_format):
     _check(src_format, dst_format)
     if x.dim() not in (1, 2) or x.shape[0] != len(src_format) or (x.dim() == 2 and x.shape[1] != 2):

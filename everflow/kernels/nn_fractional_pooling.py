@@ -9,8 +9,9 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.candidate_sampling import Words
+from everflow.kernels.facts import Effect
 from everflow.kernels.philox import Stream
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _shuffled_sizes(size: int, count: int, words: Words) -> list[int]:
@@ -81,7 +82,7 @@ def _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, see
     return reduce(seen, counts[None, ..., None]), rows, columns
 
 
-@kernel("FractionalMaxPool")
+@fresh("FractionalMaxPool", effect=Effect.RANDOM)
 def fractional_max_pool(x, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
     def largest(seen, counts):
         return torch.where(counts, seen, _lowest(seen.dtype)).amax(3)
@@ -89,7 +90,7 @@ def fractional_max_pool(x, *, pooling_ratio, pseudo_random, overlapping, determi
     return _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, largest)
 
 
-@kernel("FractionalAvgPool")
+@fresh("FractionalAvgPool", effect=Effect.RANDOM)
 def fractional_avg_pool(x, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
     def mean(seen, counts):
         total = torch.where(counts, seen, 0).sum(3, dtype=seen.dtype)
@@ -99,7 +100,7 @@ def fractional_avg_pool(x, *, pooling_ratio, pseudo_random, overlapping, determi
     return _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, mean)
 
 
-@kernel("FractionalMaxPoolGrad")
+@fresh("FractionalMaxPoolGrad")
 def fractional_max_pool_grad(x, _pooled, grad, rows, columns, *, overlapping):
     batch, height, width, channels = x.shape
     seen, place, counts = _windows(x, rows, columns, overlapping)
@@ -109,7 +110,7 @@ def fractional_max_pool_grad(x, _pooled, grad, rows, columns, *, overlapping):
     return flat.scatter_add_(1, where.flatten(1, 2), grad.flatten(1, 2)).view(x.shape)
 
 
-@kernel("FractionalAvgPoolGrad")
+@fresh("FractionalAvgPoolGrad")
 def fractional_avg_pool_grad(shape, grad, rows, columns, *, overlapping):
     batch, height, width, channels = shape.tolist()
     _, place, counts = _windows(grad.new_zeros((1, height, width, 1)), rows, columns, overlapping)

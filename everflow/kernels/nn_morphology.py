@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.windows import slide
 from everflow.kernels.nn import with_unsigned
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _taps(x, w, strides, rates, padding):
@@ -34,7 +34,7 @@ def _taps(x, w, strides, rates, padding):
     return torch.stack(taps), rows, columns
 
 
-@kernel("Dilation2D")
+@fresh("Dilation2D")
 @with_unsigned
 def dilation2d(x, w, *, strides, rates, padding):
     return _taps(x, w, strides, rates, padding)[0].amax(0)
@@ -48,7 +48,7 @@ def _chosen(x, w, grad, strides, rates, padding):
     return taps.max(0).indices, rows, columns
 
 
-@kernel("Dilation2DBackpropInput")
+@fresh("Dilation2DBackpropInput")
 @with_unsigned
 def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
     tap, rows, columns = _chosen(x, w, grad, strides, rates, padding)
@@ -59,7 +59,7 @@ def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
     return grad.new_zeros((batch, height * width, channels)).scatter_add_(1, place, grad.flatten(1, 2)).view(x.shape)
 
 
-@kernel("Dilation2DBackpropFilter")
+@fresh("Dilation2DBackpropFilter")
 @with_unsigned
 def dilation2d_backprop_filter(x, w, grad, *, strides, rates, padding):
     tap = _chosen(x, w, grad, strides, rates, padding)[0]

@@ -6,9 +6,10 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.convolution import conv2d
+from everflow.kernels.facts import view
 from everflow.kernels.pooling import avg_pool, max_pool
 from everflow.kernels.quantization import float_to_quantized, product_range, quantized_to_float, zero_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 # Room for sums: the output range of a bias addition is this many times the largest float of its inputs.
@@ -16,7 +17,7 @@ _BIAS_HEADROOM = 2.0**17
 _BATCH_NORM_RANGE = 2.0**20
 
 
-@kernel("QuantizedConv2D")
+@fresh("QuantizedConv2D")
 def quantized_conv2d(x, w, min_input, max_input, min_filter, max_filter, *, out_type, strides, padding, dilations):
     # Doubles hold these integers exactly, and have a fast convolution.
     image = x.double() - zero_of(min_input, max_input, x.dtype)
@@ -26,19 +27,19 @@ def quantized_conv2d(x, w, min_input, max_input, min_filter, max_filter, *, out_
     return result.round().to(dtype), *product_range(min_input, max_input, min_filter, max_filter, dtype)
 
 
-@kernel("QuantizedMaxPool")
+@kernel("QuantizedMaxPool", result=view(1, 2))
 def quantized_max_pool(x, min_input, max_input, *, ksize, strides, padding):
     return max_pool(x, ksize=ksize, strides=strides, padding=padding, data_format="NHWC"), min_input, max_input
 
 
-@kernel("QuantizedAvgPool")
+@kernel("QuantizedAvgPool", result=view(1, 2))
 def quantized_avg_pool(x, min_input, max_input, *, ksize, strides, padding):
     mean = avg_pool(x.double(), ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
     # Means of whole numbers that should be whole may come out a little below.
     return (mean + 1e-9).floor().to(x.dtype), min_input, max_input
 
 
-@kernel("QuantizedBiasAdd")
+@fresh("QuantizedBiasAdd")
 def quantized_bias_add(x, bias, min_input, max_input, min_bias, max_bias, *, out_type):
     if x.dim() < 2 or bias.dim() != 1 or bias.shape[0] != x.shape[-1]:
         shapes = f"{list(bias.shape)} vs. {list(x.shape)}"
@@ -51,7 +52,7 @@ def quantized_bias_add(x, bias, min_input, max_input, min_bias, max_bias, *, out
     return terms[0] + terms[1], -high, high
 
 
-@kernel("QuantizedBatchNormWithGlobalNormalization")
+@fresh("QuantizedBatchNormWithGlobalNormalization")
 def quantized_batch_norm(
     x,
     x_min,
@@ -82,7 +83,7 @@ def quantized_batch_norm(
     return float_to_quantized(result, -high, high, torch_dtype(out_type)), -high, high
 
 
-@kernel("QuantizedInstanceNorm")
+@fresh("QuantizedInstanceNorm")
 def quantized_instance_norm(x, x_min, x_max, *, output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation):
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, "Tensor must be 4-dimensional")

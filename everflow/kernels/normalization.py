@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.windows import parse_format
 from everflow.kernels.convolution import as_format, channels_first
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import SHARE, view
+from everflow.kernels.registry import fresh, kernel, library
 
 
 def _check_vectors(x, channels: int, **vectors) -> None:
@@ -33,24 +34,23 @@ def _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_train
         raise InvalidArgumentError(None, None, f"estimated_mean must be empty for training{list(mean.shape)}")
     count = image.numel() // image.shape[1] if image.shape[1] else 0
     if count == 0:
-        missing = torch.full_like(scale, float("nan"))
-        return torch.empty_like(x), missing, missing, missing, missing
+        return torch.empty_like(x), *(torch.full_like(scale, float("nan")) for _ in range(4))
     # ATen's own moving averages, with momentum 1, are the batch's mean and unbiased variance.
     mean, unbiased = torch.zeros_like(scale), torch.zeros_like(scale)
     y, saved_mean, _ = torch.native_batch_norm(image, scale, offset, mean, unbiased, True, 1.0, epsilon)
     if count == 1:
-        unbiased = biased = torch.zeros_like(scale)
+        unbiased, biased = torch.zeros_like(scale), torch.zeros_like(scale)
     else:
         biased = unbiased * ((count - 1) / count)
-    return as_format(y, form), saved_mean, unbiased, saved_mean, biased
+    return as_format(y, form), saved_mean, unbiased, saved_mean.clone(), biased
 
 
-@kernel("FusedBatchNorm", "FusedBatchNormV2")
+@kernel("FusedBatchNorm", "FusedBatchNormV2", result=view(3, 4), threads_matter_from=0)
 def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
     return _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
 
 
-@kernel("FusedBatchNormV3")
+@kernel("FusedBatchNormV3", result=view(3, 4), threads_matter_from=0)
 def fused_batch_norm_v3(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
     results = _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()))
@@ -70,18 +70,18 @@ def _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_tr
     return as_format(dx, form), dscale, doffset
 
 
-@kernel("FusedBatchNormGrad", "FusedBatchNormGradV2")
+@library("FusedBatchNormGrad", "FusedBatchNormGradV2")
 def fused_batch_norm_grad(grad, x, scale, mean, variance, *, epsilon, data_format, is_training):
     results = _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()), scale.new_zeros(()))
 
 
-@kernel("FusedBatchNormGradV3")
+@library("FusedBatchNormGradV3")
 def fused_batch_norm_grad_v3(grad, x, scale, mean, variance, _reserve, *, epsilon, data_format, is_training):
     return fused_batch_norm_grad(grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training)
 
 
-@kernel("BatchNormWithGlobalNormalization")
+@fresh("BatchNormWithGlobalNormalization")
 def batch_norm_with_global_normalization(x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization):
     _check_vectors(x, x.shape[-1], m=mean, v=variance, beta=beta, gamma=gamma)
     factor = torch.rsqrt(variance + variance_epsilon)
@@ -90,7 +90,7 @@ def batch_norm_with_global_normalization(x, mean, variance, beta, gamma, *, vari
     return (x - mean) * factor + beta
 
 
-@kernel("BatchNormWithGlobalNormalizationGrad")
+@fresh("BatchNormWithGlobalNormalizationGrad")
 def batch_norm_with_global_normalization_grad(x, mean, variance, gamma, grad, *, variance_epsilon, scale_after_normalization):
     _check_vectors(x, x.shape[-1], m=mean, v=variance, gamma=gamma)
     axes = (0, 1, 2)
@@ -128,7 +128,7 @@ def _check_image(x) -> None:
         raise InvalidArgumentError(None, None, "in must be 4-dimensional")
 
 
-@kernel("LRN")
+@fresh("LRN", threads_matter_from=SHARE)
 def lrn(x, *, depth_radius, bias, alpha, beta):
     _check_image(x)
     if x.numel() == 0:
@@ -136,7 +136,7 @@ def lrn(x, *, depth_radius, bias, alpha, beta):
     return _to_minus(_neighbours(x * x, depth_radius).mul_(alpha).add_(bias), beta).mul_(x)
 
 
-@kernel("LRNGrad")
+@fresh("LRNGrad", threads_matter_from=SHARE)
 def lrn_grad(grad, x, y, *, depth_radius, bias, alpha, beta):
     _check_image(x)
     if x.numel() == 0:

@@ -13,7 +13,8 @@ from google.protobuf.message import DecodeError
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.framework.tensor_values import make_ndarray
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import same
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings import mapped, scalar_string, strings
 from everflow.kernels.strings_numbers import number_parser
 from everflow.kernels.tensors import from_numpy, to_numpy
@@ -35,7 +36,7 @@ def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
     return np.frombuffer(data, f"V{unit}").view(f">u{unit}").astype(f"=u{unit}").view(kind)
 
 
-@kernel("DecodeRaw")
+@fresh("DecodeRaw")
 def decode_raw(bytes, *, out_type, little_endian):
     items = bytes.reshape(-1).tolist()
     size = len(items[0]) if items else 0
@@ -55,7 +56,7 @@ def decode_raw(bytes, *, out_type, little_endian):
     return from_numpy(values.reshape(*bytes.shape, size // width))
 
 
-@kernel("DecodePaddedRaw")
+@fresh("DecodePaddedRaw")
 def decode_padded_raw(input_bytes, fixed_length, *, out_type, little_endian):
     size = int(fixed_length)
     width = np.dtype(out_type.as_numpy_dtype).itemsize
@@ -71,7 +72,7 @@ def decode_padded_raw(input_bytes, fixed_length, *, out_type, little_endian):
 _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
 
-@kernel("DecodeCompressed")
+@kernel("DecodeCompressed", result=same(0))
 def decode_compressed(bytes, *, compression_type):
     if compression_type in ("", "NONE"):
         return bytes
@@ -140,7 +141,7 @@ def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[byte
             return fields
 
 
-@kernel("DecodeCSV")
+@fresh("DecodeCSV")
 def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols):
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
@@ -186,7 +187,7 @@ def _column(fields, dtype, default, missing, index, shape):
 # --- protocol buffers -------------------------------------------------------------------------
 
 
-@kernel("DecodeJSONExample")
+@fresh("DecodeJSONExample")
 def decode_json_example(json_examples):
     def convert(text):
         try:
@@ -198,7 +199,7 @@ def decode_json_example(json_examples):
     return mapped(convert, json_examples)
 
 
-@kernel("SerializeTensor")
+@fresh("SerializeTensor")
 def serialize_tensor(tensor, *, T):
     proto = tensor_pb2.TensorProto(dtype=T.as_datatype_enum)
     proto.tensor_shape.SetInParent()  # a scalar's shape is written too
@@ -211,7 +212,7 @@ def serialize_tensor(tensor, *, T):
     return strings([proto.SerializeToString()], ())
 
 
-@kernel("ParseTensor")
+@fresh("ParseTensor")
 def parse_tensor(serialized, *, out_type):
     if serialized.ndim != 0:
         raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]")

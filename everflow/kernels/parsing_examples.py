@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.registry import fresh, specialize
 from everflow.kernels.strings import row_positions, strings
 from everflow.protos import example_pb2
 
@@ -160,7 +160,7 @@ def _describe_single(key, index, names, text):
     return f"Key: {key}.  {text}"
 
 
-@kernel("ParseExample")
+@fresh("ParseExample")
 def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes):
     if serialized.ndim != 1:
         raise _error(f"Expected serialized to be a vector, got shape: {list(serialized.shape)}")
@@ -185,7 +185,7 @@ def parse_example(serialized, names, sparse_keys, dense_keys, dense_defaults, *,
     return indices, values, shapes, dense
 
 
-@kernel("ParseSingleExample")
+@fresh("ParseSingleExample")
 def parse_single_example(serialized, dense_defaults, *, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
     if serialized.ndim != 0:
         raise _error(f"Expected serialized to be a scalar, got shape: {list(serialized.shape)}")
@@ -311,7 +311,7 @@ def _list_sparse(feature_lists, key, dtype, name):
     return rows
 
 
-@kernel("ParseSingleSequenceExample")
+@fresh("ParseSingleSequenceExample")
 def parse_single_sequence_example(
     serialized,
     feature_list_dense_missing_assumed_empty,
@@ -367,7 +367,7 @@ def _columns(sparse):
     return tuple([s[i] for s in sparse] for i in range(3))
 
 
-@kernel("ParseSequenceExample")
+@fresh("ParseSequenceExample")
 def parse_sequence_example(
     serialized,
     debug_name,

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.strings import strings
 from everflow.kernels.tensors import torch_dtype
 from everflow.platform import file_io
@@ -104,7 +104,7 @@ def _values(message, field) -> list:
     return [_read(getattr(message, field.name), field)] if present else []
 
 
-@kernel("DecodeProtoV2")
+@fresh("DecodeProtoV2")
 def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_source, message_format, sanitize):
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, output_types)
@@ -132,7 +132,7 @@ def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_s
     return sizes.reshape(*bytes.shape, len(fields)), columns
 
 
-@kernel("EncodeProto")
+@fresh("EncodeProto")
 def encode_proto(sizes, values, *, field_names, message_type, descriptor_source, Tinput_types):
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, Tinput_types)

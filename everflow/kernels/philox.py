@@ -15,6 +15,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
+from everflow.framework.forking import renewed
+
 _MASK32 = (1 << 32) - 1
 _MASK64 = (1 << 64) - 1
 _MASK128 = (1 << 128) - 1
@@ -158,7 +160,7 @@ class Stream:
 
     def __init__(self, seed: int, seed2: int):
         self._place = Philox.from_seeds(seed, seed2)
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._habit = (0, 0)
         self._ahead: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 

@@ -16,7 +16,7 @@ from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.framework.windows import Format, parse_format, slide
 from everflow.kernels.convolution import as_format, channels_first
 from everflow.kernels.nn import with_unsigned
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 _MAX = {2: torch.ops.aten.max_pool2d_with_indices.default, 3: torch.ops.aten.max_pool3d_with_indices.default}
@@ -172,34 +172,34 @@ def _max_pool_grad_grad(x, pooled, grad, ksize, strides, padding, data_format):
     return as_format(picked.view(where.shape), form)
 
 
-@kernel("MaxPool", "MaxPool3D")
+@fresh("MaxPool", "MaxPool3D")
 def max_pool(x, *, ksize, strides, padding, data_format):
     return _max_pool(x, ksize, strides, padding, data_format)
 
 
-@kernel("MaxPoolV2")
+@fresh("MaxPoolV2")
 def max_pool_v2(x, ksize, strides, *, padding, data_format):
     return _max_pool(x, ksize.tolist(), strides.tolist(), padding, data_format)
 
 
-@kernel("MaxPoolGrad", "MaxPool3DGrad")
+@fresh("MaxPoolGrad", "MaxPool3DGrad")
 @with_unsigned
 def max_pool_grad(x, pooled, grad, *, ksize, strides, padding, data_format):
     return _max_pool_grad(x, pooled, grad, ksize, strides, padding, data_format)
 
 
-@kernel("MaxPoolGradV2")
+@fresh("MaxPoolGradV2")
 @with_unsigned
 def max_pool_grad_v2(x, pooled, grad, ksize, strides, *, padding, data_format):
     return _max_pool_grad(x, pooled, grad, ksize.tolist(), strides.tolist(), padding, data_format)
 
 
-@kernel("MaxPoolGradGrad", "MaxPool3DGradGrad")
+@fresh("MaxPoolGradGrad", "MaxPool3DGradGrad")
 def max_pool_grad_grad(x, pooled, grad, *, ksize, strides, padding, data_format):
     return _max_pool_grad_grad(x, pooled, grad, ksize, strides, padding, data_format)
 
 
-@kernel("MaxPoolGradGradV2")
+@fresh("MaxPoolGradGradV2")
 def max_pool_grad_grad_v2(x, pooled, grad, ksize, strides, *, padding, data_format):
     return _max_pool_grad_grad(x, pooled, grad, ksize.tolist(), strides.tolist(), padding, data_format)
 
@@ -213,7 +213,7 @@ def _flat_places(where, shape, include_batch: bool):
     return flat.movedim(1, -1).contiguous()
 
 
-@kernel("MaxPoolWithArgmax")
+@fresh("MaxPoolWithArgmax")
 def max_pool_with_argmax(x, *, ksize, strides, padding, include_batch_in_index, Targmax):
     form = parse_format("NHWC")
     values, where = _max_with_indices(channels_first(x, form), _setup(x.shape, ksize, strides, padding, form))
@@ -229,7 +229,7 @@ def _rows(places, x, include_batch: bool):
     return places
 
 
-@kernel("MaxPoolGradWithArgmax")
+@fresh("MaxPoolGradWithArgmax")
 @with_unsigned
 def max_pool_grad_with_argmax(x, grad, argmax, *, include_batch_in_index):
     result = grad.new_zeros((x.shape[0], x.shape[1:].numel()))
@@ -238,13 +238,13 @@ def max_pool_grad_with_argmax(x, grad, argmax, *, include_batch_in_index):
     return result.view(x.shape)
 
 
-@kernel("MaxPoolGradGradWithArgmax")
+@fresh("MaxPoolGradGradWithArgmax")
 def max_pool_grad_grad_with_argmax(x, grad, argmax, *, include_batch_in_index):
     flat = grad.reshape(x.shape[0], -1)
     return flat.gather(1, _rows(argmax, x, include_batch_in_index)).view(argmax.shape)
 
 
-@kernel("AvgPool", "AvgPool3D")
+@fresh("AvgPool", "AvgPool3D")
 def avg_pool(x, *, ksize, strides, padding, data_format):
     form = parse_format(data_format)
     fit = _setup(x.shape, ksize, strides, padding, form)
@@ -257,7 +257,7 @@ def avg_pool(x, *, ksize, strides, padding, data_format):
     return as_format(_dropped(pooled, fit), form)
 
 
-@kernel("AvgPoolGrad", "AvgPool3DGrad")
+@fresh("AvgPoolGrad", "AvgPool3DGrad")
 def avg_pool_grad(shape, grad, *, ksize, strides, padding, data_format):
     form = parse_format(data_format)
     shape = shape.tolist()

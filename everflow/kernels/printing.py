@@ -10,7 +10,9 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes, errors
-from everflow.kernels.registry import kernel
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Effect, same
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings_numbers import number_text
 
 
@@ -64,7 +66,7 @@ class _Counter:
 
     def __init__(self):
         self.count = 0
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
 
     def take(self, limit) -> bool:
         with self._lock:
@@ -72,7 +74,7 @@ class _Counter:
             return limit < 0 or self.count <= limit
 
 
-@kernel("Print")
+@kernel("Print", result=same(0))
 def print_(input, data, *, message, first_n, summarize, node, session):
     counter = session.own("print counter", node.name, _Counter)
     if counter.take(first_n):
@@ -103,6 +105,6 @@ def print_v2(input, *, output_stream, end):
         raise errors.InvalidArgumentError(None, None, f"Unknown output stream {output_stream!r}")
 
 
-@kernel("Timestamp")
+@fresh("Timestamp", effect=Effect.READS)
 def timestamp():
     return torch.tensor(time.time(), dtype=torch.float64)

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import NotFoundError
-from everflow.kernels.registry import kernel
+from everflow.framework.forking import renewed
+from everflow.kernels.registry import acting, fresh, kernel, reading
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class QuantileStreams:
 
     def __init__(self, name):
         self.name = name
-        self.lock = threading.RLock()
+        self.lock = renewed(threading.RLock())
         self.streams: list[Stream] | None = None
         self.boundaries: list[np.ndarray] = []
 
@@ -218,19 +219,19 @@ def quantile_streams_handle(*, container, shared_name, node, session):
     return session.resources.lookup_or_create(container, "quantile_streams", name, lambda: QuantileStreams(name))
 
 
-@kernel("BoostedTreesCreateQuantileStreamResource")
+@acting("BoostedTreesCreateQuantileStreamResource")
 def create_quantile_streams(handle, epsilon, num_streams, *, max_elements):
     with handle.lock:
         if handle.streams is None:
             handle.create(float(epsilon), int(num_streams), max_elements)
 
 
-@kernel("IsBoostedTreesQuantileStreamResourceInitialized")
+@reading("IsBoostedTreesQuantileStreamResourceInitialized")
 def are_quantile_streams_initialized(handle):
     return torch.tensor(handle.streams is not None)
 
 
-@kernel("BoostedTreesMakeQuantileSummaries")
+@fresh("BoostedTreesMakeQuantileSummaries")
 def make_quantile_summaries(float_values, example_weights, epsilon):
     weights = example_weights.numpy().reshape(-1)
     summaries = []
@@ -242,14 +243,14 @@ def make_quantile_summaries(float_values, example_weights, epsilon):
     return summaries
 
 
-@kernel("BoostedTreesQuantileStreamResourceAddSummaries")
+@acting("BoostedTreesQuantileStreamResourceAddSummaries")
 def add_summaries(handle, summaries):
     with handle.lock:
         for stream, summary in zip(handle.existing().streams, summaries, strict=True):
             stream.add_summary(Summary.of_tensor(summary))
 
 
-@kernel("BoostedTreesQuantileStreamResourceFlush")
+@acting("BoostedTreesQuantileStreamResourceFlush")
 def flush_quantile_streams(handle, num_buckets, *, generate_quantiles):
     with handle.lock:
         summaries = [stream.finish() for stream in handle.existing().streams]
@@ -258,7 +259,7 @@ def flush_quantile_streams(handle, num_buckets, *, generate_quantiles):
         handle.restart(len(summaries))
 
 
-@kernel("BoostedTreesFlushQuantileSummaries")
+@acting("BoostedTreesFlushQuantileSummaries")
 def flush_quantile_summaries(handle):
     with handle.lock:
         summaries = [stream.finish().tensor() for stream in handle.existing().streams]
@@ -266,19 +267,19 @@ def flush_quantile_summaries(handle):
         return summaries
 
 
-@kernel("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
+@reading("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
 def get_bucket_boundaries(handle):
     with handle.lock:
         return [torch.from_numpy(boundaries.copy()) for boundaries in handle.existing().boundaries]
 
 
-@kernel("BoostedTreesQuantileStreamResourceDeserialize")
+@acting("BoostedTreesQuantileStreamResourceDeserialize")
 def deserialize_quantile_streams(handle, bucket_boundaries):
     with handle.lock:
         handle.existing().boundaries = [boundaries.numpy().copy() for boundaries in bucket_boundaries]
 
 
-@kernel("BoostedTreesBucketize")
+@fresh("BoostedTreesBucketize")
 def bucketize(float_values, bucket_boundaries):
     """The bucket of each value: of the first boundary that isn't below it, or the last."""
     buckets = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import same, view
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 
@@ -59,7 +60,7 @@ def quantized_to_float(values, low, high):
     return ((values.to(kind) - _limits(values.dtype)[0]) * step + first).to(torch.float32)
 
 
-@kernel("QuantizeV2")
+@fresh("QuantizeV2")
 def quantize(input, min_range, max_range, *, T, mode, round_mode):
     dtype = torch_dtype(T)
     if float(min_range) > float(max_range):
@@ -94,7 +95,7 @@ def _symmetric_scale(low, high, least, most):
     return scale, least / scale, most / scale
 
 
-@kernel("Dequantize")
+@fresh("Dequantize")
 def dequantize(input, min_range, max_range, *, mode):
     least, most = _limits(input.dtype)
     low, high = min_range.reshape(()), max_range.reshape(())
@@ -108,12 +109,12 @@ def dequantize(input, min_range, max_range, *, mode):
     return values * (torch.maximum(low / least, scale) if least < 0 else scale)
 
 
-@kernel("QuantizeAndDequantizeV2")
+@fresh("QuantizeAndDequantizeV2")
 def quantize_and_dequantize(input, input_min, input_max, *, signed_input, num_bits, range_given, round_mode, narrow_range):
     return _through_bits(input, input_min, input_max, num_bits, signed_input, range_given, round_mode, narrow_range)
 
 
-@kernel("QuantizeAndDequantizeV3")
+@fresh("QuantizeAndDequantizeV3")
 def quantize_and_dequantize_v3(input, input_min, input_max, num_bits, *, signed_input, range_given, narrow_range):
     return _through_bits(input, input_min, input_max, int(num_bits), signed_input, range_given, "HALF_TO_EVEN", narrow_range)
 
@@ -180,28 +181,28 @@ def _fixed_range(low, high):
     return _scalar32(low), _scalar32(high)
 
 
-@kernel("FakeQuantWithMinMaxArgs")
+@fresh("FakeQuantWithMinMaxArgs")
 def fake_quant_args(inputs, *, min, max, num_bits, narrow_range):
     return _fake_quant(inputs, *_fixed_range(min, max), num_bits, narrow_range)
 
 
-@kernel("FakeQuantWithMinMaxArgsGradient")
+@fresh("FakeQuantWithMinMaxArgsGradient")
 def fake_quant_args_gradient(gradients, inputs, *, min, max, num_bits, narrow_range):
     return _fake_quant_grad(gradients, inputs, *_fixed_range(min, max), num_bits, narrow_range)[0]
 
 
-@kernel("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+@fresh("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant_vars(inputs, min, max, *, num_bits, narrow_range):
     return _fake_quant(inputs, min, max, num_bits, narrow_range)
 
 
-@kernel("FakeQuantWithMinMaxVarsGradient")
+@fresh("FakeQuantWithMinMaxVarsGradient")
 def fake_quant_vars_gradient(gradients, inputs, min, max, *, num_bits, narrow_range):
     through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
     return through, below.sum(), above.sum()
 
 
-@kernel("FakeQuantWithMinMaxVarsPerChannelGradient")
+@fresh("FakeQuantWithMinMaxVarsPerChannelGradient")
 def fake_quant_channel_gradient(gradients, inputs, min, max, *, num_bits, narrow_range):
     through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
     outer = list(range(inputs.dim() - 1))
@@ -221,7 +222,7 @@ def product_range(low_a, high_a, low_b, high_b, dtype):
     return step * least, step * most
 
 
-@kernel("QuantizedMatMul")
+@fresh("QuantizedMatMul")
 def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, transpose_b):
     left = a.to(torch.int32) - zero_of(min_a, max_a, a.dtype)
     right = b.to(torch.int32) - zero_of(min_b, max_b, b.dtype)
@@ -229,13 +230,13 @@ def quantized_matmul(a, b, min_a, max_a, min_b, max_b, *, Toutput, transpose_a, 
     return product, *product_range(min_a, max_a, min_b, max_b, torch_dtype(Toutput))
 
 
-@kernel("QuantizedMul")
+@fresh("QuantizedMul")
 def quantized_mul(x, y, min_x, max_x, min_y, max_y, *, Toutput):
     product = (x.to(torch.int32) - zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - zero_of(min_y, max_y, y.dtype))
     return product, *product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
 
 
-@kernel("QuantizedAdd")
+@fresh("QuantizedAdd")
 def quantized_add(x, y, min_x, max_x, min_y, max_y):
     """Both sides in a range with room for 2**14 such sums."""
     high = torch.stack([v.abs().reshape(()) for v in (min_x, max_x, min_y, max_y)]).max() * 2.0**14
@@ -259,24 +260,24 @@ def _used_range(values, low, high):
     return torch.clamp(ends[0], max=0.0), torch.maximum(ends[1], torch.zeros(()))
 
 
-@kernel("QuantizeDownAndShrinkRange")
+@fresh("QuantizeDownAndShrinkRange")
 def quantize_down_and_shrink_range(input, input_min, input_max, *, out_type):
     low, high = _used_range(input, input_min, input_max)
     return _in_new_range(input, input_min, input_max, low, high, torch_dtype(out_type)), low, high
 
 
-@kernel("RequantizationRange")
+@fresh("RequantizationRange")
 def requantization_range(input, input_min, input_max):
     return _used_range(input, input_min, input_max)
 
 
-@kernel("Requantize")
+@kernel("Requantize", result=view(3, 4))
 def requantize(input, input_min, input_max, requested_output_min, requested_output_max, *, out_type):
     values = _in_new_range(input, input_min, input_max, requested_output_min, requested_output_max, torch_dtype(out_type))
     return values, requested_output_min, requested_output_max
 
 
-@kernel("QuantizedConcat")
+@fresh("QuantizedConcat")
 def quantized_concat(concat_dim, values, input_mins, input_maxes):
     low, high = torch.stack(list(input_mins)).min(), torch.stack(list(input_maxes)).max()
     parts = [
@@ -286,12 +287,12 @@ def quantized_concat(concat_dim, values, input_mins, input_maxes):
     return torch.cat(parts, int(concat_dim)), low, high
 
 
-@kernel("QuantizedReshape")
+@kernel("QuantizedReshape", result=same(0, 2, 3))
 def quantized_reshape(tensor, shape, input_min, input_max):
     return tensor.reshape(shape.tolist()), input_min, input_max
 
 
-@kernel("QuantizedRelu")
+@kernel("QuantizedRelu", result=view(1, 2))
 def quantized_relu(features, min_features, max_features):
     zero = float_to_quantized(torch.zeros(()), min_features, max_features, features.dtype)
     return torch.maximum(features, zero), min_features, max_features
@@ -303,11 +304,11 @@ def _quantized_relu_up_to(features, low, high, most):
     return torch.minimum(torch.maximum(features, zero), top), low, high
 
 
-@kernel("QuantizedRelu6")
+@kernel("QuantizedRelu6", result=view(1, 2))
 def quantized_relu6(features, min_features, max_features):
     return _quantized_relu_up_to(features, min_features, max_features, _scalar32(6.0))
 
 
-@kernel("QuantizedReluX")
+@kernel("QuantizedReluX", result=view(2, 3))
 def quantized_relu_x(features, max_value, min_features, max_features):
     return _quantized_relu_up_to(features, min_features, max_features, max_value)

@@ -12,9 +12,11 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from everflow.framework.forking import renewed
 from everflow.framework.shapes import TensorShape
+from everflow.kernels.facts import Waits
 from everflow.kernels.philox import Philox
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.tensors import torch_dtype
 
 KIND = "queue"
@@ -56,6 +58,10 @@ class Turns:
 
     def __init__(self):
         self._waiting = deque()
+        renewed(self)
+
+    def _at_fork_reinit(self):
+        self._waiting.clear()
 
     def __len__(self):
         return len(self._waiting)
@@ -81,7 +87,7 @@ class Queue:
         self.name, self.component_types = name, tuple(component_types)
         self.shapes = [s.as_list() if s.ndims is not None else None for s in shapes] if shapes else None
         self.capacity = capacity if capacity >= 0 else float("inf")
-        self.condition = threading.Condition()
+        self.condition = renewed(threading.Condition())
         self.closed = False
         self.putting, self.taking = Turns(), Turns()
         self.items = self.make_store()
@@ -337,19 +343,19 @@ def _two_forms(name):
     return name, name + "V2"
 
 
-@kernel(*_two_forms("QueueEnqueue"))
+@acting(*_two_forms("QueueEnqueue"), waits=Waits.PUTS)
 def enqueue(handle, components, *, step):
     handle.check_put(components, batched=False)
     handle.put([tuple(copied(c) for c in components)], step)
 
 
-@kernel(*_two_forms("QueueEnqueueMany"))
+@acting(*_two_forms("QueueEnqueueMany"), waits=Waits.PUTS)
 def enqueue_many(handle, components, *, step):
     handle.check_put(components, batched=True)
     handle.put(list(zip(*(rows_of(copied(c)) for c in components), strict=True)), step)
 
 
-@kernel(*_two_forms("QueueDequeue"))
+@acting(*_two_forms("QueueDequeue"), waits=Waits.TAKES)
 def dequeue(handle, *, step):
     return list(handle.take(1, step)[0])
 
@@ -363,28 +369,28 @@ def _take_many(queue, n, step, up_to, what):
     return queue.batch(queue.take(count, step, up_to=up_to))
 
 
-@kernel(*_two_forms("QueueDequeueMany"))
+@acting(*_two_forms("QueueDequeueMany"), waits=Waits.TAKES)
 def dequeue_many(handle, n, *, step):
     return _take_many(handle, n, step, False, "DequeueMany")
 
 
-@kernel(*_two_forms("QueueDequeueUpTo"))
+@acting(*_two_forms("QueueDequeueUpTo"), waits=Waits.TAKES)
 def dequeue_up_to(handle, n, *, step):
     return _take_many(handle, n, step, True, "DequeueUpTo")
 
 
-@kernel(*_two_forms("QueueClose"))
+@acting(*_two_forms("QueueClose"), waits=Waits.PUTS)
 def close(handle, *, cancel_pending_enqueues, step):
     handle.close(cancel_pending_enqueues, step)
 
 
-@kernel(*_two_forms("QueueSize"))
+@reading(*_two_forms("QueueSize"))
 def size(handle):
     with handle.condition:
         return torch.tensor(len(handle.items), dtype=torch.int32)
 
 
-@kernel(*_two_forms("QueueIsClosed"))
+@reading(*_two_forms("QueueIsClosed"))
 def is_closed(handle):
     return torch.tensor(handle.closed)
 

@@ -6,13 +6,14 @@ import numpy as np
 import torch
 
 from everflow.kernels.array import dims_of, invalid, is_text
+from everflow.kernels.facts import same
 from everflow.kernels.indexing import check_indices
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.sparse import pick
 from everflow.kernels.tensors import torch_dtype
 
 
-@kernel("RaggedRange")
+@fresh("RaggedRange")
 def ragged_range(starts, limits, deltas, *, Tsplits):
     sizes = {t.shape[0] for t in (starts, limits, deltas) if t.ndim}
     if len(sizes) > 1:
@@ -40,7 +41,7 @@ def _splits(lengths, dtype):
     return torch.cat([torch.zeros(1, dtype=torch.int64), torch.cumsum(lengths, 0)]).to(dtype)
 
 
-@kernel("RaggedGather")
+@fresh("RaggedGather")
 def ragged_gather(params_nested_splits, params_dense_values, indices):
     """Rows of a ragged tensor; indices of rank above 1 add regular splits outside."""
     outer = params_nested_splits[0]
@@ -78,7 +79,7 @@ def _check_splits(nested, values):
             raise invalid("Final value of ragged splits must match the length the corresponding ragged values.")
 
 
-@kernel("RaggedTensorToSparse")
+@kernel("RaggedTensorToSparse", result=same(1))
 def ragged_tensor_to_sparse(rt_nested_splits, rt_dense_values):
     nested = [s.long() for s in rt_nested_splits]
     _check_splits(nested, rt_dense_values)
@@ -107,7 +108,7 @@ def _as_splits(kind, tensor, rows):
     raise invalid(f"Unsupported row partition type {kind}")
 
 
-@kernel("RaggedTensorToTensor")
+@fresh("RaggedTensorToTensor")
 def ragged_tensor_to_tensor(shape, values, default_value, row_partition_tensors, *, row_partition_types):
     kinds = [k.decode() if isinstance(k, bytes) else k for k in row_partition_types]
     partitions = list(zip(kinds, row_partition_tensors, strict=True))
@@ -156,7 +157,7 @@ class RaggedVariant:
         self.splits, self.values = splits, values
 
 
-@kernel("RaggedTensorToVariant")
+@kernel("RaggedTensorToVariant", result=same(0, 1))
 def ragged_tensor_to_variant(rt_nested_splits, rt_dense_values, *, batched_input):
     if not batched_input:
         return np.array(RaggedVariant(rt_nested_splits, rt_dense_values), object)
@@ -172,7 +173,7 @@ def ragged_tensor_to_variant(rt_nested_splits, rt_dense_values, *, batched_input
     return rows
 
 
-@kernel("RaggedTensorFromVariant")
+@kernel("RaggedTensorFromVariant", result=same(0))
 def ragged_tensor_from_variant(encoded_ragged, *, output_ragged_rank, Tsplits):
     if encoded_ragged.ndim == 0:
         held = encoded_ragged[()]

@@ -12,14 +12,17 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels import libm
+from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.philox import Philox, Stream, in_chunks
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 # Generator blocks that an op sets aside for each value it makes, whatever it needs in the end.
 RESERVED_PER_VALUE = 256
 _TRUNCATE_AT = 2.0
 _SMALLEST_UNIFORM = 1e-7
+_FRACTION = np.uint64(0x7FFFFF)
 # dtype: bits of a word that become the fraction of a uniform value in [0, 1)
 _FRACTION_BITS = {dtypes.float32: 23, dtypes.float16: 10, dtypes.bfloat16: 7}
 
@@ -62,27 +65,28 @@ def doubles(words: np.ndarray) -> np.ndarray:
 def box_muller(words: np.ndarray) -> np.ndarray:
     """Two normal float64 values from each block of four words."""
     uniforms = doubles(words)
-    radius = np.sqrt(-2.0 * np.log(np.maximum(uniforms[..., 0], _SMALLEST_UNIFORM)))
+    radius = np.sqrt(-2.0 * libm.double_log(np.maximum(uniforms[..., 0], _SMALLEST_UNIFORM)))
     angle = 2.0 * math.pi * uniforms[..., 1]
-    return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=-1)
+    return np.stack([libm.double_sine(angle) * radius, libm.double_cosine(angle) * radius], axis=-1)
 
 
-def _polar(uniform: torch.Tensor, angle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    radius = uniform.clamp_(min=_SMALLEST_UNIFORM).log_().mul_(-2.0).sqrt_()
-    return torch.sin(angle).mul_(radius), torch.cos(angle).mul_(radius)
+def single_normals(even: np.ndarray, odd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Normal float32 values of blocks: rows are values 0 and 2, then values 1 and 3."""
+    fractions = ((even & _FRACTION) * 2.0**-23).astype(np.float32)
+    radius = np.sqrt(libm.log(np.maximum(fractions, np.float32(_SMALLEST_UNIFORM))) * np.float32(-2.0))
+    # The angle is rounded to float32 only after the multiplication, as TensorFlow does.
+    sine, cosine = libm.sine_and_cosine(((odd & _FRACTION) * (2.0 * math.pi * 2.0**-23)).astype(np.float32))
+    return np.multiply(sine, radius, out=sine), np.multiply(cosine, radius, out=cosine)
 
 
 def _normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """Normal float32 values of blocks: rows are values 0 and 2, then values 1 and 3."""
-    # The angle is rounded to float32 only after the multiplication, as TensorFlow does.
-    angle = (_as_torch(odd) & 0x7FFFFF).to(torch.float64).mul_(2.0 * math.pi * 2.0**-23).to(torch.float32)
-    return _polar(_fractions(even, 23), angle)
+    return tuple(map(torch.from_numpy, single_normals(even, odd)))
 
 
 def _double_normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     """Normal float64 values 0 and 1 of blocks."""
-    uniforms = _double_fractions(even, odd)
-    return _polar(uniforms[0], uniforms[1] * (2.0 * math.pi))
+    words = np.stack([even[0], odd[0], even[1], odd[1]], axis=-1)
+    return tuple(torch.from_numpy(box_muller(words)).unbind(-1))
 
 
 def _filled(shape: list[int], dtype: torch.dtype, group: int, fill) -> torch.Tensor:
@@ -231,7 +235,7 @@ def checked_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
 
 
 def _register_stateful(op_type, make):
-    @kernel(op_type)
+    @fresh(op_type, effect=Effect.RANDOM)
     def run(shape, *, dtype, node, session):
         sizes = shape_of(shape)
         count = math.prod(sizes)
@@ -248,7 +252,7 @@ def stateless_place(seed: torch.Tensor) -> Philox:
 
 
 def _register_stateless(op_type, make):
-    @kernel(op_type)
+    @fresh(op_type)
     def run(shape, seed, *, dtype):
         return make(stateless_place(seed), shape_of(shape), dtype)
 
@@ -261,21 +265,21 @@ _register_stateless("StatelessRandomNormal", normal)
 _register_stateless("StatelessTruncatedNormal", truncated_normal)
 
 
-@kernel("RandomUniformInt")
+@fresh("RandomUniformInt", effect=Effect.RANDOM)
 def random_uniform_int(shape, minval, maxval, *, Tout, node, session):
     sizes = shape_of(shape)
     low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stream_of(node, session).reserve(math.prod(sizes) * RESERVED_PER_VALUE), sizes, low, high, Tout)
 
 
-@kernel("StatelessRandomUniformInt")
+@fresh("StatelessRandomUniformInt")
 def stateless_random_uniform_int(shape, seed, minval, maxval, *, dtype):
     sizes = shape_of(shape)
     low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stateless_place(seed), sizes, low, high, dtype)
 
 
-@kernel("RandomShuffle")
+@kernel("RandomShuffle", result=same(0), effect=Effect.RANDOM)
 def random_shuffle(value, *, node, session):
     count = len(value) if value.ndim else 0
     if count <= 1:
@@ -292,7 +296,7 @@ def random_shuffle(value, *, node, session):
     return value[torch.tensor(order)]
 
 
-@kernel("RandomCrop")
+@kernel("RandomCrop", result=view(0), effect=Effect.RANDOM)
 def random_crop(image, size, *, node, session):
     if image.dim() != 3:
         raise InvalidArgumentError(None, None, f"input must be 3-dimensional: {list(image.shape)}")

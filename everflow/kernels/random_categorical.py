@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import Effect
 from everflow.kernels.philox import Philox
 from everflow.kernels.random import RESERVED_PER_VALUE, doubles, stateless_place, stream_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 # So many comparisons are quicker made at once than searched row by row.
@@ -83,7 +84,7 @@ def _checked(logits: torch.Tensor, num_samples: torch.Tensor) -> tuple[np.ndarra
     return logits.to(torch.float64).numpy(), samples
 
 
-@kernel("Multinomial")
+@fresh("Multinomial", effect=Effect.RANDOM)
 def multinomial(logits, num_samples, *, output_dtype, node, session):
     values, samples = _checked(logits, num_samples)
     reserved = len(values) * (-(-samples // 4) * 4) * 2 * RESERVED_PER_VALUE
@@ -91,7 +92,7 @@ def multinomial(logits, num_samples, *, output_dtype, node, session):
     return torch.from_numpy(categorical(place, values, samples)).to(torch_dtype(output_dtype))
 
 
-@kernel("StatelessMultinomial")
+@fresh("StatelessMultinomial")
 def stateless_multinomial(logits, num_samples, seed, *, output_dtype):
     values, samples = _checked(logits, num_samples)
     return torch.from_numpy(categorical(stateless_place(seed), values, samples)).to(torch_dtype(output_dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import secrets
 
@@ -11,11 +12,13 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels import random
+from everflow.kernels.facts import FRESH, Effect
 from everflow.kernels.philox import Philox
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import from_numpy, torch_dtype
 
 _PHILOX = 1
+drawing = functools.partial(kernel, result=FRESH, writes=(0,), locks=True)
 _MASK64 = (1 << 64) - 1
 
 
@@ -48,7 +51,7 @@ def _full_integers(place: Philox, sizes: list[int], dtype) -> torch.Tensor:
 
 
 def _register(op_type, make):
-    @kernel(op_type)
+    @drawing(op_type)
     def run(resource, algorithm, shape, *, dtype):
         sizes = random.shape_of(shape)
         return make(_advanced(resource, algorithm, math.prod(sizes) * random.RESERVED_PER_VALUE), sizes, dtype)
@@ -60,7 +63,7 @@ _register("StatefulTruncatedNormal", random.truncated_normal)
 _register("StatefulUniformFullInt", _full_integers)
 
 
-@kernel("StatefulUniformInt")
+@drawing("StatefulUniformInt")
 def stateful_uniform_int(resource, algorithm, shape, minval, maxval, *, dtype):
     sizes = random.shape_of(shape)
     low, high = random.checked_range(minval, maxval)
@@ -72,12 +75,12 @@ def stateful_uniform_int(resource, algorithm, shape, minval, maxval, *, dtype):
     return from_numpy(np.asarray(values))
 
 
-@kernel("RngSkip")
+@kernel("RngSkip", writes=(0,), locks=True)
 def rng_skip(resource, algorithm, delta):
     _advanced(resource, algorithm, int(delta) & _MASK64)
 
 
-@kernel("NonDeterministicInts")
+@fresh("NonDeterministicInts", effect=Effect.RANDOM)
 def non_deterministic_ints(shape, *, dtype):
     sizes = random.shape_of(shape)
     kind = np.dtype(dtype.as_numpy_dtype)
@@ -155,7 +158,7 @@ def _binomial(count: float, probability: float, uniforms) -> float:
     return method(count, probability, uniforms)
 
 
-@kernel("StatefulRandomBinomial")
+@drawing("StatefulRandomBinomial")
 def stateful_random_binomial(resource, algorithm, shape, counts, probs, *, dtype):
     sizes = random.shape_of(shape)
     rows = sizes[0] if sizes and max(counts.numel(), probs.numel()) > 1 else 1

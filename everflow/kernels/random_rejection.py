@@ -11,9 +11,11 @@ import math
 import numpy as np
 import torch
 
+from everflow.kernels import libm
+from everflow.kernels.facts import Effect
 from everflow.kernels.philox import Philox
 from everflow.kernels.random import RESERVED_PER_VALUE, box_muller, doubles, shape_of, stream_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 _GAMMA_SQUEEZE = 0.0331
@@ -55,9 +57,9 @@ def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
     result = np.full(concentration.shape, np.nan)
     draws = Draws(place, np.arange(concentration.size))
     exponential = np.flatnonzero(concentration == 1.0)
-    result[exponential] = -np.log1p(-draws.uniform(exponential))
+    result[exponential] = -libm.double_log(1.0 - draws.uniform(exponential))
     boosted = concentration < 1.0
-    d = np.where(boosted, concentration + (1.0 - 1.0 / 3.0), concentration - 1.0 / 3.0)
+    d = np.where(boosted, concentration + 2.0 / 3.0, concentration - 1.0 / 3.0)
     c = 1.0 / 3.0 / np.sqrt(d)
     trying = np.flatnonzero(concentration != 1.0)
     trying = trying[concentration[trying] > 0]
@@ -66,14 +68,14 @@ def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
             x = draws.normal(trying)
             v = 1.0 + c[trying] * x
             able = v > 0
-            who, x, v = trying[able], x[able], v[able] ** 3
+            who, x, v = trying[able], x[able], v[able] * v[able] * v[able]
             u = draws.uniform(who)
             square = x * x
             accepted = (u < 1.0 - _GAMMA_SQUEEZE * square * square) | (np.log(u) < 0.5 * square + d[who] * (1.0 - v + np.log(v)))
             done = who[accepted]
             value = d[done] * v[accepted]
             small = np.flatnonzero(boosted[done])
-            value[small] *= draws.uniform(done[small]) ** (1.0 / concentration[done[small]])
+            value[small] *= libm.double_power(draws.uniform(done[small]), 1.0 / concentration[done[small]])
             result[done] = value
             trying = np.setdiff1d(trying, done, assume_unique=True)
     return result.reshape(-1, samples)
@@ -126,17 +128,17 @@ def _sampled(make, shape, parameter: torch.Tensor, dtype, node, session) -> torc
     return values.to(torch_dtype(dtype)).t().reshape([*sizes, *parameter.shape])
 
 
-@kernel("RandomGamma")
+@fresh("RandomGamma", effect=Effect.RANDOM)
 def random_gamma(shape, alpha, *, T, node, session):
     return _sampled(gamma, shape, alpha, T, node, session)
 
 
-@kernel("RandomPoisson")
+@fresh("RandomPoisson", effect=Effect.RANDOM)
 def random_poisson(shape, rate, *, dtype, node, session):
     return _sampled(poisson, shape, rate, dtype, node, session)
 
 
-@kernel("RandomPoissonV2")
+@fresh("RandomPoissonV2", effect=Effect.RANDOM)
 def random_poisson_v2(shape, rate, *, dtype, node, session):
     return _sampled(poisson, shape, rate, dtype, node, session)
 
@@ -147,7 +149,7 @@ def random_poisson_v2(shape, rate, *, dtype, node, session):
 _LARGE_ALPHA = 100.0
 
 
-@kernel("RandomGammaGrad")
+@fresh("RandomGammaGrad")
 def random_gamma_grad(alpha, sample):
     """-(dP/dalpha) / p(sample), P the distribution function and p its density, so that the sample's quantile stays."""
     a, x = torch.broadcast_tensors(alpha.to(torch.float64), sample.to(torch.float64))

@@ -9,13 +9,17 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels import libm
+from everflow.kernels.facts import Effect
 from everflow.kernels.philox import Philox
-from everflow.kernels.random import box_muller, doubles, shape_of, stream_of
-from everflow.kernels.registry import kernel
+from everflow.kernels.random import box_muller, doubles, shape_of, single_normals, stream_of
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 # A row sets aside room in the stream for this many tries of each value.
 _MOST_TRIES = 1000
+# Where all values are of one distribution, so many of them are a row.
+_ROW = 100
 # Bounds at least this many deviations out on a side that has the mean: plain normal values are good candidates.
 _WIDE = 1.3
 
@@ -28,16 +32,18 @@ class _Source:
 
     def uniforms(self, blocks: int) -> np.ndarray:
         words = self.place.words(blocks, self.used)
-        return doubles(words) if self.double else (words & np.uint32(0x7FFFFF)) * 2.0**-23
+        return doubles(words) if self.double else ((words & np.uint32(0x7FFFFF)) * 2.0**-23).astype(np.float32)
 
     def normals(self, blocks: int) -> np.ndarray:
-        words = self.place.words(blocks, self.used)
         if self.double:
-            return box_muller(words)
-        uniforms = (words & np.uint32(0x7FFFFF)) * 2.0**-23
-        radius = np.sqrt(-2.0 * np.log(np.maximum(uniforms[:, ::2], 1e-7)))
-        angle = (2.0 * math.pi * uniforms[:, 1::2]).astype(np.float32).astype(np.float64)
-        return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=2).reshape(blocks, 4)
+            return box_muller(self.place.words(blocks, self.used))
+        pairs = single_normals(*self.place.chunk(self.used, blocks))
+        return np.stack(pairs, axis=2).transpose(1, 0, 2).reshape(blocks, 4)
+
+    def log(self, values: np.ndarray) -> np.ndarray:
+        """The logarithm of uniform values."""
+        logarithm = libm.double_log if self.double else libm.log
+        return np.where(values > 0, logarithm(np.maximum(values, np.finfo(values.dtype).tiny)), -np.inf).astype(values.dtype)
 
 
 def _by_normals(source, low, high):
@@ -64,12 +70,11 @@ def _by_uniforms(source, low, high):
 
 def _by_exponentials(source, low, high):
     """Exponential candidates from the lower bound on, for a tail."""
-    alpha = (low + math.sqrt(low * low + 4)) / 2
+    alpha = (low + np.sqrt(low * low + 4)) / 2
 
     def draw(groups):
         values = source.uniforms(groups)
-        with np.errstate(divide="ignore"):
-            z = -np.log(values[:, ::2]) / alpha + low
+        z = -source.log(values[:, ::2]) / alpha + low
         x = alpha - z if low < alpha else low - alpha
         return z, (values[:, 1::2] <= np.exp(-x * x / 2)) & (z < high)
 
@@ -105,25 +110,30 @@ def truncated_row(source: _Source, mean, deviation, low, high, count: int) -> np
     return np.concatenate(found) * deviation + mean if found else np.empty(0)
 
 
-@kernel("ParameterizedTruncatedNormal")
+@fresh("ParameterizedTruncatedNormal", effect=Effect.RANDOM)
 def parameterized_truncated_normal(shape, means, stdevs, minvals, maxvals, *, dtype, node, session):
     sizes = shape_of(shape)
     if not sizes:
         raise InvalidArgumentError(None, None, "Shape tensor must not be empty, got []")
     parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
-    rows = sizes[0] if any(p.dim() and p.shape[0] != 1 for p in parameters.values()) else 1
+    size = math.prod(sizes)
+    if any(p.dim() for p in parameters.values()):
+        rows, count = sizes[0], size // max(sizes[0], 1)
+    else:  # one distribution for all: any rows will do
+        rows, count = -(-size // _ROW), _ROW
     for name, parameter in parameters.items():
         if parameter.dim() > 1 or (parameter.dim() == 1 and parameter.shape[0] not in (1, sizes[0])):
             raise InvalidArgumentError(
                 None, None, f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]"
             )
-    count = math.prod(sizes) // rows if rows else 0
-    place = stream_of(node, session).reserve(rows * 2 * _MOST_TRIES * ((count + 3) // 4))
-    source = _Source(place, dtype is dtypes.float64)
-    values = [p.to(torch.float64).reshape(-1).expand(rows).tolist() for p in parameters.values()]
+    place = stream_of(node, session).reserve(rows * 2 * _MOST_TRIES * (count + 3) // 4)
+    double = dtype is dtypes.float64
+    source = _Source(place, double)
+    # Arithmetic is of the results' own precision; half precision is rounded from single.
+    values = [p.to(torch.float64 if double else torch.float32).reshape(-1).expand(rows).numpy() for p in parameters.values()]
     result = []
-    for mean, deviation, low, high in zip(*values):
+    for row, (mean, deviation, low, high) in enumerate(zip(*values)):
         if not deviation > 0 or not low < high or (math.isinf(low) and math.isinf(high)):
             raise InvalidArgumentError(None, None, "Invalid parameters")
-        result.append(truncated_row(source, mean, deviation, low, high, count))
+        result.append(truncated_row(source, mean, deviation, low, high, min(count, size - row * count)))
     return torch.from_numpy(np.concatenate(result) if result else np.empty(0)).to(torch_dtype(dtype)).reshape(sizes)

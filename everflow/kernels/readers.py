@@ -9,8 +9,10 @@ import torch
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Waits
 from everflow.kernels.queues import shared_resource
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.platform import file_io
 from everflow.protos.reader_base_pb2 import ReaderBaseState
@@ -23,7 +25,7 @@ class Reader:
 
     def __init__(self, name):
         self.name = name
-        self.lock = threading.Lock()
+        self.lock = renewed(threading.Lock())
         self.reset()
 
     def reset(self):
@@ -56,12 +58,12 @@ class Reader:
         self.source = None
 
     def read(self, queue, step):
-        with self.lock:
+        with step.holding(self.lock):
             return self._next(queue, step)
 
     def read_up_to(self, queue, count, step):
         """At least one record and at most `count`, all from one file."""
-        with self.lock:
+        with step.holding(self.lock):
             found = [self._next(queue, step)]
             while len(found) < count:
                 pair = next(self.source, None)
@@ -213,13 +215,13 @@ def _scalar(text: bytes):
     return value
 
 
-@kernel(*_two_forms("ReaderRead"))
+@acting(*_two_forms("ReaderRead"), waits=Waits.TAKES)
 def read(reader_handle, queue_handle, *, step):
     key, value = reader_handle.read(queue_handle, step)
     return _scalar(key), _scalar(value)
 
 
-@kernel(*_two_forms("ReaderReadUpTo"))
+@acting(*_two_forms("ReaderReadUpTo"), waits=Waits.TAKES)
 def read_up_to(reader_handle, queue_handle, num_records, *, step):
     if int(num_records) <= 0:
         raise OutOfRangeError(None, None, f"num_records must be positive, got {int(num_records)}")
@@ -228,29 +230,29 @@ def read_up_to(reader_handle, queue_handle, num_records, *, step):
     return strings(list(keys), (len(pairs),)), strings(list(values), (len(pairs),))
 
 
-@kernel(*_two_forms("ReaderNumRecordsProduced"))
+@reading(*_two_forms("ReaderNumRecordsProduced"))
 def num_records_produced(reader_handle):
     return torch.tensor(reader_handle.produced)
 
 
-@kernel(*_two_forms("ReaderNumWorkUnitsCompleted"))
+@reading(*_two_forms("ReaderNumWorkUnitsCompleted"))
 def num_work_units_completed(reader_handle):
     return torch.tensor(reader_handle.finished)
 
 
-@kernel(*_two_forms("ReaderReset"))
+@acting(*_two_forms("ReaderReset"))
 def reset(reader_handle):
     with reader_handle.lock:
         reader_handle.reset()
 
 
-@kernel(*_two_forms("ReaderSerializeState"))
+@reading(*_two_forms("ReaderSerializeState"))
 def serialize_state(reader_handle):
     with reader_handle.lock:
         return _scalar(reader_handle.state())
 
 
-@kernel(*_two_forms("ReaderRestoreState"))
+@acting(*_two_forms("ReaderRestoreState"))
 def restore_state(reader_handle, state):
     with reader_handle.lock:
         reader_handle.restore(scalar_string(state, "state"))

@@ -9,7 +9,8 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import NotFoundError
-from everflow.kernels.registry import kernel
+from everflow.framework.forking import renewed
+from everflow.kernels.registry import fresh
 from everflow.platform import file_io
 
 
@@ -22,7 +23,7 @@ class RecordYielder:
             raise NotFoundError(None, None, f"Found no files at {pattern}")
         self._random = random.Random(seed)
         self._shift_ratio, self._size, self._compression = shift_ratio, buffer_size, compression
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._source = self._shuffled()
 
     def _epoch(self):
@@ -58,7 +59,7 @@ class RecordYielder:
             return [next(self._source) for _ in range(count)]
 
 
-@kernel("RecordInput")
+@fresh("RecordInput")
 def record_input(
     *, node, session, file_pattern, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, batch_size, compression_type
 ):

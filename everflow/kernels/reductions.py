@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import SHARE, same
 from everflow.kernels.math_dtypes import comparable, from_comparable, highest, lowest, shape_text, widened
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
 
@@ -28,7 +29,7 @@ def _reduction(op_type, reduce):
         axes = reduced_axes(axis, input.dim())
         return reduce(input, axes, keep_dims) if axes else input
 
-    kernel(op_type)(run)
+    kernel(op_type, result=same(0), fails=False)(run)
 
 
 def _summed_type(x):
@@ -36,15 +37,58 @@ def _summed_type(x):
     return torch.int64 if x.dtype in (torch.uint16, torch.uint32, torch.uint64) else x.dtype
 
 
+# From so many values on, ATen divides a reduction to a single one among its threads: the more there are, the more sums of sums.
+DIVIDED = 1 << 15
+# Rows of this length are reduced one by one instead, by whatever threads there are.
+_ROW = 1 << 12
+
+
+def _is_divided(x, axes) -> bool:
+    """Whether bits would depend on the number of threads."""
+    count = x.numel()
+    if count < DIVIDED:
+        return False
+    for axis in axes:
+        count //= x.shape[axis]
+    return count == 1
+
+
+def _by_rows(reduce, x, axes, keep_dims):
+    """All values to one by `reduce(values, axis)`, in an order of our own; half precision is rounded once, at the end."""
+    values = x.reshape(-1)
+    if x.dtype in (torch.float16, torch.bfloat16):
+        values = values.float()
+    while values.numel() >= DIVIDED:
+        whole = values.numel() // _ROW * _ROW
+        rows, rest = reduce(values[:whole].view(-1, _ROW), 1), values[whole:]
+        values = rows if not rest.numel() else torch.cat([rows, reduce(rest, 0).view(1)])
+    result = reduce(values, 0)
+    return result.view([1 if keep_dims else size for i, size in enumerate(x.shape) if keep_dims or i not in {a % x.dim() for a in axes}])
+
+
+def float_sum(x, axes, keep_dims):
+    """The sum of numbers with a fraction, whatever the number of threads."""
+    if _is_divided(x, axes):
+        return _by_rows(torch.sum, x, axes, keep_dims).to(x.dtype)
+    return torch.sum(x, axes, keep_dims)
+
+
+def float_mean(x, axes, keep_dims):
+    """The mean of numbers with a fraction, whatever the number of threads."""
+    if _is_divided(x, axes):
+        return _by_rows(torch.sum, x, axes, keep_dims).div_(x.numel()).to(x.dtype)
+    return torch.mean(x, axes, keep_dims)
+
+
 def _sum(x, axes, keep_dims):
-    if x.is_floating_point():
-        return torch.sum(x, axes, keep_dims)
+    if x.is_floating_point() or x.is_complex():
+        return float_sum(x, axes, keep_dims)
     return x.sum(axes, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
 
 
 def _mean(x, axes, keep_dims):
     if x.is_floating_point() or x.is_complex():
-        return torch.mean(x, axes, keep_dims)
+        return float_mean(x, axes, keep_dims)
     total = _sum(x, axes, keep_dims)
     count = 1
     for axis in axes:
@@ -55,6 +99,8 @@ def _mean(x, axes, keep_dims):
 
 
 def _prod(x, axes, keep_dims):
+    if _is_divided(x, axes) and x.is_floating_point():
+        return _by_rows(torch.prod, x, axes, keep_dims).to(x.dtype)
     for axis in reversed(axes):  # from the last one, so that the others stay where they are
         x = x.prod(axis, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
     return x
@@ -88,7 +134,8 @@ def _euclidean_norm(x, axes, keep_dims):
     if x.is_complex():
         return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims).to(x.dtype)
     if x.is_floating_point():
-        return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims)
+        wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+        return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims, dtype=wide).to(x.dtype)
     return torch.sqrt(_sum(widened(torch.square)(x), axes, keep_dims).to(torch.float64)).to(x.dtype)
 
 
@@ -121,14 +168,14 @@ def _position(op_type, find, infinity):
             input = torch.where(torch.isnan(input), infinity, input)
         return find(input, dim=axis).to(torch_dtype(output_type))
 
-    kernel(op_type)(run)
+    fresh(op_type)(run)
 
 
 _position("ArgMax", torch.argmax, float("-inf"))
 _position("ArgMin", torch.argmin, float("inf"))
 
 
-def _scan(op_type, accumulate, neutral):
+def _scan(op_type, accumulate, neutral, **facts):
     """Register a running reduction; `exclusive` starts it with the neutral element, `reverse` goes from the end."""
 
     @widened
@@ -146,7 +193,7 @@ def _scan(op_type, accumulate, neutral):
             raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
         return along(x, at, exclusive, reverse) if x.numel() else x
 
-    kernel(op_type)(run)
+    fresh(op_type, **facts)(run)
 
 
 def _log_sum_exp_scan(x, axis):
@@ -158,4 +205,4 @@ def _log_sum_exp_scan(x, axis):
 
 _scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=x.dtype), lambda dtype: 0)
 _scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=x.dtype), lambda dtype: 1)
-_scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest)
+_scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest, threads_matter_from=SHARE)

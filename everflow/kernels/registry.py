@@ -5,11 +5,13 @@ A kernel is a plain function on torch tensors; docs/adding-ops.md says how it ge
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from everflow.framework.families import Families
+from everflow.kernels.facts import FRESH, SHARE, Effect, Facts, same
 
 # Keyword-only parameters of a kernel that are not attributes.
 CONTEXT_NAMES = ("node", "session", "step")
@@ -23,6 +25,7 @@ class Kernel:
     attribute_names: tuple[str, ...]
     context_names: tuple[str, ...]
     once: bool = False
+    facts: Facts = Facts()
 
 
 _kernels: dict[str, Kernel] = {}
@@ -30,11 +33,13 @@ _specializers: dict[str, list[Callable]] = {}
 load_all = Families("everflow.kernels").load
 
 
-def kernel(*op_types: str, once: bool = False):
+def kernel(*op_types: str, once: bool = False, **facts):
     """Register the decorated function as the kernel of these op types.
 
-    `once=True`: it is called when a plan is made, not at each run.
+    `once=True`: it is called when a plan is made, not at each run. `facts`: what the planner may rely on, see `Facts`. A family with facts in
+    common has a `kernel` of its own, as `fresh` and `safe` below.
     """
+    declared = Facts(**facts)
 
     def register(function):
         keywords = _keyword_only(function)
@@ -43,6 +48,7 @@ def kernel(*op_types: str, once: bool = False):
             tuple(k for k in keywords if k not in CONTEXT_NAMES),
             tuple(k for k in keywords if k in CONTEXT_NAMES),
             once,
+            declared,
         )
         for op_type in op_types:
             if op_type in _kernels:
@@ -51,6 +57,16 @@ def kernel(*op_types: str, once: bool = False):
         return function
 
     return register
+
+
+# Families of kernels, by what most of them have in common.
+fresh = functools.partial(kernel, result=FRESH)
+safe = functools.partial(fresh, fails=False)
+library = functools.partial(fresh, threads_matter_from=0)  # BLAS and the like cut products and sums where one thread's share ends
+by_shares = functools.partial(safe, threads_matter_from=SHARE)  # a share's last values are computed one by one, and round otherwise
+reading = functools.partial(fresh, effect=Effect.READS, writes=())  # looks at a variable, a queue, a table
+acting = functools.partial(fresh, effect=Effect.ACTS, writes=())  # changes something that is no variable
+updating = functools.partial(kernel, result=same(0), effect=Effect.ACTS, writes=(0,))
 
 
 def specialize(*op_types: str):

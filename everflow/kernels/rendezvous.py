@@ -5,6 +5,7 @@ Who carries them is the run's own affair: it has put an object with `send(attrs,
 
 from __future__ import annotations
 
+from everflow.kernels.facts import Waits
 from everflow.kernels.registry import kernel
 
 CARRIER = "rendezvous"
@@ -15,6 +16,6 @@ def send(tensor, *, node, step):
     step.container[CARRIER].send(node.attrs, tensor)
 
 
-@kernel("_Recv")
+@kernel("_Recv", waits=Waits.OUTSIDE)
 def recv(*, node, step):
     return step.container[CARRIER].recv(node.attrs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, library
 
 
 def _lstm_step(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, order):
@@ -30,7 +30,7 @@ def _lstm_step(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, 
 _ICFO, _IFCO = (0, 1, 2, 3), (0, 2, 1, 3)
 
 
-@kernel("LSTMBlockCell")
+@library("LSTMBlockCell")
 def lstm_block_cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
     return _lstm_step(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO)
 
@@ -53,7 +53,7 @@ def _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad
     return cs_prev_grad, (di, dci, df, do), peepholes
 
 
-@kernel("LSTMBlockCellGrad")
+@library("LSTMBlockCellGrad")
 def lstm_block_cell_grad(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole):
     cs_prev_grad, gates, peepholes = _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole)
     return (cs_prev_grad, torch.cat(gates, 1), *peepholes)
@@ -69,20 +69,22 @@ def _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bia
         cs_prev, h_prev = step[1], step[6]
         results.append(step)
     nothing = x.new_zeros(x.shape[0] - steps, x.shape[1], cs_prev.shape[1])
-    return tuple(torch.cat([torch.stack(parts), nothing]) if results else nothing for parts in (zip(*results) if results else [()] * 7))
+    return tuple(
+        torch.cat([torch.stack(parts), nothing]) if results else nothing.clone() for parts in (zip(*results) if results else [()] * 7)
+    )
 
 
-@kernel("BlockLSTM")
+@library("BlockLSTM")
 def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
     return _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO)
 
 
-@kernel("BlockLSTMV2")
+@library("BlockLSTMV2")
 def block_lstm_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
     return _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, 0.0, cell_clip, use_peephole, _IFCO)
 
 
-@kernel("BlockLSTMGrad")
+@library("BlockLSTMGrad")
 def block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, *, use_peephole):
     steps, inputs = int(seq_len_max), x.shape[2]
     x_grad = torch.zeros_like(x)
@@ -103,14 +105,14 @@ def block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs,
     return (x_grad, cs_carried, h_carried, w_grad, *peephole_grads, b_grad)
 
 
-@kernel("GRUBlockCell")
+@library("GRUBlockCell")
 def gru_block_cell(x, h_prev, w_ru, w_c, b_ru, b_c):
     r, u = torch.sigmoid(torch.addmm(b_ru, torch.cat([x, h_prev], 1), w_ru)).chunk(2, 1)
     c = torch.tanh(torch.addmm(b_c, torch.cat([x, h_prev * r], 1), w_c))
     return r, u, c, u * h_prev + (1 - u) * c
 
 
-@kernel("GRUBlockCellGrad")
+@library("GRUBlockCellGrad")
 def gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     inputs = x.shape[1]
     d_c_bar = d_h * (1 - u) * (1 - c * c)
@@ -125,7 +127,7 @@ def gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     return d_x, d_h_prev, d_c_bar, d_gates
 
 
-@kernel("GatherTree")
+@fresh("GatherTree")
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
     steps, batch, beams = step_ids.shape
     if max_sequence_lengths.shape[0] != batch:

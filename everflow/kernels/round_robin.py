@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh
 
 
-@kernel("ObtainNext")
+@fresh("ObtainNext", effect=Effect.ACTS, writes=(1,))
 def obtain_next(list, counter):
     if list.ndim != 1 or not len(list):
         raise InvalidArgumentError(None, None, f"Expected a list with at least one string, got shape {list.shape}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import torch
 
+from everflow.kernels.facts import SHARE, Effect, same
 from everflow.kernels.registry import kernel
 
 # So many rows make a product that a larger one could hardly beat.
@@ -49,12 +50,12 @@ def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim)
 
 
-@kernel("_RunningSum")
+@kernel("_RunningSum", result=same(0), effect=Effect.ACTS)
 def running_sum(start):
     return RunningSum(start)
 
 
-@kernel("_RunningSumOfMatMuls")
+@kernel("_RunningSumOfMatMuls", result=same(0), effect=Effect.ACTS, keeps=(1, 2), threads_matter_from=0)
 def running_sum_of_matmuls(running, a, b, *, transpose_a, transpose_b):
     def accumulate(total, a, b, out):
         left = _joined(a, 0).t() if transpose_a else _joined(a, 1)
@@ -64,7 +65,7 @@ def running_sum_of_matmuls(running, a, b, *, transpose_a, transpose_b):
     return running.add(accumulate, a.shape[0 if transpose_a else 1], a, b)
 
 
-@kernel("_RunningSumOfRows")
+@kernel("_RunningSumOfRows", result=same(0), effect=Effect.ACTS, keeps=(1,), threads_matter_from=SHARE)
 def running_sum_of_rows(running, values):
     return running.add(_add_rows, values.shape[0], values)
 
@@ -73,6 +74,6 @@ def _add_rows(total, values, out):
     return torch.add(total, _joined(values, 0).sum(0), out=out)
 
 
-@kernel("_Total")
+@kernel("_Total", result=same(0), effect=Effect.ACTS)
 def total(running):
     return running.total()

@@ -8,7 +8,8 @@ import numpy as np
 
 from everflow.framework import dtypes, errors
 from everflow.framework.tensor_values import as_bytes_array
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import from_numpy, to_numpy
 from everflow.ops import script
 
@@ -22,9 +23,10 @@ _BECOMES = [
 ]
 
 
-@kernel("PyFunc", "PyFuncStateless")
+@fresh("PyFunc")
+@fresh("PyFuncStateless", effect=Effect.READS)  # whatever it promised, it is Python
 def py_func(input, *, token, Tout, node):
-    registered = _found(token)
+    registered = script.registered(token)
     returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
     if len(values) != len(Tout):
@@ -32,19 +34,10 @@ def py_func(input, *, token, Tout, node):
     return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
 
 
-@kernel("EagerPyFunc")
+@kernel("EagerPyFunc", keeps=(0,), threads_matter_from=0)
 def eager_py_func(input, *, token, Tout, node, step):
     # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see `eager/py_function.py`.
-    return _called(_found(token), [step.container, *zip(input, node.input_dtypes)])
-
-
-def _found(token):
-    registered = script.find(token)
-    if registered is None:
-        raise errors.NotFoundError(
-            None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it"
-        )
-    return registered
+    return _called(script.registered(token), [step.container, *zip(input, node.input_dtypes)])
 
 
 def _called(registered, arguments):

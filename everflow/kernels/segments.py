@@ -6,7 +6,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.math_dtypes import comparable, from_comparable, highest, lowest, widened
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 
 def _invalid(message):
@@ -78,7 +78,7 @@ def _sorted_segments(op_type, how, empty):
             raise _invalid("segment_ids should be the same size as dimension 0 of input.")
         return reduce(data, segment_ids)
 
-    kernel(op_type)(run)
+    fresh(op_type)(run)
 
 
 for _op_type, _how, _empty in (
@@ -119,7 +119,7 @@ def _unsorted_segments(op_type, how):
             raise _invalid(f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})")
         return whole(data, segment_ids.to(torch.int64), count)
 
-    kernel(op_type)(run)
+    fresh(op_type)(run)
 
 
 for _op_type, _how in (
@@ -159,7 +159,7 @@ def _sparse_segments(kind):
             raise _invalid(f"Bad: indices[{at}] == {int(indices[at])} out of range [0, {data.shape[0]})")
         return reduce(data, indices, segment_ids, count)
 
-    kernel(f"SparseSegment{kind}", f"SparseSegment{kind}WithNumSegments")(run)
+    fresh(f"SparseSegment{kind}", f"SparseSegment{kind}WithNumSegments")(run)
 
 
 for _kind in ("Sum", "Mean", "SqrtN"):
@@ -182,7 +182,7 @@ def _sparse_segment_grads(kind):
         shares = (grad / _by_row(_divisor(kind, counts), grad)).index_select(0, segment_ids.to(torch.int64))
         return _reduce_rows(shares, indices, size, "sum", 0)
 
-    kernel(f"SparseSegment{kind}Grad")(run)
+    fresh(f"SparseSegment{kind}Grad")(run)
 
 
 for _kind in ("Mean", "SqrtN"):

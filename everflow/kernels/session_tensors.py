@@ -7,13 +7,14 @@ import itertools
 import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh, kernel
 
 _KIND = "session_tensor"
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-@kernel("GetSessionHandle", "GetSessionHandleV2")
+@fresh("GetSessionHandle", "GetSessionHandleV2")
 def get_session_handle(value, *, node, session):
     numbers = session.resources.lookup_or_create("", _KIND, "", itertools.count)
     name = f"{node.name};{next(numbers)};{node.device or _DEVICE}"
@@ -32,7 +33,7 @@ def kept(session, handle):
     return value
 
 
-@kernel("GetSessionTensor")
+@kernel("GetSessionTensor", effect=Effect.READS)
 def get_session_tensor(handle, *, session):
     return kept(session, handle[()])
 

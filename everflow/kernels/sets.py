@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.kernels.array import bracketed, dims_of, invalid, is_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.sparse import check_order
 
 _OPERATIONS = {
@@ -51,25 +51,25 @@ def _combine(first, second, like, set_operation):
     return out_indices, out_values, torch.tensor([*batch, widest], dtype=torch.int64)
 
 
-@kernel("DenseToDenseSetOperation")
+@fresh("DenseToDenseSetOperation")
 def dense_to_dense(set1, set2, *, set_operation):
     return _combine(_dense_rows(set1), _dense_rows(set2), set1, set_operation)
 
 
-@kernel("DenseToSparseSetOperation")
+@fresh("DenseToSparseSetOperation")
 def dense_to_sparse(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(_dense_rows(set1), second, set1, set_operation)
 
 
-@kernel("SparseToSparseSetOperation")
+@fresh("SparseToSparseSetOperation")
 def sparse_to_sparse(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
     first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(first, second, set1_values, set_operation)
 
 
-@kernel("SetSize")
+@fresh("SetSize")
 def set_size(set_indices, set_values, set_shape, *, validate_indices):
     batch, rows = _sparse_rows(set_indices, set_values, set_shape, validate_indices)
     sizes = torch.zeros(batch, dtype=torch.int32)

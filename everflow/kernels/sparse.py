@@ -12,7 +12,9 @@ import numpy as np
 import torch
 
 from everflow.kernels.array import bracketed, dims_of, invalid, is_text, signed, widened
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import same
+from everflow.kernels.indexing import add_at
+from everflow.kernels.registry import fresh, kernel, library
 
 
 def pick(values, positions):
@@ -78,7 +80,7 @@ def check_order(indices, dims):
 # To and from dense
 
 
-@kernel("SparseToDense")
+@fresh("SparseToDense")
 def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
     dims = dims_of(output_shape)
     indices = sparse_indices.long()
@@ -116,7 +118,7 @@ def _keep_last(out, flat, values):
     return out
 
 
-@kernel("SparseTensorDenseAdd")
+@fresh("SparseTensorDenseAdd")
 def sparse_tensor_dense_add(a_indices, a_values, a_shape, b):
     dims = dims_of(a_shape)
     if len(dims) != b.ndim:
@@ -128,11 +130,11 @@ def sparse_tensor_dense_add(a_indices, a_values, a_shape, b):
     if bad.numel():
         raise invalid(f"Sparse tensor has some invalid index on dimension {bad[0].item()}; dense tensor shape: {bracketed(b.shape)}")
     out = b.clone()
-    signed(out).index_put_(tuple(a_indices.long().unbind(1)), signed(a_values), accumulate=True)
+    add_at(signed(out), a_indices.long().unbind(1), signed(a_values))
     return out
 
 
-@kernel("SparseTensorDenseMatMul")
+@library("SparseTensorDenseMatMul")
 def sparse_tensor_dense_matmul(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
     if b.ndim != 2 or a_shape.shape[0] != 2:
         raise invalid("Tensor 'b' is not a matrix" if b.ndim != 2 else "Tensor 'a_shape' must have 2 elements")
@@ -181,19 +183,19 @@ def _divide(a, b):
 
 
 for _name, _function in {"SparseDenseCwiseAdd": torch.add, "SparseDenseCwiseMul": torch.mul, "SparseDenseCwiseDiv": _divide}.items():
-    kernel(_name)(_cwise(_function))
+    fresh(_name)(_cwise(_function))
 
 
 # Order and shape
 
 
-@kernel("SparseReorder")
+@fresh("SparseReorder")
 def sparse_reorder(input_indices, input_values, input_shape):
     order = row_order(input_indices, dims_of(input_shape))
     return input_indices[order], pick(input_values, order)
 
 
-@kernel("SparseReshape")
+@kernel("SparseReshape", result=same(0))
 def sparse_reshape(input_indices, input_shape, new_shape):
     dims, wanted = dims_of(input_shape), dims_of(new_shape)
     count = math.prod(dims)
@@ -224,7 +226,7 @@ def sparse_reshape(input_indices, input_shape, new_shape):
     return (torch.stack(columns[::-1], 1) if columns else input_indices.new_zeros(input_indices.shape[0], 0)), out_shape
 
 
-@kernel("SparseConcat")
+@fresh("SparseConcat")
 def sparse_concat(indices, values, shapes, *, concat_dim):
     dims = [dims_of(s) for s in shapes]
     rank = len(dims[0])
@@ -255,7 +257,7 @@ def _window(indices, values, start, size):
     return indices[inside] - start, pick(values, inside), size
 
 
-@kernel("SparseSplit")
+@fresh("SparseSplit")
 def sparse_split(split_dim, indices, values, shape, *, num_split):
     dims, axis = dims_of(shape), int(split_dim.reshape(()))
     if not 0 <= axis < len(dims):
@@ -273,7 +275,7 @@ def sparse_split(split_dim, indices, values, shape, *, num_split):
     return tuple([part[i] for part in parts] for i in range(3))
 
 
-@kernel("SparseSlice")
+@fresh("SparseSlice")
 def sparse_slice(indices, values, shape, start, size):
     dims, starts, sizes = dims_of(shape), dims_of(start), dims_of(size)
     if not len(dims) == len(starts) == len(sizes):
@@ -292,12 +294,12 @@ def _grad_at(grad, places):
     return padded[places]
 
 
-@kernel("SparseSliceGrad")
+@fresh("SparseSliceGrad")
 def sparse_slice_grad(backprop_val_grad, input_indices, input_start, output_indices):
     return _grad_at(backprop_val_grad, _places(output_indices + input_start, input_indices))
 
 
-@kernel("SparseFillEmptyRows")
+@fresh("SparseFillEmptyRows")
 def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
     rows = int(dense_shape[0])
     count = indices.shape[0]
@@ -322,7 +324,7 @@ def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
     return torch.cat([indices, added])[order], pick(filled, order), empty, places[:count]
 
 
-@kernel("SparseFillEmptyRowsGrad")
+@fresh("SparseFillEmptyRowsGrad")
 def sparse_fill_empty_rows_grad(reverse_index_map, grad_values):
     kept = torch.zeros(grad_values.shape[0], dtype=torch.bool)
     kept[reverse_index_map] = True
@@ -378,7 +380,7 @@ def _aligned(values, positions):
     return torch.cat([values, values.new_zeros(1)])[positions]
 
 
-@kernel("SparseAdd")
+@kernel("SparseAdd", result=same(2))
 def sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
     total = _aligned(a_values, from_a) + _aligned(b_values, from_b)
@@ -387,7 +389,7 @@ def sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thres
     return rows[kept], total[kept], a_shape
 
 
-@kernel("SparseAddGrad")
+@fresh("SparseAddGrad")
 def sparse_add_grad(backprop_val_grad, a_indices, b_indices, sum_indices):
     return tuple(_grad_at(backprop_val_grad, _places(sum_indices, indices)) for indices in (a_indices, b_indices))
 
@@ -401,10 +403,10 @@ def _of_both(function):
 
 
 for _name, _function in {"SparseSparseMaximum": torch.maximum, "SparseSparseMinimum": torch.minimum}.items():
-    kernel(_name)(_of_both(_function))
+    fresh(_name)(_of_both(_function))
 
 
-@kernel("SparseSoftmax")
+@fresh("SparseSoftmax")
 def sparse_softmax(sp_indices, sp_values, sp_shape):
     """Softmax over the values there are of each row of the last axis; what is missing counts as minus infinity."""
     dims = dims_of(sp_shape)
@@ -471,5 +473,5 @@ def _sparse_reduction(largest):
 
 
 for _name, _largest in {"Sum": False, "Max": True}.items():
-    kernel(f"SparseReduce{_name}")(_dense_reduction(_largest))
-    kernel(f"SparseReduce{_name}Sparse")(_sparse_reduction(_largest))
+    fresh(f"SparseReduce{_name}")(_dense_reduction(_largest))
+    fresh(f"SparseReduce{_name}Sparse")(_sparse_reduction(_largest))

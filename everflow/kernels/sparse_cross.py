@@ -10,7 +10,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels.array import invalid
 from everflow.kernels.hashing import fingerprint64
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 
 _MASK = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
@@ -82,16 +82,16 @@ def _hash(combination, num_buckets, hash_key, as_text):
     return state % num_buckets if num_buckets > 0 else state % (2**63 - 1)
 
 
-@kernel("SparseCross")
+@fresh("SparseCross")
 def sparse_cross(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
     return _cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
-@kernel("SparseFeatureCrossV2")
+@fresh("SparseFeatureCrossV2")
 def sparse_feature_cross_v2(indices, values, shapes, dense, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
-@kernel("SparseFeatureCross")
+@fresh("SparseFeatureCross")
 def sparse_feature_cross(indices, values, shapes, dense, *, hashed_output, num_buckets, internal_type, out_type):
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, None, internal_type, out_type)

@@ -10,8 +10,9 @@ from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.tensor_values import make_ndarray
-from everflow.kernels.array import bracketed, dims_of, invalid, is_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.array import bracketed, copied, dims_of, invalid, is_text
+from everflow.kernels.facts import same
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.sparse import pick
 from everflow.kernels.tensors import from_numpy, to_numpy
 from everflow.protos import tensor_pb2
@@ -112,14 +113,14 @@ def _rows(indices, values, shape):
         yield indices[mine, 1:], pick(values, mine), torch.tensor(dims[1:], dtype=torch.int64)
 
 
-@kernel("SerializeSparse")
+@kernel("SerializeSparse", result=same())
 def serialize_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
     out = np.empty(3, object)
     out[:] = _encode((sparse_indices, sparse_values, sparse_shape), T, out_type)
     return out
 
 
-@kernel("SerializeManySparse")
+@kernel("SerializeManySparse", result=same())
 def serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
     rows = [_encode(parts, T, out_type) for parts in _rows(sparse_indices, sparse_values, sparse_shape)]
     out = np.empty((len(rows), 3), object)
@@ -166,13 +167,13 @@ def _deserialized(serialized, dtype):
     return parts, lead
 
 
-@kernel("DeserializeSparse")
+@kernel("DeserializeSparse", result=same())
 def deserialize_sparse(serialized_sparse, *, dtype):
     parts, lead = _deserialized(serialized_sparse, dtype)
     return _stacked(parts, lead) if lead else parts[0]
 
 
-@kernel("DeserializeManySparse")
+@kernel("DeserializeManySparse", result=same())
 def deserialize_many_sparse(serialized_sparse, *, dtype):
     if serialized_sparse.ndim != 2:
         raise invalid(f"Serialized sparse should be a matrix but received shape: {bracketed(serialized_sparse.shape)}")
@@ -205,19 +206,21 @@ def _map_of(session, container, shared_name, node):
     return session.resources.lookup_or_create(container, "sparse_tensors_map", shared_name or node.name, _TensorsMap)
 
 
-@kernel("AddSparseToTensorsMap")
+@fresh("AddSparseToTensorsMap")
 def add_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, node, session):
-    number = _map_of(session, container, shared_name, node).add((sparse_indices, sparse_values, sparse_shape))
+    number = _map_of(session, container, shared_name, node).add(tuple(map(copied, (sparse_indices, sparse_values, sparse_shape))))
     return torch.tensor(number, dtype=torch.int64)
 
 
-@kernel("AddManySparseToTensorsMap")
+@fresh("AddManySparseToTensorsMap")
 def add_many_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, node, session):
     held = _map_of(session, container, shared_name, node)
-    return torch.tensor([held.add(parts) for parts in _rows(sparse_indices, sparse_values, sparse_shape)], dtype=torch.int64)
+    return torch.tensor(
+        [held.add(tuple(map(copied, parts))) for parts in _rows(sparse_indices, sparse_values, sparse_shape)], dtype=torch.int64
+    )
 
 
-@kernel("TakeManySparseFromTensorsMap")
+@fresh("TakeManySparseFromTensorsMap")
 def take_many_sparse_from_tensors_map(sparse_handles, *, dtype, container, shared_name, node, session):
     held = _map_of(session, container, shared_name, node)
     parts = [held.take(number) for number in sparse_handles.tolist()]

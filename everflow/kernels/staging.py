@@ -8,8 +8,10 @@ from collections import deque
 import torch
 
 from everflow.framework.errors import ResourceExhaustedError
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Waits
 from everflow.kernels.queues import copied
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import acting, kernel, reading
 
 
 def _bytes_of(values) -> int:
@@ -22,7 +24,7 @@ class StagingArea:
     def __init__(self, capacity, memory_limit):
         self.capacity, self.memory_limit = capacity, memory_limit
         self.items: deque = deque()
-        self.condition = threading.Condition()
+        self.condition = renewed(threading.Condition())
 
     def _has_room(self, size) -> bool:
         if self.capacity and len(self.items) >= self.capacity:
@@ -65,12 +67,12 @@ def _area(session, container, shared_name, node, capacity, memory_limit) -> Stag
     return session.resources.lookup_or_create(container, "staging", name, lambda: StagingArea(capacity, memory_limit))
 
 
-@kernel("Stage")
+@acting("Stage", waits=Waits.PUTS)
 def stage(values, *, container, shared_name, capacity, memory_limit, node, session, step):
     _area(session, container, shared_name, node, capacity, memory_limit).put(values, step)
 
 
-@kernel("Unstage")
+@acting("Unstage", waits=Waits.TAKES)
 def unstage(*, container, shared_name, capacity, memory_limit, node, session, step):
     return _area(session, container, shared_name, node, capacity, memory_limit).get(step)
 
@@ -80,11 +82,11 @@ def stage_peek(index, *, container, shared_name, capacity, memory_limit, node, s
     return _area(session, container, shared_name, node, capacity, memory_limit).peek(int(index), step)
 
 
-@kernel("StageSize")
+@reading("StageSize")
 def stage_size(*, container, shared_name, capacity, memory_limit, node, session):
     return torch.tensor(len(_area(session, container, shared_name, node, capacity, memory_limit).items), dtype=torch.int32)
 
 
-@kernel("StageClear")
+@acting("StageClear")
 def stage_clear(*, container, shared_name, capacity, memory_limit, node, session):
     _area(session, container, shared_name, node, capacity, memory_limit).clear()

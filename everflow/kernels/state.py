@@ -13,8 +13,10 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
+from everflow.framework.forking import renewed
 from everflow.framework.slicing import MASKS, resolve
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import FRESH, Effect, same, view
+from everflow.kernels.registry import kernel, reading, updating
 from everflow.kernels.tensors import torch_dtype
 
 
@@ -33,7 +35,7 @@ class Buffer:
         self.name = name
         self.shape = shape
         self.container = container
-        self.lock = threading.Lock()
+        self.lock = renewed(threading.Lock())
 
     def assign(self, value) -> None:
         """Take a copy of `value`, into the buffer there is where it has that shape."""
@@ -142,29 +144,29 @@ def temporary_variable(*, dtype, shape, var_name, node, step):
     return ref
 
 
-@kernel("DestroyTemporaryVariable")
+@kernel("DestroyTemporaryVariable", result=same(0), effect=Effect.ACTS, writes=(0,))
 def destroy_temporary_variable(ref, *, var_name, step):
     if step.container.pop(("temporary_variable", var_name), None) is None:
         raise NotFoundError(None, None, f"Resource __per_step/{var_name}/TmpVar does not exist.")
     return ref.read()
 
 
-@kernel("IsVariableInitialized", "VarIsInitializedOp")
+@reading("IsVariableInitialized", "VarIsInitializedOp")
 def is_initialized(variable):
     return torch.tensor(variable.value is not None)
 
 
-@kernel("ReadVariableOp")
+@reading("ReadVariableOp", result=view(0))
 def read_variable(resource):
     return resource.read()
 
 
-@kernel("VariableShape")
+@reading("VariableShape")
 def variable_shape(resource, *, out_type):
     return torch.tensor(resource.buffer().shape, dtype=torch_dtype(out_type))
 
 
-@kernel("DestroyResourceOp")
+@kernel("DestroyResourceOp", writes=(0,))
 def destroy_resource(resource, *, ignore_lookup_error, session):
     if isinstance(resource, ResourceVariable):
         if resource.value is None and not ignore_lookup_error:
@@ -174,7 +176,7 @@ def destroy_resource(resource, *, ignore_lookup_error, session):
         raise NotFoundError(None, None, f"{resource!r} does not exist.")
 
 
-@kernel("Assign")
+@updating("Assign")
 def assign(ref, value, *, validate_shape):
     if validate_shape:
         held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
@@ -186,7 +188,7 @@ def assign(ref, value, *, validate_shape):
     return ref
 
 
-@kernel("AssignVariableOp")
+@updating("AssignVariableOp", locks=True)
 def assign_variable(resource, value):
     resource.assign(value)
 
@@ -194,7 +196,7 @@ def assign_variable(resource, value):
 def _assign_update(name, method):
     """AssignAdd and AssignSub on refs, and their resource forms."""
 
-    @kernel(name)
+    @updating(name)
     def update_ref(ref, value):
         buffer = ref.read()
         if buffer.shape != value.shape:
@@ -202,7 +204,7 @@ def _assign_update(name, method):
         method(buffer, value)
         return ref
 
-    @kernel(f"{name}VariableOp")
+    @updating(f"{name}VariableOp", locks=True)
     def update_resource(resource, value):
         buffer = resource.buffer()
         if buffer.shape != value.shape:
@@ -219,7 +221,7 @@ _assign_update("AssignAdd", torch.Tensor.add_)
 _assign_update("AssignSub", torch.Tensor.sub_)
 
 
-@kernel("CountUpTo", "ResourceCountUpTo")
+@updating("CountUpTo", "ResourceCountUpTo", result=FRESH, locks=True)
 def count_up_to(variable, *, limit):
     buffer = variable.buffer()
     if buffer.item() >= limit:
@@ -364,20 +366,20 @@ def scatter_nd(buffer, indices, updates, update) -> None:
 
 
 def _register_scatters():
-    def ref_and_resource(name, function):
-        @kernel(f"Scatter{name}")
+    def ref_and_resource(name, function, locks):
+        @updating(f"Scatter{name}")
         def scatter_ref(ref, indices, updates):
             function(ref.read(), indices, updates)
             return ref
 
-        @kernel(f"ResourceScatter{name}")
+        @updating(f"ResourceScatter{name}", locks=locks)
         def scatter_resource(resource, indices, updates):
             function(resource.buffer(), indices, updates)
 
     for name, update in _ROW_UPDATES.items():
-        ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update))
+        ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update), locks=True)
     for name in ("Update", "Add", "Sub"):
-        ref_and_resource(f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update))
+        ref_and_resource(f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update), locks=False)
 
 
 _register_scatters()
@@ -413,25 +415,25 @@ def _strided_assign(buffer, begin, end, strides, value, masks):
         buffer[tuple(index)] = torch.flip(value, flips) if flips else value
 
 
-@kernel("StridedSliceAssign")
+@updating("StridedSliceAssign")
 def strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.read(), begin, end, strides, value, masks)
     return ref
 
 
-@kernel("ResourceStridedSliceAssign")
+@updating("ResourceStridedSliceAssign", locks=True)
 def resource_strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.buffer(), begin, end, strides, value, masks)
 
 
-@kernel("ResourceGather")
+@reading("ResourceGather")
 def resource_gather(resource, indices, *, batch_dims):
     buffer = resource.buffer()
     indices = check_indices(indices, buffer.shape[batch_dims])
     if isinstance(buffer, np.ndarray):
-        return _gather_strings(buffer, indices.numpy(), batch_dims)
+        return np.array(_gather_strings(buffer, indices.numpy(), batch_dims), object)
     if batch_dims:
         batch = buffer.shape[:batch_dims]
         rows = buffer.shape[batch_dims]
@@ -447,7 +449,7 @@ def _gather_strings(buffer, indices, batch_dims):
     return np.stack([_gather_strings(b, i, batch_dims - 1) for b, i in zip(buffer, indices, strict=True)])
 
 
-@kernel("ResourceGatherNd")
+@reading("ResourceGatherNd")
 def resource_gather_nd(resource, indices):
     buffer = resource.buffer()
     indices = indices.long()
@@ -458,4 +460,7 @@ def resource_gather_nd(resource, indices):
         index = f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())}"
         raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
     where = tuple(indices.unbind(-1)) if depth else (...,)
-    return buffer[tuple(i.numpy() for i in where)] if isinstance(buffer, np.ndarray) else buffer[where]
+    if isinstance(buffer, np.ndarray):
+        return np.array(buffer[tuple(i.numpy() for i in where)], object)
+    taken = buffer[where]
+    return taken.clone() if indices.ndim == 1 or not depth else taken  # one position alone, or none, gives a view

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh
 
 
 class _CRandom:
@@ -91,7 +92,7 @@ def _links(depths, mu, eyes, hidden_surface_removal):
     return same
 
 
-@kernel("SingleImageRandomDotStereograms")
+@fresh("SingleImageRandomDotStereograms", effect=Effect.RANDOM)
 def single_image_random_dot_stereograms(
     depth_values, *, hidden_surface_removal, convergence_dots_size, dots_per_inch, eye_separation, mu, normalize, normalize_max,
     normalize_min, border_level, number_colors, output_image_shape, output_data_window,

@@ -17,7 +17,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
 from everflow.kernels.hashing import fingerprint64, murmur64, siphash
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
 _SPACE = b" \t\n\v\f\r"
@@ -78,13 +78,13 @@ def scalar_string(value: np.ndarray, what: str) -> bytes:
 # --- one string at a time ---------------------------------------------------------------------
 
 
-@kernel("StringStrip")
+@fresh("StringStrip")
 def strip(input):
     return mapped(lambda s: s.strip(_SPACE), input)
 
 
 def _changed_case(op_type, change_bytes, change_text):
-    @kernel(op_type)
+    @fresh(op_type)
     def change(input, *, encoding):
         if encoding == "":
             return mapped(change_bytes, input)
@@ -102,29 +102,29 @@ def characters(s: bytes) -> int:
     return len(s) - len(_CONTINUATION.findall(s))
 
 
-@kernel("StringLength")
+@fresh("StringLength")
 def length(input, *, unit):
     return measured(len if unit == "BYTE" else characters, input, torch.int32)
 
 
-@kernel("StringToHashBucket")
+@fresh("StringToHashBucket")
 def to_hash_bucket(string_tensor, *, num_buckets):
     return measured(lambda s: murmur64(s) % num_buckets, string_tensor, torch.int64)
 
 
-@kernel("StringToHashBucketFast")
+@fresh("StringToHashBucketFast")
 def to_hash_bucket_fast(input, *, num_buckets):
     return measured(lambda s: fingerprint64(s) % num_buckets, input, torch.int64)
 
 
-@kernel("StringToHashBucketStrong")
+@fresh("StringToHashBucketStrong")
 def to_hash_bucket_strong(input, *, num_buckets, key):
     if len(key) != 2:
         raise InvalidArgumentError(None, None, "Key must have 2 elements")
     return measured(lambda s: siphash(s, key) % num_buckets, input, torch.int64)
 
 
-@kernel("Fingerprint")
+@fresh("Fingerprint")
 def fingerprint(data, method):
     if scalar_string(method, "method") != b"farmhash64":
         raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
@@ -142,7 +142,7 @@ def fingerprint(data, method):
     return torch.tensor(list(digits), dtype=torch.uint8).reshape(len(rows), 8)
 
 
-@kernel("EncodeBase64")
+@fresh("EncodeBase64")
 def encode_base64(input, *, pad):
     encode = base64.urlsafe_b64encode
     return mapped(encode if pad else lambda s: encode(s).rstrip(b"="), input)
@@ -157,7 +157,7 @@ def _from_base64(s: bytes) -> bytes:
     return binascii.a2b_base64(digits.translate(bytes.maketrans(b"-_", b"+/")) + b"=" * (-len(digits) % 4))
 
 
-@kernel("DecodeBase64")
+@fresh("DecodeBase64")
 def decode_base64(input):
     return mapped(_from_base64, input)
 
@@ -184,7 +184,7 @@ def _substring(s: bytes, start: int, count: int, unit: str, index: int) -> bytes
     return s[starts[start] : starts[min(start + count, size)]]
 
 
-@kernel("Substr")
+@fresh("Substr")
 def substr(input, pos, len, *, unit):
     if pos.shape != len.shape:
         raise InvalidArgumentError(None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}")
@@ -196,7 +196,7 @@ def substr(input, pos, len, *, unit):
     return strings(pieces, cut.shape)
 
 
-@kernel("StringJoin")
+@fresh("StringJoin")
 def join(inputs, *, separator):
     shapes = {value.shape for value in inputs if value.ndim}
     if len(shapes) > 1:
@@ -207,7 +207,7 @@ def join(inputs, *, separator):
     return strings((glue.join(row) for row in rows), shape)
 
 
-@kernel("ReduceJoin")
+@fresh("ReduceJoin")
 def reduce_join(inputs, reduction_indices, *, keep_dims, separator):
     glue = text_bytes(separator)
     axes = []
@@ -225,7 +225,7 @@ def reduce_join(inputs, reduction_indices, *, keep_dims, separator):
     return strings((glue.join(row) for row in rows), shape)
 
 
-@kernel("UnsortedSegmentJoin")
+@fresh("UnsortedSegmentJoin")
 def unsorted_segment_join(inputs, segment_ids, num_segments, *, separator):
     count = int(num_segments)
     if tuple(inputs.shape[: segment_ids.ndim]) != tuple(segment_ids.shape):
@@ -257,7 +257,7 @@ def _sparse_rows(rows: Iterable[list[bytes]]):
     )
 
 
-@kernel("StringSplit")
+@fresh("StringSplit")
 def split(input, delimiter, *, skip_empty):
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
@@ -282,7 +282,7 @@ def _split_at_spaces(s: bytes, limit: int) -> list[bytes]:
     return pieces
 
 
-@kernel("StringSplitV2")
+@fresh("StringSplitV2")
 def split_v2(input, sep, *, maxsplit):
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
@@ -294,7 +294,7 @@ def split_v2(input, sep, *, maxsplit):
     return _sparse_rows(_split_at_spaces(s, maxsplit) for s in input)
 
 
-@kernel("StringNGrams")
+@fresh("StringNGrams")
 def ngrams(data, data_splits, *, separator, ngram_widths, left_pad, right_pad, pad_width, preserve_short_sequences, Tsplits):
     glue, left, right = (text_bytes(t) for t in (separator, left_pad, right_pad))
     splits = data_splits.tolist()
@@ -397,12 +397,12 @@ def _replaced(input, source: bytes, rewrite: bytes, replace_global: bool):
     return mapped((lambda s: _replace_all(regexp, make, s)) if replace_global else replace_first, input)
 
 
-@kernel("RegexReplace")
+@fresh("RegexReplace")
 def regex_replace(input, pattern, rewrite, *, replace_global):
     return _replaced(input, scalar_string(pattern, "Pattern"), scalar_string(rewrite, "Rewrite"), replace_global)
 
 
-@kernel("StaticRegexReplace")
+@fresh("StaticRegexReplace")
 def static_regex_replace(input, *, pattern, rewrite, replace_global):
     return _replaced(input, text_bytes(pattern), text_bytes(rewrite), replace_global)
 
@@ -412,11 +412,11 @@ def _matched(input, source: bytes):
     return measured(lambda s: full(s) is not None, input, torch.bool)
 
 
-@kernel("RegexFullMatch")
+@fresh("RegexFullMatch")
 def regex_full_match(input, pattern):
     return _matched(input, scalar_string(pattern, "Pattern"))
 
 
-@kernel("StaticRegexFullMatch")
+@fresh("StaticRegexFullMatch")
 def static_regex_full_match(input, *, pattern):
     return _matched(input, text_bytes(pattern))

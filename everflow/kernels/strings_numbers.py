@@ -12,7 +12,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.strings import measured, strings, text_bytes
 from everflow.kernels.tensors import torch_dtype
 
@@ -30,7 +30,7 @@ def _as_c(template: str, value) -> str:
     return template % value
 
 
-@kernel("AsString")
+@fresh("AsString")
 def as_string(input, *, precision, scientific, shortest, width, fill, node):
     dtype = node.input_dtypes[0].base_dtype
     fractional = dtype.is_floating or dtype.is_complex
@@ -97,7 +97,7 @@ def number_parser(dtype) -> Callable[[bytes], float | None]:
     return parse_integer
 
 
-@kernel("StringToNumber")
+@fresh("StringToNumber")
 def string_to_number(string_tensor, *, out_type):
     parse = number_parser(out_type)
 
@@ -165,7 +165,7 @@ def _rows_text(part: np.ndarray, dtype, edge_items: int, depth: int) -> str:
     return "[" + around.join([*([between.join(head)] if head else []), "...", *([between.join(tail)] if tail else [])]) + "]"
 
 
-@kernel("StringFormat")
+@fresh("StringFormat")
 def string_format(inputs, *, template, placeholder, summarize, node):
     pieces = text_bytes(template).split(text_bytes(placeholder))
     texts = [summarized(v, t.base_dtype, summarize).encode() for v, t in zip(inputs, node.input_dtypes)]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.strings import mapped, strings
 from everflow.kernels.tensors import torch_dtype
 
@@ -107,17 +107,17 @@ def _decode_all(input, encoding, errors, replacement_char, replace_control, spli
     )
 
 
-@kernel("UnicodeDecode")
+@fresh("UnicodeDecode")
 def unicode_decode(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)[:2]
 
 
-@kernel("UnicodeDecodeWithOffsets")
+@fresh("UnicodeDecodeWithOffsets")
 def unicode_decode_with_offsets(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)
 
 
-@kernel("UnicodeTranscode")
+@fresh("UnicodeTranscode")
 def unicode_transcode(input, *, input_encoding, output_encoding, errors, replacement_char, replace_control_characters):
     _check_replacement(replacement_char)
     _codec(input_encoding)
@@ -129,7 +129,7 @@ def unicode_transcode(input, *, input_encoding, output_encoding, errors, replace
     return mapped(convert, input)
 
 
-@kernel("UnicodeEncode")
+@fresh("UnicodeEncode")
 def unicode_encode(input_values, input_splits, *, errors, output_encoding, replacement_char):
     _check_replacement(replacement_char)
     points = input_values.tolist()
@@ -157,7 +157,7 @@ def _scripts() -> tuple[np.ndarray, np.ndarray]:
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-@kernel("UnicodeScript")
+@fresh("UnicodeScript")
 def unicode_script(input):
     starts, scripts = _scripts()
     points = input.numpy()

@@ -15,7 +15,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.kernels import image_png
 from everflow.kernels.audio import wav_file
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import to_numpy
 from everflow.protos.summary_pb2 import HistogramProto, Summary, SummaryMetadata
 
@@ -28,7 +28,7 @@ def _text(value) -> str:
     return value.item().decode()
 
 
-@kernel("ScalarSummary")
+@fresh("ScalarSummary")
 def scalar_summary(tags, values):
     if tags.shape != tuple(values.shape):
         raise InvalidArgumentError(
@@ -77,7 +77,7 @@ def histogram_of(values: np.ndarray) -> HistogramProto:
     return proto
 
 
-@kernel("HistogramSummary")
+@fresh("HistogramSummary")
 def histogram_summary(tag, values):
     array = to_numpy(values.float() if values.dtype is torch.bfloat16 else values)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -112,7 +112,7 @@ def _as_bytes(image: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
     return result.reshape(image.shape)
 
 
-@kernel("ImageSummary")
+@fresh("ImageSummary")
 def image_summary(tag, tensor, *, max_images, bad_color):
     if tensor.ndim != 4 or tensor.shape[3] not in (1, 3, 4):
         raise InvalidArgumentError(None, None, f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(tensor.shape)}")
@@ -149,12 +149,12 @@ def _audio(tag, tensor, rate, max_outputs):
     return _serialized(summary)
 
 
-@kernel("AudioSummaryV2")
+@fresh("AudioSummaryV2")
 def audio_summary_v2(tag, tensor, sample_rate, *, max_outputs):
     return _audio(tag, tensor, float(sample_rate), max_outputs)
 
 
-@kernel("AudioSummary")
+@fresh("AudioSummary")
 def audio_summary(tag, tensor, *, sample_rate, max_outputs):
     return _audio(tag, tensor, sample_rate, max_outputs)
 
@@ -176,7 +176,7 @@ def tensor_value(summary, tag, tensor, dtype):
     return made
 
 
-@kernel("TensorSummaryV2")
+@fresh("TensorSummaryV2")
 def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):
     summary = Summary()
     made = tensor_value(summary, _text(tag), tensor, T)
@@ -184,7 +184,7 @@ def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):
     return _serialized(summary)
 
 
-@kernel("TensorSummary")
+@fresh("TensorSummary")
 def tensor_summary(tensor, *, T, node):
     summary = Summary()
     made = tensor_value(summary, "", tensor, T)
@@ -199,7 +199,7 @@ def _parsed(serialized):
         raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from e
 
 
-@kernel("MergeSummary")
+@fresh("MergeSummary")
 def merge_summary(inputs):
     merged, seen = Summary(), set()
     for group in inputs:

@@ -8,7 +8,8 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from everflow.framework.shapes import TensorShape
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import UNKNOWN, same
+from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.tensors import torch_dtype
 
 
@@ -144,31 +145,31 @@ def tensor_array(size, *, dtype, element_shape, dynamic_size, clear_after_read, 
     return (array, _FLOW) if node.type == "TensorArrayV3" else array
 
 
-@kernel("TensorArrayGradV3", "TensorArrayGradV2")
+@acting("TensorArrayGradV3", "TensorArrayGradV2", result=UNKNOWN)
 def tensor_array_grad(handle, flow_in, *, source, node):
     array = handle.gradient(source)
     return (array, _FLOW) if node.type == "TensorArrayGradV3" else array
 
 
-@kernel("TensorArrayGradWithShape")
+@acting("TensorArrayGradWithShape", result=UNKNOWN)
 def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, *, source):
     return handle.gradient(source, tuple(shape_to_prepend.tolist())), _FLOW
 
 
-@kernel("TensorArrayReadV3", "TensorArrayReadV2")
+@acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
 def tensor_array_read(handle, index, flow_in, *, dtype):
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
     return handle.get(int(index))
 
 
-@kernel("TensorArrayWriteV3", "TensorArrayWriteV2")
+@acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
 def tensor_array_write(handle, index, value, flow_in, *, T):
     handle.write(int(index), value, T)
     return flow_in
 
 
-@kernel("TensorArrayGatherV3", "TensorArrayGatherV2")
+@acting("TensorArrayGatherV3", "TensorArrayGatherV2")
 def tensor_array_gather(handle, indices, flow_in, *, dtype, element_shape):
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
@@ -197,7 +198,7 @@ def _stack(values):
     return np.stack(values) if isinstance(values[0], np.ndarray) else torch.stack(values)
 
 
-@kernel("TensorArrayScatterV3", "TensorArrayScatterV2")
+@acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
 def tensor_array_scatter(handle, indices, value, flow_in, *, T):
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
@@ -215,7 +216,7 @@ def tensor_array_scatter(handle, indices, value, flow_in, *, T):
     return flow_in
 
 
-@kernel("TensorArrayConcatV3", "TensorArrayConcatV2")
+@acting("TensorArrayConcatV3", "TensorArrayConcatV2")
 def tensor_array_concat(handle, flow_in, *, element_shape_except0):
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
@@ -236,7 +237,7 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
     return (np.concatenate(values) if isinstance(values[0], np.ndarray) else torch.cat(values)), lengths
 
 
-@kernel("TensorArraySplitV3", "TensorArraySplitV2")
+@acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
 def tensor_array_split(handle, value, lengths, flow_in, *, T):
     sizes = lengths.tolist()
     if not _shape_of(value):
@@ -260,12 +261,12 @@ def tensor_array_split(handle, value, lengths, flow_in, *, T):
     return flow_in
 
 
-@kernel("TensorArraySizeV3", "TensorArraySizeV2")
+@reading("TensorArraySizeV3", "TensorArraySizeV2")
 def tensor_array_size(handle, flow_in):
     return torch.tensor(len(handle.elements), dtype=torch.int32)
 
 
-@kernel("TensorArrayCloseV3", "TensorArrayCloseV2")
+@acting("TensorArrayCloseV3", "TensorArrayCloseV2")
 def tensor_array_close(handle):
     handle.closed = True
     handle.elements.clear()
@@ -293,7 +294,7 @@ def old_stack(*, elem_type):
     return _Stack(elem_type, -1)
 
 
-@kernel("StackPushV2", "StackPush")
+@acting("StackPushV2", "StackPush", result=same(1), keeps=(1,))
 def stack_push(handle, elem):
     if handle.closed:
         raise InvalidArgumentError(None, None, "Stack has already been closed.")
@@ -303,7 +304,7 @@ def stack_push(handle, elem):
     return elem
 
 
-@kernel("StackPopV2", "StackPop")
+@acting("StackPopV2", "StackPop", result=UNKNOWN)
 def stack_pop(handle, *, elem_type):
     if elem_type is not handle.dtype:
         raise InvalidArgumentError(None, None, f"The stack holds {handle.dtype.name}, not {elem_type.name}")
@@ -312,7 +313,7 @@ def stack_pop(handle, *, elem_type):
     return handle.values.pop()
 
 
-@kernel("StackCloseV2", "StackClose")
+@acting("StackCloseV2", "StackClose")
 def stack_close(handle):
     if handle.closed:
         raise FailedPreconditionError(None, None, "Stack has already been closed.")

@@ -13,11 +13,13 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.forking import renewed
+from everflow.kernels.facts import Effect, same
 from everflow.kernels.queues import shape_text
-from everflow.kernels.registry import kernel
+from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
-_taking_over = threading.Lock()
+_taking_over = renewed(threading.Lock())
 
 
 class TensorList:
@@ -148,18 +150,18 @@ def _rows(tensor) -> list:
 # --- growing and shrinking -----------------------------------------------------------------------
 
 
-@kernel("EmptyTensorList")
+@fresh("EmptyTensorList")
 def empty_tensor_list(element_shape, max_num_elements):
     most = int(max_num_elements)
     return TensorList(sizes=_sizes(element_shape), most=None if most < 0 else most)
 
 
-@kernel("TensorListReserve")
+@fresh("TensorListReserve")
 def tensor_list_reserve(element_shape, num_elements):
     return TensorList([None] * int(num_elements), _sizes(element_shape))
 
 
-@kernel("TensorListPushBack")
+@kernel("TensorListPushBack", result=same(0, 1))
 def tensor_list_push_back(input_handle, tensor):
     if input_handle.length == input_handle.most:
         raise _error(f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}")
@@ -172,7 +174,7 @@ def tensor_list_push_back(input_handle, tensor):
     return input_handle.replaced(input_handle.length, input_handle.length, [tensor])
 
 
-@kernel("TensorListPopBack")
+@kernel("TensorListPopBack", result=same(0))
 def tensor_list_pop_back(input_handle, element_shape, *, element_dtype):
     end = input_handle.length
     if not end:
@@ -183,7 +185,7 @@ def tensor_list_pop_back(input_handle, element_shape, *, element_dtype):
     return input_handle.replaced(end - 1, end, []), last
 
 
-@kernel("TensorListResize")
+@kernel("TensorListResize", result=same(0), effect=Effect.PURE)
 def tensor_list_resize(input_handle, size):
     size = int(size)
     if size < 0:
@@ -192,7 +194,7 @@ def tensor_list_resize(input_handle, size):
     return input_handle.replaced(kept, input_handle.length, [None] * (size - kept))
 
 
-@kernel("TensorListConcatLists")
+@kernel("TensorListConcatLists", result=same(0, 1))
 def tensor_list_concat_lists(input_a, input_b):
     return TensorList([*input_a, *input_b], input_a.sizes)
 
@@ -200,17 +202,17 @@ def tensor_list_concat_lists(input_a, input_b):
 # --- looking -------------------------------------------------------------------------------------
 
 
-@kernel("TensorListLength")
+@fresh("TensorListLength")
 def tensor_list_length(input_handle):
     return torch.tensor(input_handle.length, dtype=torch.int32)
 
 
-@kernel("TensorListElementShape")
+@fresh("TensorListElementShape")
 def tensor_list_element_shape(input_handle, *, shape_type):
     return torch.tensor(-1 if input_handle.sizes is None else input_handle.sizes, dtype=torch_dtype(shape_type))
 
 
-@kernel("TensorListGetItem")
+@kernel("TensorListGetItem", result=same(0))
 def tensor_list_get_item(input_handle, index, element_shape, *, element_dtype):
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
@@ -218,7 +220,7 @@ def tensor_list_get_item(input_handle, index, element_shape, *, element_dtype):
     return _blank(input_handle, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype) if item is None else item
 
 
-@kernel("TensorListStack")
+@fresh("TensorListStack")
 def tensor_list_stack(input_handle, element_shape, *, element_dtype, num_elements):
     if num_elements >= 0 and input_handle.length != num_elements:
         raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
@@ -226,7 +228,7 @@ def tensor_list_stack(input_handle, element_shape, *, element_dtype, num_element
     return _stacked(items, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
-@kernel("TensorListGather")
+@fresh("TensorListGather")
 def tensor_list_gather(input_handle, indices, element_shape, *, element_dtype):
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
@@ -251,13 +253,13 @@ def _joined(input_list, sizes, leading, dtype):
     return (torch.cat(items) if isinstance(items[0], torch.Tensor) else np.concatenate(items)), lengths
 
 
-@kernel("TensorListConcat")
+@fresh("TensorListConcat")
 def tensor_list_concat(input_handle, *, element_dtype, element_shape):
     sizes = None if element_shape.ndims is None else [-1 if n is None else n for n in element_shape.as_list()]
     return _joined(input_handle, sizes, [], element_dtype)
 
 
-@kernel("TensorListConcatV2")
+@fresh("TensorListConcatV2")
 def tensor_list_concat_v2(input_handle, element_shape, leading_dims, *, element_dtype):
     return _joined(input_handle, _sizes(element_shape), leading_dims.tolist(), element_dtype)
 
@@ -265,12 +267,12 @@ def tensor_list_concat_v2(input_handle, element_shape, leading_dims, *, element_
 # --- taking tensors apart ------------------------------------------------------------------------
 
 
-@kernel("TensorListFromTensor")
+@kernel("TensorListFromTensor", result=same(0))
 def tensor_list_from_tensor(tensor, element_shape):
     return TensorList(_rows(tensor), _sizes(element_shape))
 
 
-@kernel("TensorListSplit")
+@kernel("TensorListSplit", result=same(0))
 def tensor_list_split(tensor, element_shape, lengths):
     items, begin = [], 0
     for length in lengths.tolist():
@@ -283,7 +285,7 @@ def tensor_list_split(tensor, element_shape, lengths):
     return TensorList(items, _sizes(element_shape))
 
 
-@kernel("TensorListSetItem")
+@kernel("TensorListSetItem", result=same(0, 2))
 def tensor_list_set_item(input_handle, index, item):
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to modify element {int(index)} in a list with {input_handle.length} elements.")
@@ -301,12 +303,12 @@ def _scattered(items, tensor, indices) -> list:
     return items
 
 
-@kernel("TensorListScatter")
+@kernel("TensorListScatter", result=same(0))
 def tensor_list_scatter(tensor, indices, element_shape):
     return TensorList(_scattered([], tensor, indices), _sizes(element_shape))
 
 
-@kernel("TensorListScatterV2")
+@kernel("TensorListScatterV2", result=same(0))
 def tensor_list_scatter_v2(tensor, indices, element_shape, num_elements):
     count = int(num_elements)
     items = _scattered([None] * max(count, 0), tensor, indices)
@@ -315,6 +317,6 @@ def tensor_list_scatter_v2(tensor, indices, element_shape, num_elements):
     return TensorList(items, _sizes(element_shape))
 
 
-@kernel("TensorListScatterIntoExistingList")
+@kernel("TensorListScatterIntoExistingList", result=same(0, 1))
 def tensor_list_scatter_into_existing_list(input_handle, tensor, indices):
     return TensorList(_scattered(input_handle.items(), tensor, indices), input_handle.sizes)

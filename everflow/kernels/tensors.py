@@ -44,7 +44,7 @@ def from_numpy(array: np.ndarray):
     if array.dtype.kind in "OSU":
         return array
     if array.dtype == _BFLOAT16:
-        return torch.from_numpy(np.ascontiguousarray(array).view(np.int16)).view(torch.bfloat16)
+        return torch.from_numpy(np.require(array, requirements="C").view(np.int16)).view(torch.bfloat16)
     if array.dtype.names:  # a quantised type's structured form
         array = array.view(array.dtype[0])
     if not array.flags.writeable or any(s < 0 for s in array.strides) or not array.dtype.isnative:

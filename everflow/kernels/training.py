@@ -6,13 +6,15 @@ applies the rule to the rows that the gradient names.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels.float_forms import square_root
-from everflow.kernels.registry import kernel, specialize
+from everflow.kernels.registry import specialize, updating
+from everflow.kernels.scaled import add_scaled, add_scaled_
 from everflow.kernels.state import Ref, shape_text, unique_rounds
 
 # ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here because
@@ -22,33 +24,24 @@ _NO_BIAS_CORRECTION = torch.tensor(1e9)
 
 
 def _gradient_descent(var, alpha, delta):
-    var.sub_(delta, alpha=alpha)
+    add_scaled_(var, delta, -alpha)
+
+
+def _towards_(slot, value, rate):
+    """slot += (value - slot) * rate"""
+    add_scaled_(slot, value - slot, rate)
 
 
 def _momentum(var, accum, lr, grad, momentum, *, use_nesterov):
-    if grad.dtype in _FUSED_DTYPES and momentum:
-        torch._fused_sgd_(
-            [var],
-            [grad.contiguous()],
-            [accum],
-            weight_decay=0.0,
-            momentum=momentum,
-            lr=lr,
-            dampening=0.0,
-            nesterov=use_nesterov,
-            maximize=False,
-            is_first_step=False,
-        )
-        return
-    accum.mul_(momentum).add_(grad)
+    add_scaled(grad, accum, momentum, out=accum)
     if use_nesterov:
-        var.sub_(grad * lr + accum * momentum * lr)
+        var.sub_(add_scaled(grad * lr, accum * momentum, lr))
     else:
-        var.sub_(accum, alpha=lr)
+        add_scaled_(var, accum, -lr)
 
 
 def _keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
-    accum.mul_(momentum).sub_(grad, alpha=lr)
+    add_scaled_(accum.mul_(momentum), grad, -lr)
     if use_nesterov:
         var.add_(accum * momentum - grad * lr)
     else:
@@ -74,42 +67,42 @@ def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, 
             maximize=False,
         )
         return
-    m.lerp_(grad, 1 - beta1)
-    v.lerp_(grad * grad, 1 - beta2)
+    _towards_(m, grad, 1 - beta1)
+    _towards_(v, grad * grad, 1 - beta2)
     step = m * beta1 + grad * (1 - beta1) if use_nesterov else m
     var.addcdiv_(step, square_root(v).add_(epsilon), value=-alpha)
 
 
 def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
-    m.lerp_(grad, 1 - beta1)
-    v.lerp_(grad * grad, 1 - beta2)
+    _towards_(m, grad, 1 - beta1)
+    _towards_(v, grad * grad, 1 - beta2)
     torch.maximum(vhat, v, out=vhat)
     var.addcdiv_(m, square_root(vhat).add_(epsilon), value=-alpha)
 
 
 def _adamax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
-    m.lerp_(grad, 1 - beta1)
+    _towards_(m, grad, 1 - beta1)
     torch.maximum(v.mul_(beta2), grad.abs(), out=v)
     var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
 
 
 def _adagrad(var, accum, lr, grad, *, update_slots):
     if update_slots:
-        accum.addcmul_(grad, grad)
-    var.addcdiv_(grad, accum.sqrt(), value=-lr)
+        accum.add_(grad * grad)
+    var.sub_((grad * lr).mul_(torch.rsqrt(accum)))
 
 
 def _adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
     if update_slots:
-        accum.addcmul_(grad, grad)
-    var.addcdiv_(grad, accum.sqrt().add_(epsilon), value=-lr)
+        accum.add_(grad * grad)
+    var.addcdiv_(grad, square_root(accum).add_(epsilon), value=-lr)
 
 
 def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step):
     gradient_accumulator.add_(grad)
-    gradient_squared_accumulator.addcmul_(grad, grad)
-    denominator = gradient_squared_accumulator.sqrt().add_(l2 * global_step * lr)
+    gradient_squared_accumulator.add_(grad * grad)
+    denominator = square_root(gradient_squared_accumulator).add_(l2 * global_step * lr)
     total = gradient_accumulator
     if l1 > 0:
         total = total.sign() * (total.abs() - l1 * global_step).clamp_(min=0)
@@ -117,34 +110,34 @@ def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, l
 
 
 def _adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
-    accum.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-    update = (accum_update + epsilon).sqrt_().div_((accum + epsilon).sqrt_()).mul_(grad)
-    var.sub_(update, alpha=lr)
-    accum_update.mul_(rho).addcmul_(update, update, value=1 - rho)
+    add_scaled_(accum.mul_(rho), grad * grad, 1 - rho)
+    update = square_root(accum_update + epsilon).mul_(torch.rsqrt(accum + epsilon)).mul_(grad)
+    add_scaled_(var, update, -lr)
+    add_scaled_(accum_update.mul_(rho), update * update, 1 - rho)
 
 
 def _rmsprop(var, ms, mom, lr, rho, momentum, epsilon, grad):
-    ms.lerp_(grad * grad, 1 - rho)
-    mom.mul_(momentum).addcdiv_(grad, (ms + epsilon).sqrt_(), value=lr)
+    _towards_(ms, grad * grad, 1 - rho)
+    mom.mul_(momentum).addcdiv_(grad, square_root(ms + epsilon), value=lr)
     var.sub_(mom)
 
 
 def _centered_rmsprop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
-    ms.lerp_(grad * grad, 1 - rho)
-    mg.lerp_(grad, 1 - rho)
-    mom.mul_(momentum).addcdiv_(grad, (ms - mg * mg).add_(epsilon).sqrt_(), value=lr)
+    _towards_(ms, grad * grad, 1 - rho)
+    _towards_(mg, grad, 1 - rho)
+    mom.mul_(momentum).addcdiv_(grad, square_root((ms - mg * mg).add_(epsilon)), value=lr)
     var.sub_(mom)
 
 
 def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
     if not lr > 0:
         raise InvalidArgumentError(None, None, f"lr is not a positive scalar: {shape_text(())}")
-    new_accum = torch.addcmul(accum, grad, grad)
+    new_accum = accum + grad * grad
     if lr_power == -0.5:
-        new_power, power = new_accum.sqrt(), accum.sqrt()
+        new_power, power = square_root(new_accum), square_root(accum)
     else:
         new_power, power = new_accum.pow(-lr_power), accum.pow(-lr_power)
-    linear.add_(shrunk).addcmul_(new_power - power, var, value=-1 / lr)
+    linear.add_(shrunk - (new_power - power).div_(lr).mul_(var))
     quadratic = new_power.div_(lr).add_(2 * l2)
     clipped = (linear.sign().mul_(l1).sub_(linear) if l1 else linear.neg()).div_(quadratic)
     torch.where(linear.abs() > l1, clipped, clipped.new_zeros(()), out=var)
@@ -165,31 +158,31 @@ def _shrink(prox, threshold):
 
 
 def _proximal_gradient_descent(var, alpha, l1, l2, delta):
-    prox = torch.sub(var, delta, alpha=alpha)
+    prox = add_scaled(var, delta, -alpha)
     if l1 > 0:
         prox = _shrink(prox, alpha * l1)
     torch.div(prox, 1 + l2 * alpha, out=var)
 
 
 def _proximal_adagrad(var, accum, lr, l1, l2, grad):
-    accum.addcmul_(grad, grad)
-    rate = accum.sqrt().reciprocal_().mul_(lr)
-    prox = torch.addcmul(var, grad, rate, value=-1)
+    accum.add_(grad * grad)
+    rate = torch.rsqrt(accum).mul_(lr)
+    prox = var - grad * rate
     if l1 > 0:
         prox = _shrink(prox, rate * l1)
     torch.div(prox, (rate * l2).add_(1), out=var)
 
 
 def _add_sign(var, m, lr, alpha, sign_decay, beta, grad):
-    m.mul_(beta).add_(grad, alpha=1 - beta)
+    add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
-    var.sub_(agree.mul_(sign_decay).add_(alpha).mul_(grad), alpha=lr)
+    add_scaled_(var, agree.mul_(sign_decay).add_(alpha).mul_(grad), -lr)
 
 
 def _power_sign(var, m, lr, logbase, sign_decay, beta, grad):
-    m.mul_(beta).add_(grad, alpha=1 - beta)
+    add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
-    var.sub_(agree.mul_(logbase * sign_decay).exp_().mul_(grad), alpha=lr)
+    add_scaled_(var, agree.mul_(logbase * sign_decay).exp_().mul_(grad), -lr)
 
 
 # Rules that read and write memory once by themselves.
@@ -380,10 +373,11 @@ def _register():
         names = inputs.split()
         prefixes = ["Resource"] if name in _RESOURCE_ONLY else ["", "Resource"]
         dense_types = [f"{p}Apply{name}" for p in prefixes]
-        dense = kernel(*dense_types)(_dense(rule, slots, names, attribute))
+        written = functools.partial(updating, writes=tuple(range(slots)))
+        dense = written(*dense_types)(_dense(rule, slots, names, attribute))
         specialize(*dense_types)(_with_known_scalars(rule, slots, names, attribute, dense))
         if name not in _DENSE_ONLY:
-            kernel(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
+            written(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
 
 
 _register()

@@ -7,7 +7,8 @@ import torch
 
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.registry import kernel
+from everflow.kernels.facts import Effect
+from everflow.kernels.registry import fresh
 from everflow.platform.gfile import GFile
 
 
@@ -16,7 +17,7 @@ def _words(path):
         return file.read().splitlines()
 
 
-@kernel("GenerateVocabRemapping")
+@fresh("GenerateVocabRemapping")
 def generate_vocab_remapping(new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size):
     old = _words(old_vocab_file)
     if old_vocab_size >= 0:
@@ -31,7 +32,7 @@ def generate_vocab_remapping(new_vocab_file, old_vocab_file, *, new_vocab_offset
     return remapping, (remapping >= 0).sum().to(torch.int32)
 
 
-@kernel("LoadAndRemapMatrix")
+@fresh("LoadAndRemapMatrix", effect=Effect.READS)
 def load_and_remap_matrix(ckpt_path, old_tensor_name, row_remapping, col_remapping, initializing_values, *, num_rows, num_cols):
     old = torch.from_numpy(np.array(open_checkpoint(ckpt_path.item().decode()).read(old_tensor_name.item().decode()), np.float32))
     if old.ndim != 2:
