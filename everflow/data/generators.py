@@ -12,6 +12,7 @@ from everflow.data.functions import StructuredFunction
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.forking import renewed
 from everflow.framework.tensor_values import as_bytes_array
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.script import numpy_function
@@ -22,7 +23,7 @@ class _Running:
 
     def __init__(self, generator):
         self._generator = generator
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._arguments: dict[int, tuple] = {}
         self._iterators: dict[int, object] = {}
         self._next = 0

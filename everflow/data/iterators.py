@@ -201,14 +201,27 @@ class _FactoryGraph(FuncGraph):
         return self.captures[tensor]
 
     def _copied(self, tensor):
-        op = tensor.op
+        """A tensor with all that it is made of, once for each use; without recursion, since datasets may be joined by the thousand."""
+        stack = [(tensor, iter(self._checked(tensor.op).inputs), [])]
+        while True:
+            current, pending, inputs = stack[-1]
+            following = next(pending, None)
+            if following is not None:
+                stack.append((following, iter(self._checked(following.op).inputs), []))
+                continue
+            op = current.op
+            made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name)
+            stack.pop()
+            if not stack:
+                return made.outputs[current.value_index]
+            stack[-1][2].append(made.outputs[current.value_index])
+
+    def _checked(self, op):
         if op.definition.is_stateful and op not in self._allowed:
             raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
         if op.type in ("Placeholder", "PlaceholderV2"):
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-        inputs = [self._copied(t) for t in op.inputs]
-        made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name)
-        return made.outputs[tensor.value_index]
+        return op
 
 
 def _dataset_ops(variant) -> set:

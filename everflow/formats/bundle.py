@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from everflow.formats import varints
 from everflow.formats.checksums import crc32c, mask
 from everflow.formats.ordered_code import slice_key
-from everflow.formats.slices import TensorSlice, copy_overlap, overlaps
+from everflow.formats.slices import TensorSlice, assembled, overlaps
 from everflow.formats.table import TableReader, TableWriter
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
@@ -270,16 +270,19 @@ class BundleReader:
         if not entry.slices:
             whole = self._load(entry, name, mapped=True)
             return whole[tuple(slice(start, start + length) for start, length in wanted)]
-        result = np.empty([length for _, length in wanted], self.dtype(name).as_numpy_dtype)
-        filled = 0
+        parts = {}
         for proto in entry.slices:
             held = TensorSlice(TensorSlice.from_proto(proto).resolved(shape))
             stored = self._entries.get(slice_key(name, held.extents))
             if stored is None:
                 raise DataLossError(None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}")
             if overlaps(wanted, held.extents):
-                filled += copy_overlap(result, wanted, self._load(stored, name, mapped=True), held.extents)
-        if filled != result.size:
+                part = self._load(stored, name, mapped=True)
+                if list(part.shape) != [length for _, length in held.extents]:
+                    raise DataLossError(None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {part.shape}")
+                parts[tuple(held.extents)] = part
+        result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
+        if result is None:
             raise NotFoundError(None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for")
         return result
 
@@ -330,7 +333,7 @@ class BundleReader:
 
     def _load_strings(self, raw, entry, shape, name, path):
         count = int(np.prod(shape, dtype=object))
-        if count > len(raw):
+        if count > len(raw) or any(s < 0 for s in shape):
             raise DataLossError(None, None, f"{path}: tensor {name} can't hold {count} strings in {len(raw)} bytes")
         lengths, position, crc = [], 0, 0
         for _ in range(count):

@@ -16,6 +16,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.framework.forking import renewed
 from everflow.framework.tensor_values import make_ndarray
 from everflow.protos.graph_pb2 import GraphDef
 
@@ -62,7 +63,7 @@ class EventDatabaseWriter:
     """Writes the summaries and graphs of one run. Used as EventFileWriter is."""
 
     def __init__(self, path, experiment_name, run_name, user_name):
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._names = {"experiment": experiment_name, "run": run_name, "user": user_name}
         try:
             self._db = sqlite3.connect(path, check_same_thread=False, uri=path.startswith("file:"))

@@ -9,7 +9,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from everflow.formats.ordered_code import slice_key
-from everflow.formats.slices import TensorSlice, copy_overlap
+from everflow.formats.slices import TensorSlice, assembled
 from everflow.formats.table import TableReader, TableWriter
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, NotFoundError
@@ -67,8 +67,7 @@ class OldCheckpointReader:
         """A part of a tensor, put together from the parts that are stored."""
         shape = self.shape(name)
         wanted = part.resolved(shape)
-        result = np.empty([length for _, length in wanted], self.dtype(name).as_numpy_dtype)
-        filled = 0
+        parts = {}
         for table, held, path in self._where[name]:
             resolved = held.resolved(shape)
             stored = table.get(slice_key(name, held.extents))
@@ -79,8 +78,12 @@ class OldCheckpointReader:
             proto.ClearField("tensor_shape")
             for _, length in resolved:
                 proto.tensor_shape.dim.add(size=length)
-            filled += copy_overlap(result, wanted, array_of(proto), resolved)
-        if filled != result.size:
+            try:
+                parts[tuple(resolved)] = array_of(proto)
+            except (ValueError, TypeError) as error:
+                raise DataLossError(None, None, f"{path}: the part {held.extents} of {name} is damaged: {error}") from error
+        result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
+        if result is None:
             raise NotFoundError(None, None, f"The stored parts of {name} don't cover what was asked for")
         return result
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.protos import tensor_slice_pb2
@@ -56,7 +59,7 @@ class TensorSlice:
         out = []
         for (start, length), side in zip(self.extents, shape):
             length = side if length < 0 else length
-            if start + length > side:
+            if start < 0 or length < 0 or start + length > side:
                 raise InvalidArgumentError(None, None, f"The slice {self.extents} reaches beyond shape {list(shape)}")
             out.append((start, length))
         return tuple(out)
@@ -71,15 +74,28 @@ def overlaps(wanted, held) -> bool:
     return all(max(start, other) < min(start + n, other + m) for (start, n), (other, m) in zip(wanted, held))
 
 
-def copy_overlap(target, wanted, source, held) -> int:
-    """Copy what two resolved slices share from `source` to `target`; returns how many elements that is."""
-    into, out_of, count = [], [], 1
-    for (start, length), (other, other_length) in zip(wanted, held):
+def assembled(wanted, parts: list, dtype) -> np.ndarray | None:
+    """The array of a resolved slice, from (resolved slice, array) of the parts there are; None where they don't cover it.
+
+    Memory is taken when all is known to be there: what a file says of its sizes may be wrong.
+    """
+    shared = [_shared(wanted, held) for held, _ in parts]
+    if sum(math.prod(high - low for low, high in each) for each in shared if each is not None) != math.prod(n for _, n in wanted):
+        return None
+    result = np.empty([length for _, length in wanted], dtype)
+    for (held, array), each in zip(parts, shared, strict=True):
+        if each is not None:
+            into = tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(each, wanted, strict=True))
+            result[into] = array[tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(each, held, strict=True))]
+    return result
+
+
+def _shared(wanted, held) -> list[tuple[int, int]] | None:
+    """From where to where two resolved slices overlap, in each dimension; None where they don't."""
+    ranges = []
+    for (start, length), (other, other_length) in zip(wanted, held, strict=True):
         low, high = max(start, other), min(start + length, other + other_length)
-        if low >= high and length:
-            return 0
-        into.append(slice(low - start, high - start))
-        out_of.append(slice(low - other, high - other))
-        count *= max(high - low, 0)
-    target[tuple(into)] = source[tuple(out_of)]
-    return count
+        if low > high or (low == high and length):
+            return None
+        ranges.append((low, high))
+    return ranges

@@ -126,6 +126,38 @@ def _as_bool(value, name):
     return value
 
 
+class Owned(bytes):
+    """A string attribute that means something in this process only: `owner` says in which. Files show the string as any other, and the owner
+    among a node's debug information."""
+
+    owner = ""
+
+    def __new__(cls, text: bytes, owner: str):
+        made = super().__new__(cls, text)
+        made.owner = owner
+        return made
+
+    @property
+    def key(self) -> str:
+        """Both as one text, which nobody else has."""
+        return f"{self.decode()} of {self.owner}"
+
+
+def write_owners(node, attrs: dict) -> None:
+    """Note in a NodeDef to which process some of its attributes belong."""
+    for key, value in attrs.items():
+        if value.__class__ is Owned:
+            node.experimental_debug_info.original_node_names.append(f"{key} of {value.owner}")
+
+
+def read_owners(node, attrs: dict) -> None:
+    """Give attributes that were read from a NodeDef the owners that it names."""
+    for text in node.experimental_debug_info.original_node_names:
+        key, found, owner = text.partition(" of ")
+        if found and isinstance(attrs.get(key), bytes):
+            attrs[key] = Owned(attrs[key], owner)
+
+
 def _as_string(value, name):
     if isinstance(value, str):
         return value.encode()

@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 import threading
 
+from everflow.framework.forking import renewed
+
 
 class Families:
     """The modules of a package, to be imported once."""
@@ -15,7 +17,7 @@ class Families:
         self._package = package
         self._without = without
         self._loaded = self._loading = False
-        self._lock = threading.RLock()  # another thread's look-up waits until all is there
+        self._lock = renewed(threading.RLock())  # another thread's look-up waits until all is there
 
     def load(self) -> None:
         """Import all of them, once."""

@@ -13,6 +13,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.importer import MERGES, is_back_edge
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.framework.walking import inputs_first
 from everflow.protos import attr_value_pb2, function_pb2, node_def_pb2
 
 
@@ -54,7 +55,8 @@ class FuncGraph(Graph):
             return tensor
         if tensor not in self.captures:
             if self._capture_by_value:
-                self.captures[tensor] = self._copied(tensor)
+                for needed in inputs_first(tensor, self._outside_inputs):
+                    self.captures[needed] = self._copied(needed)
                 return self.captures[tensor]
             stand_in = self._placeholder(tensor.dtype.base_dtype, self._capture_name(tensor, consumer), tensor.shape)
             stand_in._handle_data = tensor._handle_data
@@ -64,8 +66,12 @@ class FuncGraph(Graph):
     def _capture_name(self, tensor, consumer):
         return "placeholder"
 
+    def _outside_inputs(self, tensor):
+        """What has to be copied before a tensor can be."""
+        return [t for t in tensor.op.inputs if not t.is_in(self) and t not in self.captures]
+
     def _copied(self, tensor):
-        """The op that makes a tensor, and all it needs, again in this body."""
+        """The op that makes a tensor again in this body, where its inputs are copied already."""
         op = tensor.op
         if op.definition.is_stateful or op.type in ("Placeholder", "PlaceholderV2"):
             raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
@@ -226,6 +232,7 @@ def _body_node(op, references):
     )
     for key, value in op.attrs.items():
         node.attr[key].CopyFrom(attributes.to_proto(value))
+    attributes.write_owners(node, op.attrs)
     return node
 
 
@@ -315,6 +322,7 @@ def _add_body_node(graph, node, tensors, function_attrs):
     """Add one node; returns (op, slot, reference) for the ends of loops, which are made later."""
     definition = graph.definition_of(node.op)
     attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
+    attributes.read_owners(node, attrs)
     inputs, control, back_edges = [], [], []
     for text in node.input:
         if text.startswith("^"):

@@ -9,6 +9,7 @@ import threading
 from everflow.framework import attributes, devices, op_defs, tapes
 from everflow.framework.collections import GraphCollections
 from everflow.framework.control_dependencies import ControlDependencies
+from everflow.framework.forking import renewed
 from everflow.framework.op_defs import OpDef
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
 from everflow.protos import graph_pb2, versions_pb2
@@ -41,7 +42,7 @@ class Graph(GraphCollections):
 
     def __init__(self):
         super().__init__()
-        self._lock = threading.RLock()
+        self._lock = renewed(threading.RLock())
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names_in_use: dict[str, int] = {}

@@ -385,6 +385,7 @@ class _Importer:
                 if not attr.has_default:
                     raise ValueError(f"NodeDef missing attr '{attr.name}' from op type {node.op}; NodeDef: {name}")
                 values[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+        attributes.read_owners(node, values)
         return values, output_shapes
 
     def _prefixed(self, groups):

@@ -321,6 +321,7 @@ class Operation:
         node.input.extend(sorted("^" + op.name for op in self._control_inputs))
         for key, value in self.attrs.items():
             node.attr[key].CopyFrom(attributes.to_proto(value))
+        attributes.write_owners(node, self.attrs)
         return node
 
     @property

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 
 import numpy as np
 
 from everflow.framework import dtypes
+from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.protos import tensor_pb2
 
@@ -32,6 +34,9 @@ _FIELDS = {
 _RAW_TYPES = (
     frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16) | dtypes.QUANTIZED_DTYPES | {dtypes.float32, dtypes.float64}
 )
+# A proto may have fewer values than its shape takes; the last one is repeated, up to so many bytes. What is larger has to be computed, as
+# `tf.fill` does: a file of a few bytes could ask for all memory there is.
+LARGEST_REPEATED = 1 << 31
 
 
 class TensorValue:
@@ -51,7 +56,10 @@ class TensorValue:
     @property
     def array(self) -> np.ndarray:
         if self._array is None:
-            self._array = array_of(self._proto)
+            try:
+                self._array = array_of(self._proto)
+            except (ValueError, TypeError) as error:
+                raise InvalidArgumentError(None, None, f"Cannot parse tensor from proto: {error}") from error
         return self._array
 
     @property
@@ -304,11 +312,14 @@ def array_of(tensor) -> np.ndarray:
     """The numpy array of a TensorProto of any numeric type or strings."""
     dtype = dtypes.as_dtype(tensor.dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
-    size = int(np.prod(shape, dtype=np.int64)) if all(s >= 0 for s in shape) else -1
-    if size < 0 or tensor.tensor_shape.unknown_rank:
+    if tensor.tensor_shape.unknown_rank or any(s < 0 for s in shape):
         raise ValueError(f"A TensorProto must have a fully known shape, not {shape}")
     if dtype not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    size = math.prod(shape)
+    if size > len(tensor.tensor_content) and size * np.dtype(dtype.as_numpy_dtype).itemsize > LARGEST_REPEATED:
+        if size > len(getattr(tensor, _FIELDS[dtype])):
+            raise ValueError(f"A TensorProto claims {size:,} values of {dtype.name}, shape {shape}, and doesn't have them")
     if tensor.tensor_content:
         if dtype is dtypes.string:
             raise TypeError("A string tensor can't be held as tensor_content")
@@ -317,11 +328,11 @@ def array_of(tensor) -> np.ndarray:
             raise ValueError(
                 f"tensor_content has {len(tensor.tensor_content)} bytes where shape {shape} of {dtype.name} takes {size * numpy_dtype.itemsize}"
             )
+        if dtype is dtypes.bool:  # any byte but zero is true, and an array of truth values must not hold others
+            return (np.frombuffer(tensor.tensor_content, np.uint8) != 0).reshape(shape)
         return np.frombuffer(tensor.tensor_content, numpy_dtype).copy().reshape(shape)
     values = getattr(tensor, _FIELDS[dtype])
     if dtype is dtypes.string:
-        if size > max(len(values), 1) and size > 1 << 24:
-            raise ValueError(f"A string tensor of shape {shape} with {len(values)} values is too large")
         flat = np.empty(len(values), dtype=object)
         flat[:] = list(values)
     elif dtype in (dtypes.float16, dtypes.bfloat16):

@@ -132,7 +132,7 @@ def _tile_grad_shape(op):
     source, times = op.inputs[0].shape, known_ints(op.inputs[1])
     if source.rank is None or times is None:
         return unknown_shape(source.rank)
-    return TensorShape([None if s is None else s // m for s, m in zip(source.as_list(), times, strict=True)])
+    return TensorShape([None if s is None or m == 0 else s // m for s, m in zip(source.as_list(), times, strict=True)])
 
 
 def transpose(a, perm=None, name="transpose", conjugate=False):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import weakref
 
 from everflow.framework import raw_ops as raw
 from everflow.framework import tapes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import body_of, call_attr
+from everflow.framework.nesting import room_for_a_body
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops import array
@@ -24,7 +26,7 @@ class Backward:
         self.graph = graph = graph_class(name, body.graph)
         graph._functions.update(body.graph._functions)
         graph.gradient_source = _gradient_source()
-        with graph.as_default():
+        with room_for_a_body(), graph.as_default():
             pairs = [(y, graph.add_input(g.dtype, "placeholder", g.shape)) for y, g in zip(body.outputs, grads) if g is not None]
             xs = [x for x in body.inputs if is_trainable(x)]
             found = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs and xs else [None] * len(xs)
@@ -55,8 +57,10 @@ def _call_grad(op, *grads):
         raise LookupError("A function called through its raw op has no gradient when executing eagerly; call the tf.function itself.")
     graph = get_default_graph()
     function = op.graph._get_function(op.attrs["f"].name)
-    body = function.body()
     grads = given(op, grads)
+    if _multiplies(function, op.graph) and not any(t.dtype.base_dtype.name in ("resource", "variant") for t in op.inputs):
+        return _grad_by_inputs(op, function, grads)
+    body = function.body()
     base = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or function.name
     backward = Backward(body, grads, f"__backward_{base}")
     kept = list(backward.graph.captures)
@@ -71,6 +75,47 @@ def _call_grad(op, *grads):
     values = [g for g in grads if g is not None] + saved
     outputs = iter(call(made, values, results))
     return [None if g is None else next(outputs) for g in backward.results]
+
+
+def _grad_by_inputs(op, function, grads):
+    """The gradient as a function of the inputs, which computes anew what it needs; nothing is kept, so nothing multiplies."""
+    flowing = [array.zeros_like(y) if g is None else g for y, g in zip(op.outputs, grads)]
+    found = raw.SymbolicGradient(input=[*op.inputs, *flowing], Tout=[t.dtype.base_dtype for t in op.inputs], f=call_attr(function.name))
+    return [g if is_trainable(x) else None for x, g in zip(op.inputs, found)]
+
+
+def _multiplies(function, graph) -> bool:
+    """Whether a function calls others that call others, each more than once: what each of these calls keeps would be outputs of it, and
+    there are many more of them than there are nodes."""
+    expanded: dict[str, int | None] = {}  # name → calls that a call of it leads to; None while those inside are counted
+    stack = [function.name]
+    while stack:
+        name = stack[-1]
+        inside = _called_in(graph._get_function(name))
+        missing = [f for f in inside if f not in expanded]
+        if name not in expanded and missing:
+            expanded[name] = None
+            stack += missing
+        else:
+            expanded[name] = sum(1 + (expanded[f] or 0) for f in inside)
+            stack.pop()
+    drawn = sum(len(_called_in(graph._get_function(name))) for name in expanded)
+    return expanded[function.name] > max(MOST_KEPT, 4 * drawn)
+
+
+def _called_in(function) -> list[str]:
+    """The functions that a function's body calls, by name, once for each call."""
+    if function is None:
+        return []
+    if function not in _called:
+        _called[function] = [node.attr["f"].func.name for node in function.definition.node_def if node.op in _CALLS]
+    return _called[function]
+
+
+_called: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+# Calls inside of a function that may keep what their derivatives need.
+MOST_KEPT = 64
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
+from everflow.framework.walking import has_cycle, inputs_first
 
 # Ops whose value is right without a guard.
 _LEFT_ALONE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
@@ -23,37 +24,25 @@ def guarded(name, initial_value):
     """The initial value, with each variable it depends on replaced by that variable's `initialized_value()`."""
     if not isinstance(initial_value, Tensor):
         raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
-    if _has_cycle(initial_value.op, {}):
+    if has_cycle(initial_value.op, lambda op: [*(t.op for t in op.inputs), *op.control_inputs]):
         return initial_value
-    return _guarded_tensor(name, initial_value, {})
+    made: dict = {}  # operation → what stands for it
+    for op in inputs_first(initial_value.op, _inputs_to_guard):
+        made[op] = _guarded_op(name, op, made)
+    return made[initial_value.op].outputs[initial_value.value_index]
 
 
-def _has_cycle(op, state):
-    known = state.get(op.name)
-    if known is not None:
-        return known == "open"
-    state[op.name] = "open"
-    sources = [t.op for t in op.inputs] + list(op.control_inputs)
-    if any(_has_cycle(source, state) for source in sources):
-        return True
-    state[op.name] = "done"
-    return False
+def _inputs_to_guard(op):
+    return [] if op.type in _LEFT_ALONE or op.type in _VARIABLES else [t.op for t in op.inputs]
 
 
-def _guarded_tensor(name, tensor, cache):
-    op = tensor.op
-    if op.name not in cache:
-        cache[op.name] = _guarded_op(name, op, cache)
-    return cache[op.name].outputs[tensor.value_index]
-
-
-def _guarded_op(name, op, cache):
+def _guarded_op(name, op, made):
     if op.type in _LEFT_ALONE:
         return op
     if op.type in _VARIABLES:
         value = _initialized_value_of(op)
         return op if value is None else value.op
-    inputs = [_guarded_tensor(name, tensor, cache) for tensor in op.inputs]
+    inputs = [made[t.op].outputs[t.value_index] for t in op.inputs]
     if all(new is old for new, old in zip(inputs, op.inputs, strict=True)):
         return op
     op_type = "Switch" if op.type == "RefSwitch" else op.type

@@ -1,23 +1,29 @@
 """`tf.py_func`: Python functions as ops.
 
-The function itself can't be in a graph; a token is, by which this process finds the function when the op runs.
+The function itself can't be in a graph; a token is, by which this process finds the function when the op runs. It is of this process
+only (a secret among the node's debug information says so), so a function belongs to the graph that it was made for and to copies of that
+graph: what `as_graph_def` of it gave, imported in this process while the graph is alive. A GraphDef from anywhere else, a file of another process as well, calls nothing here; in TensorFlow any graph can call any
+function, by its number.
 """
 
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
 import weakref
 
-from everflow.framework import dtypes
+from everflow.framework import dtypes, errors
 from everflow.framework import raw_ops as raw
+from everflow.framework.attributes import Owned
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.forking import renewed
 from everflow.framework.registry import not_differentiable
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 
 _tokens = itertools.count()
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = renewed(threading.Lock())
 
 
 class PyFunction:
@@ -34,18 +40,28 @@ def find(token: str) -> PyFunction | None:
         return _functions.get(token)
 
 
-def _register(function: PyFunction, graph) -> str:
+def registered(token: str | bytes) -> PyFunction:
+    """The function that a token stands for; NotFoundError where there is none."""
+    found = find(token.key if isinstance(token, Owned) else token)
+    if found is None:
+        raise errors.NotFoundError(
+            None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it"
+        )
+    return found
+
+
+def _register(function: PyFunction, graph) -> Owned:
     """A token for a function; the graph that uses it keeps it alive."""
-    token = f"pyfunc_{next(_tokens)}"
+    token = Owned(b"pyfunc_%d" % next(_tokens), secrets.token_hex(8))
     with _lock:
-        _functions[token] = function
+        _functions[token.key] = function
     if not hasattr(graph, "_py_funcs_used_in_graph"):
         graph._py_funcs_used_in_graph = []
     graph._py_funcs_used_in_graph.append(function)
     return token
 
 
-def register(function, dtypes_out) -> str:
+def register(function, dtypes_out) -> Owned:
     """A token for a Python function, which lives as long as the graph that is drawn now."""
     return _register(PyFunction(function, dtypes_out), _outermost(get_default_graph()))
 

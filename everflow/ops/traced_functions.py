@@ -10,10 +10,13 @@ import numpy as np
 
 from everflow.framework import nest, tapes
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import FuncGraph
 from everflow.framework.graph import Graph
+from everflow.framework.nesting import room_for_a_body
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.framework.walking import inputs_first
 from everflow.ops.function_bodies import BodyGraph, define, returned, unique_name
 from everflow.ops.function_gradients import call
 from everflow.ops.tensor_array import flow_of
@@ -80,6 +83,8 @@ class Function:
             self._name = "lambda"
         # Graph → {kind of arguments → ConcreteFunction}
         self._traces = weakref.WeakKeyDictionary()
+        # The same for outermost graphs, with the traces that fit into any body in them.
+        self._shared = weakref.WeakKeyDictionary()
         self._bound = weakref.WeakKeyDictionary()
         # Variables are made when it is traced first, and never again.
         self._may_create = True
@@ -220,7 +225,15 @@ class Function:
             if relaxed is not None:
                 return relaxed
         if kind not in traces:
-            traces[kind] = self._first_trace(flat, structure)
+            # A body that uses nothing of the one it was called in first is the same in any other.
+            shared = self._shared.setdefault(_outermost(graph), {})
+            key = (kind, tuple(map(str, graph._device_stack)))
+            if key not in shared:
+                traces[kind] = self._first_trace(flat, structure)
+                if not any(not t.is_eager and isinstance(t.graph, FuncGraph) for t in traces[kind].captured_inputs):
+                    shared[key] = traces[kind]
+            else:
+                traces[kind] = shared[key]
         return traces[kind]
 
     def _relaxed_trace(self, traces, flat, structure):
@@ -260,7 +273,7 @@ class Function:
             return created[-1]
 
         body = BodyGraph(self._name, get_default_graph())
-        with tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
+        with room_for_a_body(), tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
             inside, given = [], []
             names = self._argument_names(structure)
             for value, spec, name in zip(flat, specs, names):
@@ -314,6 +327,12 @@ class UnliftedFunction(Function):
         return self._trace(flat, structure, [])
 
 
+def _outermost(graph):
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
 def _shape_of_structure(structure):
     """What tells two structures of arguments apart, without their values."""
     if isinstance(structure, dict):
@@ -329,24 +348,26 @@ def lifted(tensor):
     if not isinstance(graph, BodyGraph):
         return tensor
     outer = {inside: outside for outside, inside in graph.captures.items()}
-    made = {}
+    arguments, target = set(graph.inputs), graph
+    while isinstance(target, BodyGraph):
+        target = target.outer_graph
 
-    def copy(t):
-        if t in outer:
-            return lifted(outer[t])
-        if t in graph.inputs:
+    def inputs_of(t):
+        if t in arguments and t not in outer:
             raise ValueError(f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}.")
-        if t.op not in made:
-            target = graph
-            while isinstance(target, BodyGraph):
-                target = target.outer_graph
-            inputs = [copy(x) for x in t.op.inputs]
-            with target.as_default(), target.control_dependencies(None):
-                dtypes = [o.dtype for o in t.op.outputs]
-                made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
-        return made[t.op].outputs[t.value_index]
+        return [] if t in outer else t.op.inputs
 
-    return copy(tensor)
+    made, copies = {}, {}
+    for t in inputs_first(tensor, inputs_of):
+        if t in outer:
+            copies[t] = lifted(outer[t])
+            continue
+        if t.op not in made:
+            with target.as_default(), target.control_dependencies(None):
+                dtypes, inputs = [o.dtype for o in t.op.outputs], [copies[x] for x in t.op.inputs]
+                made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
+        copies[t] = made[t.op].outputs[t.value_index]
+    return copies[tensor]
 
 
 class ConcreteFunction:
@@ -438,6 +459,9 @@ class ConcreteFunction:
             tapes.variable_accessed(variable)
         if graph is not self.graph.outer_graph:
             self._function.add_to_graph(graph)
+            if isinstance(graph, BodyGraph):
+                for variable in self.graph.accessed.values():
+                    graph.variable_accessed(variable)
         found = call(self._function, values, self.graph.outputs)
         if not self.graph.outputs:
             if executing_eagerly():

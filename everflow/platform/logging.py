@@ -9,13 +9,15 @@ import sys
 import threading
 from collections import defaultdict
 
+from everflow.framework.forking import renewed
+
 DEBUG = _logging.DEBUG
 ERROR = _logging.ERROR
 FATAL = _logging.FATAL
 INFO = _logging.INFO
 WARN = _logging.WARN
 
-_lock = threading.Lock()
+_lock = renewed(threading.Lock())
 _calls: defaultdict[tuple, itertools.count] = defaultdict(itertools.count)
 
 

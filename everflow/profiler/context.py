@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from everflow.framework.forking import renewed
 from everflow.platform import gfile
 from everflow.profiler.profiler import Profiler
 from everflow.protos import config_pb2
@@ -39,7 +40,7 @@ class ProfileContext:
         self._step = 0
         self._traced = 0
         self._trace_next = self._dump_next = False
-        self._lock = threading.RLock()
+        self._lock = renewed(threading.RLock())
 
     def add_auto_profiling(self, cmd, options, profile_steps):
         """Profile with a view and options at these steps, which have to be traced or come after ones that were."""

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from everflow.formats.event_files import EventFileWriter
+from everflow.framework.forking import renewed
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly
 from everflow.protos.event_pb2 import Event, TaggedRunMetadata
@@ -136,7 +137,7 @@ class FileWriterCache:
     """FileWriters by folder, one for each."""
 
     _cache: dict[str, FileWriter] = {}
-    _lock = threading.RLock()
+    _lock = renewed(threading.RLock())
 
     @staticmethod
     def get(logdir):

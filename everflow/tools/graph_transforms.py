@@ -16,6 +16,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.framework.importer import import_graph_def
 from everflow.framework.op_def_protos import to_proto
+from everflow.framework.walking import inputs_first
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.runtime.session import Session
 from everflow.tools.graph_files import attribute, constant_node, constant_value, copy_graph, copy_node, node_name_from_input
@@ -178,18 +179,26 @@ def fold_constants(graph, inputs, outputs, parameters):
     needed = {n.name for n in used.node} | (set(inputs) & {n.name for n in graph.node})
     graph = _kept(graph, [copy_node(n) for n in graph.node if n.name in needed])
     by_name = {node.name: node for node in graph.node}
-    constant = {}
+    constant: dict[str, bool] = {}
+
+    def inputs_of(name):
+        return [] if name in constant else [node_name_from_input(e) for e in by_name[name].input]
 
     def is_constant(name):
-        if name not in constant:
-            node = by_name[name]
-            constant[name] = False
+        for each in inputs_first(name, inputs_of) if name not in constant else ():
+            node = by_name[each]
             if node.op == "Const":
-                constant[name] = name not in inputs
-            elif node.input and name not in stop and node.op not in stop and not any(e.startswith("^") for e in node.input):
+                constant[each] = each not in inputs
+            else:
                 definition = op_defs.find(node.op)
-                pure = definition is not None and not definition.is_stateful
-                constant[name] = pure and all(is_constant(node_name_from_input(e)) for e in node.input)
+                pure = definition is not None and not definition.is_stateful and each not in stop and node.op not in stop
+                # In a loop, an input may come later than its user; it is not constant then.
+                constant[each] = (
+                    pure
+                    and bool(node.input)
+                    and not any(e.startswith("^") for e in node.input)
+                    and all(constant.get(node_name_from_input(e), False) for e in node.input)
+                )
         return constant[name]
 
     # Only what somebody who stays will read is computed.

@@ -8,6 +8,7 @@ import threading
 import time
 
 from everflow.framework import errors
+from everflow.framework.forking import renewed
 from everflow.platform import logging
 
 
@@ -24,8 +25,8 @@ class Coordinator:
         if clean_stop_exception_types is None:
             clean_stop_exception_types = (errors.OutOfRangeError,)
         self._clean_types = tuple(clean_stop_exception_types)
-        self._lock = threading.Lock()
-        self._stop_event = threading.Event()
+        self._lock = renewed(threading.Lock())
+        self._stop_event = renewed(threading.Event())
         self._exc_info_to_raise = None
         self._joined = False
         self._registered_threads = set()

@@ -6,6 +6,7 @@ import threading
 import weakref
 
 from everflow.framework import errors
+from everflow.framework.forking import renewed
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import (
     add_to_collection,
@@ -42,9 +43,13 @@ class QueueRunner:
             self._init_from_proto(queue_runner_def, import_scope=import_scope)
         else:
             self._init_from_args(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._runs_per_session = weakref.WeakKeyDictionary()
         self._exceptions_raised = []
+        renewed(self)
+
+    def _at_fork_reinit(self):
+        self._runs_per_session.clear()  # its threads are the parent's: they can be started anew
 
     def _init_from_args(self, queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types):
         if not queue or not enqueue_ops:

@@ -8,6 +8,7 @@ import os
 import threading
 
 from everflow.framework import errors
+from everflow.framework.forking import renewed
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
 from everflow.ops.variables import _all_saveable_objects
@@ -51,7 +52,7 @@ class Saver:
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
         self._filename = filename
-        self._saving = threading.RLock()
+        self._saving = renewed(threading.RLock())
         # Made when a checkpoint turns out to be one by objects.
         self._object_saver = None
         if not defer_build:
