@@ -14,6 +14,15 @@ import everflow as tf
 from tests.chance import steady
 
 
+def pytest_addoption(parser):
+    parser.addoption("--checked", action="store_true", help="compare what kernels do with what is declared of them, at every call")
+
+
+def pytest_configure(config):
+    if config.getoption("--checked"):
+        os.environ["EVERFLOW_EXECUTOR"] = "CHECKED"  # also for the processes that tests start
+
+
 @pytest.fixture(autouse=True)
 def steady_chance(request):
     """Unseeded numbers are the same each time a test runs."""
