@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from everflow.framework import dtypes, errors
+from everflow.framework import errors
 from everflow.kernels import registry, tensors
+from everflow.runtime import checking
 from everflow.runtime.plan.locking import excludes_others, locked
-from everflow.runtime.plan.program import FEED, VALUE, Node, input_counts, is_ref, output_counts
-from everflow.runtime.plan.structure import CONTROL_FLOW
+from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
 
-# Their result is their (first) input, whatever it is: plans give it another name instead of calling anything.
-RENAMES = frozenset(
-    """
-    Identity StopGradient PreventGradient Snapshot PlaceholderWithDefault RefIdentity LoopCond
-    Switch RefSwitch Enter RefEnter Exit RefExit NextIteration RefNextIteration
-    """.split()
-)
 PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
-NOTHING = frozenset(["NoOp", "ControlTrigger"])
 CONSTANTS = (VALUE, "Const")
 
 
@@ -30,34 +22,38 @@ class Binding:
     function: Any
     keywords: dict[str, Any] = field(default_factory=dict)
     takes_step: bool = False
+    plain: Any = None  # the kernel itself, where `function` is something around it
 
 
-def bind(node: Node, session) -> Binding | None:
+def bind(node: Node, state) -> Binding | None:
     """The binding of a node; None where no kernel knows its op type."""
-    if session is not None and session.graph is not None and _is_function(node, session):
-        return _bind_function(node, session)
+    if state is not None and state.graph is not None and _is_function(node, state):
+        return _bind_function(node, state)
     entry = registry.lookup(node.type)
     if entry is None:
         return None
     held = (lambda function: locked(node, function)) if excludes_others(node) else (lambda function: function)
+    if state is not None and state.checks and not entry.once:
+        unchecked = held
+        held = lambda function: checking.checked(node, unchecked(function), entry.facts)  # noqa: E731
     special = registry.specialized(node)
     if special is not None:
-        return Binding(held(special))
+        return Binding(held(special), plain=special)
     keywords = {name: node.attribute(name) for name in entry.attribute_names}
     if "node" in entry.context_names:
         keywords["node"] = node
     if "session" in entry.context_names:
-        keywords["session"] = session
-    return Binding(held(entry.function), keywords, "step" in entry.context_names)
+        keywords["session"] = state
+    return Binding(held(entry.function), keywords, "step" in entry.context_names, entry.function)
 
 
-def _is_function(node: Node, session) -> bool:
-    return node.type in session.graph._functions and registry.lookup(node.type) is None
+def _is_function(node: Node, state) -> bool:
+    return node.type in state.graph._functions and registry.lookup(node.type) is None
 
 
-def _bind_function(node: Node, session) -> Binding:
+def _bind_function(node: Node, state) -> Binding:
     """A node whose op type is a function of the graph: its call takes all inputs and gives one result or a tuple."""
-    call = session.function(node.type)
+    call = state.function(node.type)
     count = len(node.output_dtypes)
 
     def function(*values, step):
@@ -73,17 +69,17 @@ def is_once(node: Node) -> bool:
     return entry is not None and entry.once and not node.inputs
 
 
-def once_value(node: Node, session):
+def once_value(node: Node, state):
     """What a `once` kernel gives: the session's variable or resource."""
-    binding = bind(node, session)
+    binding = bind(node, state)
     return binding.function(**binding.keywords)
 
 
-def constant_value(node: Node, session):
+def constant_value(node: Node, state):
     """The kernel value of a Const node; plans of a session share it."""
     if node.type == VALUE:
         return node.value
-    cache = session.constants
+    cache = state.constants
     if node.op not in cache:
         cache[node.op] = tensors.from_numpy(node.attribute("value"))
     return cache[node.op]
@@ -117,15 +113,3 @@ def missing_kernel(node: Node) -> errors.OpError:
     """The error for an op type that nothing computes."""
     text = f"Op type {node.type!r} has no kernel here: the graph can be loaded and inspected, but not run"
     return errors.UnimplementedError(None, None, text)
-
-
-def is_pure(node: Node) -> bool:
-    """Whether a node's result depends on its inputs alone."""
-    if node.type in CONSTANTS or node.type == FEED or node.type in CONTROL_FLOW or node.type in PLACEHOLDERS or node.type in NOTHING:
-        return False
-    if node.is_stateful or any(is_ref(*e) for e in node.inputs):
-        return False
-    if any(d.base_dtype in (dtypes.resource, dtypes.variant) for d in [*node.output_dtypes, *node.input_dtypes]):
-        return False
-    entry = registry.lookup(node.type)
-    return entry is not None and not entry.once and "step" not in entry.context_names and "session" not in entry.context_names

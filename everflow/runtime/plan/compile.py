@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import gc
+import time
+
 from everflow.runtime.denormals import flush
+from everflow.runtime.plan.aliasing import Aliases
+from everflow.runtime.plan.control_flow import ControlFlow
 from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
-from everflow.runtime.plan.partition import Partitions, partition
+from everflow.runtime.plan.patterns import Context, rewrite
 from everflow.runtime.plan.place import Placer, place
 from everflow.runtime.plan.program import FEED, Program
 from everflow.runtime.plan.prune import prune
-from everflow.runtime.plan.rewrite import rewrite
-from everflow.runtime.plan.schedule import Schedule, schedule
+from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
+from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
 
@@ -20,27 +27,19 @@ from everflow.runtime.threads import tried
 class Plan:
     """A compiled run. It holds no values of its own, so any number of threads may call it at once."""
 
-    def __init__(
-        self,
-        program: Program,
-        changes: dict[str, int],
-        partitions: Partitions,
-        order: Schedule,
-        emitted: Emitted,
-        session,
-        threads: int = 0,
-    ):
+    def __init__(self, program: Program, changes: dict[str, int], emitted: Emitted, copies: int, state, threads: int = 0):
         self.program = program
         self.changes = changes
-        self.partitions = partitions
-        self.schedule = order
         self.emitted = emitted
-        self.session = session
-        self.function = tried(emitted.function, threads, self._call_from_now) if threads else emitted.function
+        self.copies = copies  # reads of variables that are copied
+        self.state = state
+        self.devices = program.devices
+        self.function = tried(emitted.function, threads, self._call_from_now, list(program.nodes())) if threads else emitted.function
         self.takes_step = emitted.takes_step
         self._is_whole_run = threads > 0
         # Fetches that are fed: position of the fetch → position of the feed.
-        self.fed_fetches = [(i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED]
+        ends = program.top.end.inputs
+        self.fed_fetches = [(i, ends[p][0].value) for i, p in enumerate(program.fetches) if p is not None and ends[p][0].type == FEED]
 
     def _call_from_now(self, function) -> None:
         self.function = function
@@ -48,7 +47,7 @@ class Plan:
     def __call__(self, feeds, step: Step | None = None) -> list:
         """One run: kernel values in, one value for each fetch out."""
         if step is None and self.takes_step:
-            step = Step(self.session)
+            step = Step(self.state)
         if self._is_whole_run:
             flush(True)
         try:
@@ -66,39 +65,76 @@ class Plan:
         raise error
 
 
-def compile_plan(
-    fetches: list,
-    feeds: list,
-    session,
-    placer: Placer,
-    rules: list,
-    *,
-    recorder=None,
-    to_numpy: bool = True,
-    done=frozenset(),
-    shapes: dict[int, tuple] | None = None,
-    as_created: bool = False,
-    threads: int = 0,
-) -> Plan:
-    """Make the plan of `fetches` (Tensors and Operations) from `feeds` (Tensors), which have the given shapes where they are known.
+def _without_collecting(function):
+    """Planning makes many objects and no garbage in cycles: to look for that again and again would take a third of its time."""
 
-    Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls the plan.
-    """
-    program = prune(fetches, feeds, done)
-    if shapes is None and rules and needs_no_feeds(program):
-        shapes = {}
-    changes = {"shapes of feeds": know_feed_shapes(program, shapes, session)} if shapes is not None else {}
-    changes.update(rewrite(program, rules, session))
-    place(program, placer)
-    partitions = partition(program)
-    order = schedule(program, structure(program), as_created=as_created)
-    emitted = emit(program, order, session, recorder=recorder, to_numpy=to_numpy)
-    return Plan(program, changes, partitions, order, emitted, session, threads)
+    @functools.wraps(function)
+    def call(*arguments, **keywords):
+        with contextlib.ExitStack() as after:
+            if gc.isenabled():
+                gc.disable()
+                after.callback(gc.enable)
+            return function(*arguments, **keywords)
+
+    return call
 
 
-def compile_shaped(fetches: list, feeds: list, session, placer: Placer, rules: list, **options):
+class Planner:
+    """Makes the plans of some fetches (Tensors and Operations) and feeds (Tensors): what does not depend on shapes is done once."""
+
+    @_without_collecting
+    def __init__(self, fetches: list, feeds: list, state, placer: Placer, rules: list, *, checks: bool = False, **options):
+        """`options`: see `plan`; `done` are operations that need not be waited for, `as_created` keeps the order of creation."""
+        self.state, self.rules, self.checks = state, rules, checks
+        done, as_created = options.pop("done", frozenset()), options.pop("as_created", False)
+        self.options = options
+        pruned = prune(fetches, feeds, done)
+        place(pruned, placer)
+        flow = ControlFlow(pruned)
+        delayed = schedule(pruned, flow, as_created=as_created)
+        self._program = structure(pruned, flow, whole=not rules)
+        self._program.delayed = delayed
+        if checks:
+            verify(self._program, "structure")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether plans for known shapes of the feeds would be shorter."""
+        return bool(self.rules) and pays(self._program)
+
+    @_without_collecting
+    def plan(self, shapes: dict[int, tuple] | None = None, *, journal: bool = False, only: bool = False) -> Plan:
+        """A plan for feeds of given shapes, or of any; the `only` one that is asked for may use up the program.
+
+        Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls it. `to_numpy=False` gives
+        kernel values, `recorder` is told of every node.
+        """
+        program = self._program if only else self._program.copy()
+        program.keeps_journal = journal
+        context = Context(program, self.state, checks=self.checks)
+        if shapes is None and self.rules and needs_no_feeds(program):
+            shapes = {}
+        changes = {"shape propagation": know_feed_shapes(program, shapes, self.state)} if shapes is not None else {}
+        changes.update(rewrite(context, self.rules))
+        program.renumber()
+        aliases = Aliases(program)
+        aliases.find_last_uses()
+        options = dict(self.options)
+        threads = options.pop("threads", 0)
+        emitted = emit(program, aliases, self.state, **options)
+        return Plan(program, changes, emitted, len(aliases.snapshots()), self.state, threads)
+
+
+def compile_plan(fetches: list, feeds: list, state, placer: Placer, rules: list, *, journal: bool = False, **options) -> Plan:
+    """The plan of `fetches` from `feeds`, whatever their shapes; with a `journal` its program knows what rules changed."""
+    return Planner(fetches, feeds, state, placer, rules, **options).plan(journal=journal, only=True)
+
+
+def compile_shaped(fetches: list, feeds: list, state, placer: Placer, rules: list, **options):
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
-    general = compile_plan(fetches, feeds, session, placer, rules, **options)
-    if not rules or not pays(general.program):
-        return general
-    return ShapedPlans(general, lambda shapes: compile_plan(fetches, feeds, session, placer, rules, shapes=shapes, **options))
+    start = time.perf_counter()
+    planner = Planner(fetches, feeds, state, placer, rules, **options)
+    if not planner.is_open:
+        return planner.plan(only=True)
+    general = planner.plan()
+    return ShapedPlans(general, planner.plan, time.perf_counter() - start)

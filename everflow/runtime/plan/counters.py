@@ -7,8 +7,7 @@ the ops of the table below. Whoever else reads a counter gets it as a tensor.
 from __future__ import annotations
 
 from everflow.framework import dtypes
-from everflow.runtime.plan.program import VALUE, Node, Program, is_ref
-from everflow.runtime.plan.structure import MERGE, NEXT
+from everflow.runtime.plan.program import LOOP, VALUE, VARIABLE, Edge, Node, Program, is_ref, loop_variables
 
 _BITS = {dtypes.int32: 32, dtypes.int64: 64}
 _DTYPES = frozenset([*_BITS, dtypes.bool])
@@ -28,41 +27,60 @@ _EXPRESSIONS = {
     "LogicalNot": "not {}",
     **_WRAPPED,
 }
-# Inputs of kernels that take a number as it is: op type → position.
-TAKEN_AS_NUMBERS = {"TensorArrayReadV3": 1, "TensorArrayWriteV3": 1}
 
 
 def counters(program: Program, origin) -> frozenset:
     """The edges of a program that are held as numbers of Python; `origin(edge)` is the edge that holds an edge's value."""
-    found = {(n, 0) for n in program.nodes if n.frame and _may_count(n)}
-    while True:
-        wrong = {edge for edge in found if not _counts(edge[0], found, origin)}
-        if not wrong:
-            return frozenset(found)
-        found -= wrong
+    following = {
+        variable: loop.blocks[1].end.inputs[i]
+        for loop in program.nodes()
+        if loop.type == LOOP
+        for i, variable in enumerate(loop_variables(loop))
+    }
+    if not following:
+        return frozenset()
+    found = {(n, 0) for n in program.nodes() if _may_count(n) and (n.type == VARIABLE or _is_in_loop(n))}
+    # Who takes whom: what stops to be a counter may stop those that were made of it.
+    taken_by: dict[Edge, list[Node]] = {}
+    for node, _ in found:
+        for edge in [following[node]] if node.type == VARIABLE else node.inputs:
+            taken_by.setdefault(origin(edge), []).append(node)
+    left = [node for node, _ in found]
+    while left:
+        node = left.pop()
+        if (node, 0) in found and not _counts(node, found, following, origin):
+            found.discard((node, 0))
+            left += taken_by.get((node, 0), ())
+    return frozenset(found)
 
 
 def _may_count(node: Node) -> bool:
-    if node.type in MERGE:
-        return any(n.type in NEXT for n, _ in node.inputs) and _is_number((node, 0))
+    if node.type == VARIABLE:
+        return _is_number((node, 0))
     return node.type in _EXPRESSIONS and _is_number((node, 0)) and all(_is_number(e) for e in node.inputs)
 
 
-def _is_number(edge) -> bool:
+def _is_in_loop(node: Node) -> bool:
+    owner = node.block.owner
+    while owner is not None:
+        if owner.type == LOOP:
+            return True
+        owner = owner.block.owner
+    return False
+
+
+def _is_number(edge: Edge) -> bool:
     node, output = edge
     shape = node.output_shapes[output]
     return node.output_dtypes[output] in _DTYPES and shape is not None and shape.ndims == 0 and not is_ref(node, output)
 
 
-def _counts(node: Node, found: set, origin) -> bool:
+def _counts(node: Node, found: set, following: dict, origin) -> bool:
     """Whether a loop variable's next value is a counter, or something computed takes one."""
-    if node.type in MERGE:
-        return all(origin(e) in found or _is_constant(origin(e)) for e in node.inputs if e[0].type in NEXT)
+    if node.type == VARIABLE:
+        edge = origin(following[node])
+        return edge in found or edge[0].type in (VALUE, "Const")
     return any(origin(e) in found for e in node.inputs)
-
-
-def _is_constant(edge) -> bool:
-    return edge[0].type in (VALUE, "Const")
 
 
 def arithmetic(node: Node, operands: list[str]) -> str:

@@ -7,6 +7,7 @@ import torch
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Node, is_ref
+from everflow.runtime.plan.prune import describe_dtype
 
 # What kernels may raise besides our own errors, and what TensorFlow raises then. The first match counts.
 _KINDS = [
@@ -29,10 +30,16 @@ def translated(error: Exception, emitted) -> Exception:
     node, local_values = _failing(error, emitted)
     if node is None:
         return error
-    names = emitted.names
-    kind, message = _kind_and_message(error, node, names, local_values)
+    return told(error, node, [local_values.get(emitted.names.get(edge)) for edge in node.inputs])
+
+
+def told(error: Exception, node: Node, values: list) -> Exception:
+    """The error to raise for one that came while a node ran that was given these values."""
+    if isinstance(error, errors.OpError) and error.op is not None:
+        return error
+    kind, message = _kind_and_message(error, node, values)
     op = node.op
-    text = f"{message}\n\t [[node {op.name}{_defined_at(op)}]]{_inputs_text(node, names, local_values)}"
+    text = f"{message}\n\t [[node {op.name}{_defined_at(op)}]]{_inputs_text(node, values)}"
     found = kind(op.node_def, op, text)
     if isinstance(error, errors.OpError) and type(error) not in errors.CODE_TO_CLASS.values():
         found = errors.OpError(op.node_def, op, text, error.error_code)
@@ -45,23 +52,67 @@ def refused(error: errors.OpError, node: Node) -> errors.OpError:
     return type(error)(op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
 
 
+def unfed(node: Node) -> errors.OpError:
+    """The error of a placeholder that no value was given for."""
+    shape = node.output_shapes[0]
+    known = (
+        ""
+        if shape is None or shape.ndims is None
+        else " and shape [" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
+    )
+    dtype = describe_dtype(node.output_dtypes[0])
+    return errors.InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}{known}")
+
+
+def uninitialized(ref) -> errors.OpError:
+    """The error of a variable that is read before it has a value."""
+    return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+
+
+def not_there(position: int, node: Node) -> errors.OpError:
+    """The error of a fetch whose branch was not taken."""
+    text = f"Retval[{position}] does not have value: '{node.name}' is in a branch that was not taken"
+    return errors.InvalidArgumentError(None, None, text)
+
+
 def _failing(error: Exception, emitted):
     """The node whose line raised, and the values there were."""
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code is emitted.code:
-            return emitted.node_at(trace.tb_lineno), {**emitted.function.__globals__, **trace.tb_frame.f_locals}
+        if trace.tb_frame.f_code in emitted.codes and _inner(trace, emitted) is None:
+            return emitted.node_at(trace.tb_lineno), _Values(emitted.function.__globals__, trace.tb_frame.f_locals)
         trace = trace.tb_next
     return None, {}
 
 
-def _kind_and_message(error, node, names, local_values):
-    for edge in node.inputs:
-        if is_ref(*edge) and not _wants_ref(node, edge):
-            ref = local_values.get(names.get(edge))
-            if ref is not None and getattr(ref, "value", 0) is None:
-                return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
-    return kind_and_message(error, [local_values.get(names.get(edge)) for edge in node.inputs])
+def _inner(trace, emitted):
+    """The next frame of the same plan, where a piece was called; None in the innermost."""
+    trace = trace.tb_next
+    while trace is not None and trace.tb_frame.f_code not in emitted.codes:
+        trace = trace.tb_next
+    return trace
+
+
+class _Values:
+    """The values of a plan's expressions where it failed: locals, what its pieces share, and constants."""
+
+    def __init__(self, constants: dict, local_values: dict):
+        self._constants, self._locals = constants, local_values
+
+    def get(self, expression):
+        if expression is None:
+            return None
+        if expression.startswith("r["):
+            shared = self._locals.get("r")
+            return None if shared is None else shared[int(expression[2:-1])]
+        return self._locals.get(expression, self._constants.get(expression))
+
+
+def _kind_and_message(error, node, values):
+    for edge, ref in zip(node.inputs, values, strict=True):
+        if is_ref(*edge) and not _wants_ref(node, edge) and ref is not None and getattr(ref, "value", 0) is None:
+            return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
+    return kind_and_message(error, values)
 
 
 def kind_and_message(error: Exception, values: list) -> tuple[type, str]:
@@ -105,11 +156,10 @@ def _defined_at(op) -> str:
     return f" (defined at {frame[0]}:{frame[1]}) " if frame is not None else ""
 
 
-def _inputs_text(node: Node, names, local_values) -> str:
+def _inputs_text(node: Node, values: list) -> str:
     """One line for each input: its tensor's name, dtype and the shape that was seen."""
     lines = [f"\n\t {node.type} was given:"]
-    for source, output in node.inputs[:8]:
-        value = local_values.get(names.get((source, output)))
+    for (source, output), value in zip(node.inputs[:8], values, strict=False):
         how = ", fed" if source.type == FEED else ""
         lines.append(f"\t   {source.name}:{output}  {describe(value, source.output_dtypes[output])}{how}")
     if len(node.inputs) > 8:

@@ -1,25 +1,101 @@
-"""Bodies of graph functions as plans: what `PartitionedCall`, a function used as an op, and datasets' functions call."""
+"""Bodies of graph functions as plans: what `PartitionedCall`, a function used as an op, and datasets' functions call.
+
+A body is planned when it is first called, not when its callers are: functions may call themselves, and a plan needs those only that are reached.
+"""
 
 from __future__ import annotations
 
+import threading
+
+import torch
+
 from everflow.framework import errors
+from everflow.runtime import threads
 from everflow.runtime.state import Step
 
+# Python bounds how deep calls on one thread may be, by what a thread's stack holds. Each call here takes some ten of Python's; after so
+# many, they go on on a thread of their own.
+CALLS_ON_A_THREAD = 40
+# A recursion that comes here has no end.
+DEEPEST = 10_000
 
-def compile_function(name: str, graph, session, placer, rules):
-    """A callable on kernel values for a function of the graph: `call(*values, step=step)` returns the list of results."""
-    from everflow.runtime.plan.compile import compile_shaped
 
-    function = graph._functions.get(name) or session.derivatives.get(name)
+class _Here(threading.local):
+    """How many functions are being called at the moment, one by the other."""
+
+    depth = 0
+
+
+_here = _Here()
+
+
+class _PlannedFunction:
+    """A function of the graph as a callable on kernel values: `call(*values, step=step)` returns the list of its results."""
+
+    def __init__(self, name: str, function, state, compile_body, lock):
+        self._name, self._function = name, function
+        self._state, self._compile = state.for_function(), compile_body
+        self._lock = lock
+        self._plan = None
+        self._count = 0  # of results; what else the plan gives are operations that run in any case
+
+    def __call__(self, *values, step: Step | None = None) -> list:
+        if step is not None:
+            step.check()
+        plan = self._plan or self._planned()
+        _here.depth = depth = _here.depth + 1
+        try:
+            if depth % CALLS_ON_A_THREAD:
+                return plan(values, step)[: self._count]
+            return self._on_another_thread(plan, values, step, depth)
+        finally:
+            _here.depth = depth - 1
+
+    def _planned(self):
+        with self._lock:
+            if self._plan is None:
+                inputs, outputs = self._function.body_tensors()
+                fetches = [*outputs, *self._function.body_controls()]
+                self._count = len(outputs)
+                self._plan = self._compile(fetches, list(inputs), self._state, to_numpy=False)
+            return self._plan
+
+    def _on_another_thread(self, plan, values, step, depth) -> list:
+        if depth >= DEEPEST:
+            raise errors.ResourceExhaustedError(
+                None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"
+            )
+        ended, count = [], torch.get_num_threads()
+
+        def run():
+            _here.depth = depth
+            threads.use(count)
+            try:
+                ended.append((plan(values, step), None))
+            except BaseException as error:  # raised again where it is waited for
+                ended.append((None, error))
+
+        thread = threading.Thread(target=run, daemon=True, name="everflow calls")
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {error}") from error
+        thread.join()
+        try:
+            results, error = ended.pop()
+            if error is not None:
+                raise error
+            return results[: self._count]
+        finally:
+            error = None  # it has this frame in its traceback: together they would keep all values of the call
+
+
+def compile_function(name: str, graph, state, compile_body, lock) -> _PlannedFunction:
+    """A function of the graph to be called on kernel values.
+
+    `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of its body; `lock` is held meanwhile.
+    """
+    function = graph._functions.get(name) or state.derivatives.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
-    inputs, outputs = function.body_tensors()
-    controls = function.body_controls()
-    plan = compile_shaped([*outputs, *controls], list(inputs), session.for_function(), placer, rules, to_numpy=False)
-    count = len(outputs)
-
-    def call(*values, step: Step | None = None) -> list:
-        results = plan(values, step)
-        return results[:count] if controls else results
-
-    return call
+    return _PlannedFunction(name, function, state, compile_body, lock)

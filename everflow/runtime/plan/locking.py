@@ -10,20 +10,10 @@ import contextlib
 from everflow.framework import dtypes
 from everflow.runtime.plan.program import Node, input_counts
 
-# Without the attribute, these exclude one another always.
-_ALWAYS = frozenset(
-    """
-    AssignVariableOp AssignAddVariableOp AssignSubVariableOp CountUpTo ResourceCountUpTo ResourceStridedSliceAssign RngSkip
-    ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub ResourceScatterUpdate
-    StatefulRandomBinomial StatefulStandardNormal StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt
-    StatefulUniformInt _MoveTowards _ScaleRef _ScaleResource _StepRef _StepResource
-    """.split()
-)
-
 
 def excludes_others(node: Node) -> bool:
     """Whether a node holds the locks of the variables it writes."""
-    return node.type in _ALWAYS or (
+    return node.facts.locks or (
         node.definition is not None and "use_locking" in node.definition.attr_by_name and node.attribute("use_locking")
     )
 

@@ -1,39 +1,28 @@
-"""Fourth stage: which part of a program runs on which device, and where values must move between them."""
+"""Which part of a program runs on which device, and how values move between them."""
 
 from __future__ import annotations
 
 import torch
 
 from everflow.protos import graph_pb2
-from everflow.runtime.plan.program import FEED, Node, Program
+from everflow.runtime.plan.program import FEED, Node
 
 
-class Partitions:
-    """Nodes by device. CPUs share their memory, so values move only between a CPU and an accelerator."""
+def partition_graphs(devices: dict[str, list[Node]]) -> list[graph_pb2.GraphDef]:
+    """One GraphDef for each device, of the nodes that a run needs, as `RunMetadata.partition_graphs` holds them.
 
-    def __init__(self, by_device: dict[str, list[Node]]):
-        self.by_device = by_device
-
-    def graph_defs(self) -> list[graph_pb2.GraphDef]:
-        """One GraphDef for each device, as `RunMetadata.partition_graphs` holds them."""
-        result = []
-        for device, nodes in self.by_device.items():
-            graph_def = graph_pb2.GraphDef()
-            for node in nodes:
-                if node.type != FEED:
-                    node_def = graph_def.node.add()
-                    node_def.CopyFrom(node.op.node_def)
-                    node_def.device = device
-            result.append(graph_def)
-        return result
-
-
-def partition(program: Program) -> Partitions:
-    """Sort a program's nodes by their device."""
-    by_device: dict[str, list[Node]] = {}
-    for node in program.nodes:
-        by_device.setdefault(node.device, []).append(node)
-    return Partitions(by_device)
+    CPUs share their memory, so values move only between a CPU and an accelerator.
+    """
+    result = []
+    for device, nodes in devices.items():
+        graph_def = graph_pb2.GraphDef()
+        for node in nodes:
+            if node.type != FEED:
+                node_def = graph_def.node.add()
+                node_def.CopyFrom(node.op.node_def)
+                node_def.device = device
+        result.append(graph_def)
+    return result
 
 
 def torch_device(device: str) -> str:

@@ -1,4 +1,4 @@
-"""Third stage: a device for every node.
+"""A device for every node.
 
 A session places its whole graph, also what no run needs, so that a node that fits nowhere fails every run, as in TensorFlow 1.
 """
@@ -144,7 +144,7 @@ class _Groups:
         return [list(dict.fromkeys(group)) for group in found.values()]
 
 
-def place(program, placer: Placer) -> None:
-    """Write the devices into a program's nodes."""
-    for node in program.nodes:
+def place(pruned, placer: Placer) -> None:
+    """Write the devices into the nodes of a pruned graph."""
+    for node in pruned.nodes:
         node.device = placer.device_of(node.op)

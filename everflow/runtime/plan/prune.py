@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 
 from everflow.framework import dtypes, errors
-from everflow.runtime.plan.program import FEED, Node, Program
-from everflow.runtime.plan.structure import MERGE, NEXT
+from everflow.runtime.plan.program import FEED, Edge, Node
+
+MERGE = frozenset(["Merge", "RefMerge"])
+NEXT = frozenset(["NextIteration", "RefNextIteration"])
 
 
-def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Program:
-    """The Program of `fetches` (Tensors and Operations) given `feeds` (Tensors); operations in `done` need not be waited for."""
+@dataclass(slots=True)
+class Pruned:
+    """The part of a graph that a run needs, as it was drawn, inputs first. A fetch is an edge, or a node where an operation is to be run."""
+
+    nodes: list[Node]
+    feeds: list[Node]
+    fetches: list[Edge | Node]
+
+    def by_device(self) -> dict[str, list[Node]]:
+        """The nodes of each device, once they are placed."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(node.device, []).append(node)
+        return found
+
+
+def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
+    """What `fetches` (Tensors and Operations) need, given `feeds` (Tensors); operations in `done` need not be waited for."""
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
     # Waiting for a placeholder is waiting for its feed.
     done = done | {t.op for t in feeds if t.op.type in ("Placeholder", "PlaceholderV2")}
@@ -37,7 +56,7 @@ def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Program:
         node.inputs = [edge(t) for t in op.inputs]
         node.controls = [needed[c] for c in op.control_inputs if c not in done]
     wanted = [needed[f] if _op_of(f) is f else edge(f) for f in fetches]
-    return Program(list(fed.values()) + [needed[op] for op in ops], list(fed.values()), wanted)
+    return Pruned(list(fed.values()) + [needed[op] for op in ops], list(fed.values()), wanted)
 
 
 def _op_of(fetch):

@@ -1,162 +1,174 @@
-"""Sixth stage: the order in which things run.
+"""The order in which things run: that in which they were made, inputs first.
 
-Creation order, inputs first. Where the graph leaves a use of a variable and a write to it unordered, uses run before the write, so that
-a run gives the same result every time.
+Where a graph leaves a use of a variable and a write to it unordered, uses run before the write, so that a run gives the same result every
+time. After this stage the order is all that is left of control dependencies.
 """
 
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 
 from everflow.framework import dtypes, errors
-from everflow.runtime.plan import aliasing
-from everflow.runtime.plan.program import Node, Program, input_counts, is_ref
-from everflow.runtime.plan.structure import MERGE, NEXT, Loop, Structure, Together
-
-# They take a variable by reference or handle and leave its value alone.
-_PASSING = frozenset(
-    """
-    RefIdentity RefSwitch RefMerge RefEnter RefExit RefNextIteration RefSelect IsVariableInitialized Switch Merge Enter Exit NextIteration
-    Identity IdentityN ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp
-    """.split()
-)
+from everflow.kernels.facts import Memory, Waits
+from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame
+from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
+from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
 
-class Schedule:
-    """Items in the order they run, and the reads that must take a copy because a write comes before their last use."""
+@dataclass(slots=True)
+class Accesses:
+    """Who changes a variable's value, and who looks at it; by the node that made the variable."""
 
-    def __init__(self, items: list, copies: set[Node], delayed: int):
-        self.items = items
-        self.copies = copies
-        self.delayed = delayed  # writes that waited for uses made after them
+    writers: dict[Node, list[Node]]
+    users: dict[Node, list[Node]]
 
 
-def schedule(program: Program, found: Structure, *, as_created: bool = False) -> Schedule:
-    """Order the items of a program, and those inside its loops (which are ordered in place).
+def schedule(pruned: Pruned, flow: ControlFlow, *, as_created: bool = False) -> int:
+    """Put the items of a graph, and those inside its loops, into the order they run. Gives how many writes had to wait for uses.
 
     `as_created` keeps the order in which the nodes were made, but for inputs: it was chosen for all parts of a graph that runs on several tasks.
     """
-    accesses = variable_accesses(program)
-    order = _created if as_created else _order
+    accesses = variable_accesses(pruned.nodes)
+    order = _created if as_created else _ordered
     delayed = 0
-    for loop in found.loops.values():
-        ordered, moved = order(loop.items, len(loop.path), found, accesses)
+    for loop in flow.frames.values():
+        ordered, moved = order(loop.items, len(loop.path), flow, accesses)
         loop.items = [i for i in ordered if i not in loop.body] + [i for i in ordered if i in loop.body]
         delayed += moved
     if not as_created:
-        _let_waiting_meet(found)
-    items, moved = order(found.items, 0, found, accesses)
-    flat = flattened(items)
-    return Schedule(items, aliasing.snapshots_to_copy(program, flat, accesses[0]), delayed + moved)
+        _let_waiting_meet(flow)
+    flow.items, moved = order(flow.items, 0, flow, accesses)
+    return delayed + moved
 
 
 def flattened(items: list) -> list[Node]:
     """The nodes of scheduled items, those of loops in their place."""
     result = []
     for item in items:
-        result += flattened(item.items) if isinstance(item, Loop) else _nodes(item)
+        result += flattened(item.items) if isinstance(item, Frame) else _nodes(item)
     return result
 
 
 # --- variables -----------------------------------------------------------------------------
 
 
-def variable_accesses(program: Program):
-    """Variable node → its writers; variable node → the nodes that look at its value."""
+def variable_of(node: Node, position: int = 0) -> Node:
+    """The node that made the variable behind a ref or resource input, followed through ops that pass it on."""
+    source, output = node.inputs[position]
+    while source.inputs and (is_ref(source, output) or source.output_dtypes[output] is dtypes.resource):
+        source, output = source.inputs[0]
+    return source
+
+
+def variable_accesses(nodes: list[Node]) -> Accesses:
+    """The writers of variables, and the users of those that are written."""
     writers: dict[Node, list[Node]] = {}
-    users: dict[Node, list[Node]] = {}
-    alias_of: dict[tuple[Node, int], set[Node]] = {}  # edge → variables whose buffer it may show
-    for node in program.nodes:
+    for node in nodes:
+        for variable in written_by(node):
+            writers.setdefault(variable, []).append(node)
+    users: dict[Node, dict[Node, None]] = {}
+    shown_by: dict[tuple[Node, int], set[Node]] = {}  # edge → variables whose buffer it may show
+    for node in nodes if writers else ():
         shown: set[Node] = set()
+        is_fresh = node.facts.result.memory is Memory.FRESH
         for position, edge in enumerate(node.inputs):
             source, output = edge
             if is_ref(source, output) or source.output_dtypes[output] is dtypes.resource:
-                variable = aliasing.variable_of(node, position)
-                if _writes(node, position):
-                    writers.setdefault(variable, []).append(node)
-                else:
-                    users.setdefault(variable, []).append(node)
-                if node.type not in aliasing.FRESH and is_ref(source, output):
+                variable = variable_of(node, position)
+                if variable not in writers:
+                    continue
+                if not _writes(node, position):
+                    users.setdefault(variable, {})[node] = None
+                if is_ref(source, output) and not is_fresh:
                     shown.add(variable)
-            elif edge in alias_of:
-                for variable in alias_of[edge]:
-                    users.setdefault(variable, []).append(node)
-                if node.type not in aliasing.FRESH:
-                    shown |= alias_of[edge]
+            elif edge in shown_by:
+                for variable in shown_by[edge]:
+                    users.setdefault(variable, {})[node] = None
+                if not is_fresh:
+                    shown |= shown_by[edge]
         if shown:
             for i in range(len(node.output_dtypes)):
                 if not is_ref(node, i):
-                    alias_of[node, i] = shown
-    return writers, {v: list(dict.fromkeys(nodes)) for v, nodes in users.items() if v in writers}
+                    shown_by[node, i] = shown
+    return Accesses(writers, {v: list(nodes) for v, nodes in users.items()})
+
+
+def written_by(node: Node) -> list[Node]:
+    """The variables that a node changes."""
+    if node.facts.writes == () or not node.inputs:
+        return []
+    return [
+        variable_of(node, position)
+        for position, (source, output) in enumerate(node.inputs)
+        if (is_ref(source, output) or source.output_dtypes[output] is dtypes.resource) and _writes(node, position)
+    ]
 
 
 def _writes(node: Node, position: int) -> bool:
-    if node.type in _PASSING or node.definition is None:
+    """Whether a node changes the variable that one of its inputs refers to."""
+    declared = node.facts.writes
+    if declared == () or node.blocks or node.type in CONTROL_FLOW:
         return False
-    if node.input_dtypes[position] is dtypes.resource:
-        # Queues, tables and iterators order their uses themselves.
-        return aliasing.variable_of(node, position).type in ("VarHandleOp", "_Feed")
+    is_handle = node.inputs[position][0].output_dtypes[node.inputs[position][1]] is dtypes.resource
+    # Queues, tables and iterators order their uses themselves.
+    if is_handle and declared is None and variable_of(node, position).type not in ("VarHandleOp", FEED):
+        return False
+    if node.definition is None:  # a function may do anything with the handles it is given
+        return is_handle
     offset = 0
-    for argument, count in input_counts(node):
+    for number, (argument, count) in enumerate(input_counts(node)):
         if offset <= position < offset + count:
-            return argument.is_ref
+            return (is_handle or argument.is_ref) if declared is None else number in declared
         offset += count
     return False
 
 
-# Ops that put something where others wait for it, and those that wait.
-PUTTING = frozenset(
-    {"QueueEnqueue", "QueueEnqueueMany", "QueueEnqueueV2", "QueueEnqueueManyV2", "QueueClose", "QueueCloseV2", "BarrierInsertMany"}
-    | {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient", "Stage"}
-)
-TAKING = frozenset(
-    {"QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"}
-    | {"ReaderRead", "ReaderReadV2", "ReaderReadUpTo", "ReaderReadUpToV2", "BarrierTakeMany"}
-    | {"AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "Unstage"}
-)
-
-# Ops of iterators, which come first: an input that has ended should stop the run before anything is changed.
-_ITERATING = frozenset({"MakeIterator", "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})
-
-# --- ordering ------------------------------------------------------------------------------
+# --- what waits for each other ----------------------------------------------------------------
 
 
 def _nodes(item) -> list[Node]:
     return [item] if isinstance(item, Node) else item.nodes
 
 
-def _let_waiting_meet(found: Structure) -> None:
+_MEETING = (Waits.PUTS, Waits.TAKES)
+
+
+def _let_waiting_meet(flow: ControlFlow) -> None:
     """Make one item of nodes that put into and take from the same store, in no order: a full queue lets nothing in before something is taken."""
     stores: dict = {}
-    for item in found.items:
-        if isinstance(item, Node) and (item.type in PUTTING or item.type in TAKING):
-            stores.setdefault((_store(item), item.guard), []).append(item)
-    for (_, guard), nodes in stores.items():
-        if not all(any(n.type in kind for n in nodes) for kind in (PUTTING, TAKING)):
+    for item in flow.items:
+        if isinstance(item, Node) and item.facts.waits in _MEETING:
+            stores.setdefault((_store(item), flow.guard(item)), []).append(item)
+    for nodes in stores.values():
+        if not _meet(nodes):
             continue
-        nodes = _unordered(nodes, found)
-        if all(any(n.type in kind for n in nodes) for kind in (PUTTING, TAKING)):
-            group = Together(nodes, guard)
-            found.groups.update(dict.fromkeys(nodes, group))
-            found.items = list(dict.fromkeys(found.owner(i, 0) if isinstance(i, Node) else i for i in found.items))
+        nodes = _unordered(nodes, flow)
+        if _meet(nodes):
+            flow.groups.update(dict.fromkeys(nodes, AtOnce(nodes)))
+            flow.items = list(dict.fromkeys(flow.owner(i, 0) if isinstance(i, Node) else i for i in flow.items))
+
+
+def _meet(nodes: list[Node]) -> bool:
+    return {n.facts.waits for n in nodes} == set(_MEETING)
 
 
 def _store(node: Node):
     """What a node puts into or takes from."""
-    if node.inputs and node.type != "Stage":
-        return aliasing.variable_of(node)
-    return node.attribute("container"), node.attribute("shared_name")
+    if "shared_name" in node.definition.attr_by_name:  # a staging area
+        return node.attribute("container"), node.attribute("shared_name")
+    return variable_of(node)
 
 
-def _unordered(nodes: list[Node], found: Structure) -> list[Node]:
+def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     """Those of some nodes that need not wait for each other."""
-    place = {item: i for i, item in enumerate(found.items)}
-    sources = {item: _item_sources(item, 0, found, place) for item in found.items}
+    place = {item: i for i, item in enumerate(flow.items)}
+    needed = {item: _item_sources(item, 0, flow, place) for item in flow.items}
     bit = {node: 1 << i for i, node in enumerate(nodes)}
     above: dict = {}
-    for item in _topological(found.items, sources):
+    for item in _topological(flow.items, needed):
         above[item] = 0
-        for source in sources[item]:
+        for source in needed[item]:
             above[item] |= above[source] | bit.get(source, 0)
     chosen: list[Node] = []
     for node in nodes:
@@ -167,43 +179,46 @@ def _unordered(nodes: list[Node], found: Structure) -> list[Node]:
 
 def _waiting_last(items: list) -> list:
     """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
-    types = {node.type for item in items for node in _nodes(item)}
-    if not types & PUTTING or not types & TAKING:
+    kinds = {node.facts.waits for item in items for node in _nodes(item)}
+    if not kinds.issuperset(_MEETING):
         return items
-    return sorted(items, key=lambda item: any(node.type in TAKING for node in _nodes(item)))
+    return sorted(items, key=lambda item: any(node.facts.waits is Waits.TAKES for node in _nodes(item)))
 
 
-def _inputs_first(items: list, sources: dict) -> list:
-    """Items with those in front that bring in elements of datasets, after what they need."""
-    needed = [item for item in items if isinstance(item, Node) and item.type in _ITERATING]
-    if not needed:
+def _inputs_first(items: list, needed: dict) -> list:
+    """Items with those in front that bring in input, after what they need: where it has ended, the run should stop before it changes anything."""
+    left = [item for item in items if isinstance(item, Node) and item.facts.first]
+    if not left:
         return items
-    in_front = set(needed)
-    while needed:
-        fresh = sources[needed.pop()] - in_front
+    in_front = set(left)
+    while left:
+        fresh = needed[left.pop()] - in_front
         in_front |= fresh
-        needed += fresh
+        left += fresh
     return sorted(items, key=lambda item: item not in in_front)
 
 
-def _created(items: list, depth: int, found: Structure, accesses):
+# --- ordering -------------------------------------------------------------------------------
+
+
+def _created(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
     place = {item: i for i, item in enumerate(items)}
-    return _topological(items, {item: _item_sources(item, depth, found, place) for item in items}), 0
+    return _topological(items, {item: _item_sources(item, depth, flow, place) for item in items}), 0
 
 
-def _order(items: list, depth: int, found: Structure, accesses):
+def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
-    sources = {item: _item_sources(item, depth, found, place) for item in items}
-    items = _inputs_first(items, sources)
+    needed = {item: _item_sources(item, depth, flow, place) for item in items}
+    items = _inputs_first(items, needed)
     place = {item: i for i, item in enumerate(items)}
-    _one_at_a_time(items, sources)
-    waiting = {item: len(needed) for item, needed in sources.items()}
+    _one_at_a_time(items, needed)
+    waiting = {item: len(sources) for item, sources in needed.items()}
     followers: dict = {item: [] for item in items}
-    for item, needed in sources.items():
-        for source in needed:
+    for item, sources in needed.items():
+        for source in sources:
             followers[source].append(item)
-    holds, held_by = _holds(items, depth, found, sources, accesses, place)
+    holds, held_by = _holds(items, depth, flow, needed, accesses, place)
     ready = [place[item] for item in items if not waiting[item]]
     heapq.heapify(ready)
     parked: set[int] = set()
@@ -237,47 +252,53 @@ def _order(items: list, depth: int, found: Structure, accesses):
     return order, delayed
 
 
-def _one_at_a_time(items: list, sources: dict) -> None:
+def _one_at_a_time(items: list, needed: dict) -> None:
     """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for itself."""
+    ends: dict[Node, set[Node]] = {}
     sections: dict = {}
     for item in items:
-        if isinstance(item, Node) and item.type == "MutexLock":
-            ends = {end for end in items if isinstance(end, Node) and end.type == "ConsumeMutexLock" and end.inputs[0][0] is item}
-            sections.setdefault(item.inputs[0], []).append((item, ends))
+        if isinstance(item, Node) and item.type == "ConsumeMutexLock":
+            ends.setdefault(item.inputs[0][0], set()).add(item)
+        elif isinstance(item, Node) and item.type == "MutexLock":
+            sections.setdefault(item.inputs[0], []).append(item)
     for of_one_lock in sections.values():
-        for (_, ends), (next_lock, _) in zip(of_one_lock, of_one_lock[1:], strict=False):
-            sources[next_lock] |= ends
+        for lock, following in zip(of_one_lock, of_one_lock[1:], strict=False):
+            needed[following] |= ends.get(lock, set())
 
 
-def _item_sources(item, depth: int, found: Structure, place) -> set:
+def _item_sources(item, depth: int, flow: ControlFlow, place: dict) -> set:
     """The items at this level that must run before an item."""
+    if flow.is_straight and isinstance(item, Node):
+        result = {source for source, _ in item.inputs}
+        result.update(item.controls)
+        return {flow.groups.get(s, s) for s in result} if flow.groups else result
     result = set()
     for node in _nodes(item):
         for source, _ in node.inputs:
             if not (node.type in MERGE and source.type in NEXT):
-                result.add(found.owner(source, depth))
-        result.update(found.owner(control, depth) for control in node.controls)
+                result.add(flow.owner(source, depth))
+        result.update(flow.owner(control, depth) for control in node.controls)
     result.discard(item)
     return {source for source in result if source in place}
 
 
-def _holds(items, depth, found: Structure, sources, accesses, place):
+def _holds(items: list, depth: int, flow: ControlFlow, needed: dict, accesses: Accesses, place: dict):
     """Writer → how many unordered uses it waits for; use → the writers that wait for it."""
 
-    def at_this_level(nodes):
-        owners = dict.fromkeys(found.owner(n, depth) for n in nodes if len(n.frame) >= depth)
+    def at_this_level(nodes: list[Node]) -> list:
+        owners = dict.fromkeys(flow.owner(n, depth) for n in nodes if len(flow.frame(n)) >= depth)
         return [o for o in owners if o in place]
 
-    writers = {v: at_this_level(nodes) for v, nodes in accesses[0].items() if v in accesses[1]}
-    users = {v: at_this_level(accesses[1][v]) for v in writers}
-    all_writers = list(dict.fromkeys(w for found_writers in writers.values() for w in found_writers))
+    writers = {v: at_this_level(nodes) for v, nodes in accesses.writers.items() if v in accesses.users}
+    users = {v: at_this_level(accesses.users[v]) for v in writers}
+    all_writers = list(dict.fromkeys(w for found in writers.values() for w in found))
     if not all_writers:
         return {}, {}
     bit = {w: 1 << i for i, w in enumerate(all_writers)}
     above: dict = {}  # the writers that come before an item, as bits
-    for item in _topological(items, sources):
+    for item in _topological(items, needed):
         mask = 0
-        for source in sources[item]:
+        for source in needed[item]:
             mask |= above[source] | bit.get(source, 0)
         above[item] = mask
     holds: dict = {}
@@ -291,21 +312,21 @@ def _holds(items, depth, found: Structure, sources, accesses, place):
     return holds, held_by
 
 
-def _topological(items, sources) -> list:
+def _topological(items: list, needed: dict) -> list:
     """Items with their sources first; a loop stands where its first node does, which may be before what it needs."""
     seen: set = set()
     result: list = []
     for start in items:
-        stack = [(start, iter(sources[start]))]
         if start in seen:
             continue
+        stack = [(start, iter(needed[start]))]
         seen.add(start)
         while stack:
             item, rest = stack[-1]
             for source in rest:
                 if source not in seen:
                     seen.add(source)
-                    stack.append((source, iter(sources[source])))
+                    stack.append((source, iter(needed[source])))
                     break
             else:
                 stack.pop()

@@ -1,288 +1,235 @@
-"""Fifth stage: loops and branches, recovered from the dataflow ops that hold them in a graph.
+"""From a pruned graph to a program: the order is fixed, loops and branches become nodes with blocks, and the ops that held them go.
 
-A frame (what lies between Enter and Exit) becomes a `Loop`; a node behind a Switch gets a guard: the predicates that must hold for it
-to run. Everything else stays a plain node.
+Control dependencies end here. A node that was waited for, and is not pure, is marked as wanted; where it runs, its place in the blocks says.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+import torch
 
-from everflow.framework import errors
-from everflow.runtime.plan.program import FEED, VALUE, Node, Program, is_ref
-
-SWITCH = frozenset(["Switch", "RefSwitch"])
-MERGE = frozenset(["Merge", "RefMerge"])
-ENTER = frozenset(["Enter", "RefEnter"])
-EXIT = frozenset(["Exit", "RefExit"])
-NEXT = frozenset(["NextIteration", "RefNextIteration"])
-CONTROL_FLOW = SWITCH | MERGE | ENTER | EXIT | NEXT | {"LoopCond"}
+from everflow.framework import dtypes
+from everflow.kernels import registry
+from everflow.kernels.facts import Effect
+from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, AtOnce, ControlFlow, Frame, is_loop_switch
+from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program
+from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
 
-@dataclass(slots=True, eq=False)
-class Loop:
-    """A while loop. `variables` are the Merge nodes that take a first value from an Enter and later ones from a NextIteration."""
-
-    path: tuple  # names of the frames around it and its own
-    nodes: list[Node] = field(default_factory=list)  # all nodes inside, also those of loops within
-    items: list = field(default_factory=list)  # nodes and loops directly inside, in creation order
-    variables: list[Node] = field(default_factory=list)
-    predicate: tuple[Node, int] | None = None
-    body: set = field(default_factory=set)  # the items that run only when the predicate holds
-    guard: tuple = ()
-
-    @property
-    def index(self) -> int:
-        return self.nodes[0].index
-
-    def entry(self, merge: Node) -> tuple[Node, int]:
-        return next(e for e in merge.inputs if e[0].type not in NEXT)
-
-    def following(self, merge: Node) -> tuple[Node, int] | None:
-        return next((e for e in merge.inputs if e[0].type in NEXT), None)
-
-    def pivots(self) -> tuple[Node | None, Node | None]:
-        """Nodes that tell where in a loop others belong: one of the condition, one of the body; neither waits for anything computed there."""
-        first = next((n for n in self.nodes if n in self.body and n.frame == self.path and n.guard == self.guard and _comes_first(n)), None)
-        return (self.variables[0] if self.variables else None), first
+def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Program:
+    """The program of a graph whose order is known; of a `whole` one also nodes that are only waited for run, whatever they are."""
+    return _Builder(pruned, flow, whole).program
 
 
-def _comes_first(node: Node) -> bool:
-    """Whether a node of a loop's body takes nothing but loop variables and what comes from outside."""
-    return not node.controls and all(n.type in SWITCH or n.type in ENTER or n.type in (FEED, VALUE, "Const") for n, _ in node.inputs)
+class _Builder:
+    def __init__(self, pruned: Pruned, flow: ControlFlow, whole: bool):
+        self.flow = flow
+        self.whole = whole
+        last = max((node.index for node in pruned.nodes), default=0)
+        self.program = Program(pruned.feeds, last)
+        self.program.size_before = sum(1 for n in pruned.nodes if n.type != FEED)
+        self.program.devices = pruned.by_device()
+        self.order = 0
+        self.known: dict[Edge, Edge] = {}  # what stands for an edge of the graph
+        self._mark_wanted(pruned)
+        self._place_constants(pruned.nodes)
+        self._block(flow.items, self.program.top, ())
+        self._fetch(pruned)
+        self._connect()
+        if not whole:
+            self.program.sweep()
 
+    def _mark_wanted(self, pruned: Pruned) -> None:
+        waited = {c for node in pruned.nodes for c in node.controls}
+        for node in waited:
+            does_nothing = node.effect is Effect.PURE and not self.whole
+            node.wanted = not does_nothing and not _is_constant(node) and node.type not in CONTROL_FLOW and node.type != FEED
+        for fetch in pruned.fetches:
+            if isinstance(fetch, Node):
+                fetch.wanted = True
 
-@dataclass(slots=True, eq=False)
-class Together:
-    """Nodes that run at the same time, because one may wait for what another does."""
+    def _place_constants(self, nodes: list[Node]) -> None:
+        """Constants, variables and feeds are there from the beginning, wherever they stood."""
+        self.constants = {node for node in nodes if node.type == FEED or _is_constant(node)}
+        for node in nodes:
+            if node in self.constants:
+                self.program.top.append(node)
 
-    nodes: list[Node]
-    guard: tuple
+    # --- blocks -------------------------------------------------------------------------------
 
-
-@dataclass(slots=True)
-class Structure:
-    """The items at the top, and which loop or group each node is in."""
-
-    items: list
-    loops: dict[tuple, Loop]
-    groups: dict[Node, Together] = field(default_factory=dict)
-
-    def owner(self, node: Node, depth: int):
-        """The item that stands for a node among items that are `depth` frames deep."""
-        path = node.frame or ()
-        return self.groups.get(node, node) if len(path) <= depth else self.loops[path[: depth + 1]]
-
-
-def structure(program: Program) -> Structure:
-    """Find the loops and guards of a program; sets `frame` and `guard` of its nodes."""
-    if not any(node.type in CONTROL_FLOW for node in program.nodes):
-        for node in program.nodes:
-            node.frame, node.guard = (), ()
-        return Structure(program.nodes, {})
-    _find_frames(program)
-    loops = _find_loops(program)
-    _find_guards(program, loops)
-    top: list = []
-    found = Structure(top, loops)
-    for node in program.nodes:
-        path = node.frame
-        for depth in range(len(path)):
-            inside = loops[path[: depth + 1]]
-            (top if depth == 0 else loops[path[:depth]].items).append(inside)
-        (loops[path].items if path else top).append(node)
-    for items in [top] + [loop.items for loop in loops.values()]:
-        items[:] = dict.fromkeys(items)
-    for loop in loops.values():
-        loop.body = {found.owner(n, len(loop.path)) for n in _body_nodes(loop)}
-    return found
-
-
-# --- frames --------------------------------------------------------------------------------
-
-
-def _find_frames(program: Program) -> None:
-    """Give each node the path of frames it runs in; Enter and Exit count as inside their loop."""
-    for node in program.nodes:
-        path: tuple = ()
-        for source in _sources(node):
-            outside = source.frame[:-1] if source.type in EXIT else source.frame
-            if outside is not None and len(outside) > len(path):
-                path = outside
-        if node.type in ENTER:
-            path += (node.attribute("frame_name"),)
-        node.frame = path
-    depth = 1
-    while inside := [n for n in program.nodes if len(n.frame) >= depth]:
-        conditions = Counter(n.frame for n in inside if n.type == "LoopCond" and len(n.frame) == depth)
-        for path in [path for path, count in conditions.items() if count > 1]:
-            _tell_namesakes_apart([n for n in inside if n.frame[:depth] == path], path)
-        depth += 1
-
-
-def _tell_namesakes_apart(nodes: list[Node], path: tuple) -> None:
-    """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs together."""
-    among = set(nodes)
-    joined: dict[Node, list[Node]] = {node: [] for node in nodes}
-    for node in nodes:
-        for source in [n for n, _ in node.inputs] + node.controls:
-            if source in among and not (source.type in EXIT and source.frame == path):
-                joined[node].append(source)
-                joined[source].append(node)
-    number = 0
-    while among:
-        stack = [next(n for n in nodes if n in among)]
-        while stack:
-            node = stack.pop()
-            if node in among:
-                among.remove(node)
-                node.frame = (*path[:-1], f"{path[-1]} {number}", *node.frame[len(path) :])
-                stack += joined[node]
-        number += 1
-
-
-def _sources(node: Node) -> list[Node]:
-    """Where a node's inputs come from, without loops' back edges."""
-    found = [n for n, _ in node.inputs if not (node.type in MERGE and n.type in NEXT)]
-    return found + node.controls
-
-
-def _find_loops(program: Program) -> dict[tuple, Loop]:
-    loops: dict[tuple, Loop] = {}
-    for node in program.nodes:
-        path = node.frame
-        for depth in range(len(path)):
-            loops.setdefault(path[: depth + 1], Loop(path[: depth + 1])).nodes.append(node)
-        if not path:
-            continue
-        loop = loops[path]
-        if node.type in MERGE and any(n.type in NEXT for n, _ in node.inputs):
-            loop.variables.append(node)
-        elif node.type == "LoopCond":
-            loop.predicate = (node, 0)
-    for loop in loops.values():
-        if loop.predicate is None:
-            node = loop.nodes[0]
-            raise errors.InvalidArgumentError(
-                node.op.node_def, node.op, f"The while loop around {node.name!r} has no LoopCond: it could never end"
-            )
-        for merge in loop.variables:
-            _check_types(merge)
-    return loops
-
-
-def _check_types(merge: Node) -> None:
-    """A loop variable must come round with the type it started with."""
-    expected = merge.output_dtypes[0].base_dtype
-    for slot, (source, output) in enumerate(merge.inputs):
-        if source.output_dtypes[output].base_dtype != expected:
-            raise errors.InvalidArgumentError(
-                merge.op.node_def,
-                merge.op,
-                f"Input {slot} of node {merge.name} was passed {source.output_dtypes[output].name} from {source.name}:{output} "
-                f"incompatible with expected {expected.name}.",
-            )
-
-
-def is_loop_switch(node: Node) -> bool:
-    """Whether a Switch decides if a loop goes round once more, rather than between branches."""
-    return node.type in SWITCH and node.inputs[1][0].type == "LoopCond"
-
-
-def _body_nodes(loop: Loop) -> set[Node]:
-    """The nodes that run only when the loop goes round once more."""
-    depth = len(loop.path)
-    found: set[Node] = set()
-    for node in loop.nodes:
-        for source, output in node.inputs:
-            if source.type in NEXT:
+    def _block(self, items: list, block: Block, base: tuple) -> None:
+        """Append items to a block that runs where the literals `base` hold, in branches of its own where they need more."""
+        opened: list[tuple[tuple, Node]] = []  # the branches we are in: (literal, its node)
+        for item in items:
+            guard = self.flow.guard(item)
+            if guard is DEAD or item in self.constants:
                 continue
-            if source in found or (is_loop_switch(source) and len(source.frame) == depth and output == 1):
-                found.add(node)
-        if any(source in found for source in node.controls):
-            found.add(node)
-        if node.type in EXIT and len(node.frame) == depth:
-            found.discard(node)
-    return found
+            if isinstance(item, Node) and item.type in CONTROL_FLOW:
+                if item.type in MERGE and not any(source.type in NEXT for source, _ in item.inputs):
+                    self._merge(item, block, base, opened)
+                continue
+            inner = [literal for literal in guard if literal not in base]
+            target = self._open(inner, block, opened)
+            self.order += 1
+            if isinstance(item, Frame):
+                self._loop(item, target)
+            elif isinstance(item, AtOnce):
+                self._at_once(item, target)
+            else:
+                item.order = self.order
+                target.append(item)
+
+    def _open(self, literals: list, block: Block, opened: list) -> Block:
+        """The block inside the branches of some literals: those we are in already stay open, also where we go to their other side."""
+        common = 0
+        while common < min(len(opened), len(literals)) and opened[common][0] == literals[common]:
+            common += 1
+        if common < len(literals) and common < len(opened) and opened[common][0][0] == literals[common][0]:
+            branch = opened[common][1]
+            del opened[common:]
+            opened.append((literals[common], branch))
+            common += 1
+        else:
+            del opened[common:]
+        for literal in literals[common:]:
+            where = opened[-1][1].blocks[opened[-1][0][1]] if opened else block
+            opened.append((literal, self._branch(literal[0], where)))
+        return opened[-1][1].blocks[opened[-1][0][1]] if opened else block
+
+    def _branch(self, predicate: Edge, block: Block) -> Node:
+        """A new branch on a predicate, with nothing in it yet."""
+        self.order += 1
+        op = predicate[0].op
+        branch = Node(self.program.new_index(), op, op.name, IF)
+        branch.inputs, branch.device, branch.order = [predicate], predicate[0].device, self.order
+        branch.blocks = (Block(branch), Block(branch))
+        block.append(branch)
+        return branch
+
+    def _merge(self, merge: Node, block: Block, base: tuple, opened: list) -> None:
+        """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the input that can."""
+        sides = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
+        sides = [(i, e, guard) for i, e, guard in sides if guard is not DEAD]
+        if len(sides) == 1:
+            self.known[merge, 0] = sides[0][1]
+            self.known[merge, 1] = (self._number(merge, sides[0][0]), 0)
+            return
+        common = set(sides[0][2]) & set(sides[1][2])
+        ((predicate, first_side),) = (lit for lit in sides[0][2] if lit not in common)
+        literals = [lit for lit in self.flow.guard_of[merge] if lit not in base]
+        where = self._open(literals, block, opened)  # who takes the result comes in a branch of its own
+        branch = where.last
+        if branch is None or branch.type != IF or branch.inputs != [predicate]:
+            branch = self._branch(predicate, where)
+        by_side = {first_side: sides[0], not first_side: sides[1]}
+        for output, dtype in enumerate(merge.output_dtypes):
+            self.known[merge, output] = (branch, len(branch.output_dtypes))
+            branch.output_dtypes.append(dtype)
+            branch.output_shapes.append(merge.output_shapes[output])
+            for side, (index, edge, _) in by_side.items():
+                branch.blocks[side].end.inputs.append(edge if output == 0 else (self._number(merge, index), 0))
+        branch.op, branch.name = merge.op, merge.name
+
+    def _number(self, merge: Node, index: int) -> Node:
+        """A constant for which input a Merge took."""
+        number = self.program.constant(torch.tensor(index, dtype=torch.int32), dtypes.int32, merge, 1)
+        self.constants.add(number)
+        return number
+
+    def _loop(self, frame: Frame, block: Block) -> None:
+        first = frame.nodes[0]
+        loop = Node(self.program.new_index(), first.op, first.name, LOOP)
+        loop.device, loop.order = first.device, self.order
+        condition, body = loop.blocks = (Block(loop), Block(loop))
+        block.append(loop)
+        for merge in frame.variables:
+            variable = Node(merge.index, merge.op, merge.name, VARIABLE)
+            variable.output_dtypes, variable.output_shapes = [merge.output_dtypes[0]], [merge.output_shapes[0]]
+            variable.device = merge.device
+            self.order += 1
+            variable.order = self.order
+            condition.append(variable)
+            self.known[merge, 0] = (variable, 0)
+            loop.inputs.append(frame.entry(merge))
+        self._block([i for i in frame.items if i not in frame.body and i not in frame.after], condition, frame.guard)
+        condition.end.inputs.append(frame.predicate)
+        for node in frame.nodes:
+            for edge in node.inputs:
+                switch, output = edge
+                if output == 0 and is_loop_switch(switch) and self.flow.frame_of[switch] == frame.path and edge not in self.known:
+                    self.known[edge] = (loop, len(loop.output_dtypes))
+                    loop.output_dtypes.append(switch.output_dtypes[0])
+                    loop.output_shapes.append(switch.output_shapes[0])
+                    condition.end.inputs.append(switch.inputs[0])
+        self._block([i for i in frame.items if i in frame.body], body, frame.guard)
+        body.end.inputs += [frame.following(merge) for merge in frame.variables]
+        self._block([i for i in frame.items if i in frame.after], block, frame.guard)
+
+    def _at_once(self, group: AtOnce, block: Block) -> None:
+        first = group.nodes[0]
+        node = Node(self.program.new_index(), first.op, first.name, AT_ONCE)
+        node.device, node.order, node.wanted = first.device, self.order, True
+        node.blocks = (Block(node),)
+        block.append(node)
+        for inner in group.nodes:
+            inner.order = self.order
+            node.blocks[0].append(inner)
+
+    # --- edges --------------------------------------------------------------------------------
+
+    def _fetch(self, pruned: Pruned) -> None:
+        """Let the end of the program take what is fetched, and the predicates of the branches that it is in."""
+        program, end = self.program, self.program.top.end
+        for fetch in pruned.fetches:
+            if isinstance(fetch, Node):
+                program.fetches.append(None)
+                program.conditions.append([])
+                program.fetched_nodes.append(fetch)
+                if fetch.type in CONTROL_FLOW and self.flow.edge_guard((fetch, 0)) is not DEAD:
+                    end.inputs.append((fetch, 0))  # the op goes, so its value is what has to be computed
+                continue
+            guard = self.flow.edge_guard(fetch)
+            program.fetched_nodes.append(fetch[0])
+            if guard is DEAD:
+                program.fetches.append(None)
+                program.conditions.append(None)
+                continue
+            program.fetches.append(len(end.inputs))
+            end.inputs.append(fetch)
+            program.conditions.append([(len(end.inputs) + i, side) for i, (_, side) in enumerate(guard)])
+            end.inputs += [predicate for predicate, _ in guard]
+
+    def _connect(self) -> None:
+        """Let every node take what stands for the edges it took in the graph, and note who takes what."""
+        every = [*self.program.nodes(), *(block.end for block in self.program.blocks())]
+        for node in every:
+            node.uses = [{} for _ in node.output_dtypes]
+            node.controls = []
+        for node in every:
+            node.inputs = [self._resolved(edge) for edge in node.inputs]
+            for source, output in node.inputs:
+                users = source.uses[output]
+                users[node] = users.get(node, 0) + 1
+
+    def _resolved(self, edge: Edge) -> Edge:
+        """What stands for an edge of the graph, through the ops that only held its structure."""
+        passed = []
+        found = edge
+        while True:
+            other = self.known.get(found)
+            if other is None and found[0].type in CONTROL_FLOW:
+                other = found[0].inputs[0]  # Switch, Enter, NextIteration, LoopCond hand on their first input
+            if other is None or other == found:
+                break
+            passed.append(found)
+            found = other
+        for each in passed:
+            self.known[each] = found
+        return found
 
 
-# --- guards --------------------------------------------------------------------------------
-
-DEAD = None  # the guard of a node that can never run: it needs both sides of a branch
-
-
-def _find_guards(program: Program, loops: dict) -> None:
-    for node in program.nodes:
-        if node.type == "ControlTrigger":  # runs whatever its control inputs did
-            guards = [set(c.guard) for c in node.controls if c.guard is not DEAD]
-            node.guard = _sorted(set.intersection(*guards) if guards else set())
-            continue
-        if node.type in MERGE:
-            node.guard = _merge_guard(node)
-            continue
-        union: set | None = set()
-        for edge in node.inputs:
-            union = _joined(union, edge_guard(edge))
-        for control in node.controls:
-            union = _joined(union, control.guard)
-        node.guard = DEAD if union is None else _sorted(union)
-    for loop in loops.values():
-        loop.guard = _loop_guard(loop)
-
-
-def _loop_guard(loop: Loop):
-    """A loop runs when its variables have first and next values; what else enters it may be of a branch that only some of its nodes take."""
-    inside = set(loop.nodes)
-    union: set | None = set()
-    for merge in loop.variables:
-        union = _joined(union, loop.entry(merge)[0].guard)
-        following = loop.following(merge)[0].guard
-        union = _joined(union, following if following is DEAD else [literal for literal in following if literal[0][0] not in inside])
-    return DEAD if union is None else _sorted(union)
-
-
-def edge_guard(edge) -> tuple | None:
-    """What must hold for an edge to carry a value."""
-    node, output = edge
-    if node.guard is DEAD or node.type not in SWITCH or is_loop_switch(node):
-        return node.guard
-    union = _joined(set(node.guard), ((predicate_of(node.inputs[1]), output == 1),))
-    return DEAD if union is None else tuple(union)
-
-
-def tells_branch(source: Node, node: Node) -> Node:
-    """Whom to wait for instead of taking a value of `source`, as `node` does: of a branch's Switch only its takers know the side."""
-    return node if source.type in SWITCH and not is_loop_switch(source) else source
-
-
-def predicate_of(edge) -> tuple[Node, int]:
-    """A predicate through nodes that only rename it, so that a branch's Switches are seen to share one."""
-    node, _ = edge
-    while node.type == "Identity" and not is_ref(*node.inputs[0]):
-        edge = node.inputs[0]
-        node = edge[0]
-    return edge
-
-
-def _joined(union: set | None, guard) -> set | None:
-    if union is None or guard is DEAD:
-        return None
-    union = union | set(guard)
-    return None if any((predicate, not taken) in union for predicate, taken in union) else union
-
-
-def _merge_guard(node: Node):
-    """A Merge runs when one of its inputs does: what all of them need, less the choice between them."""
-    alive = [set(g) for g in (edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not DEAD]
-    if not alive:
-        return DEAD
-    union = set.intersection(*alive)
-    for control in node.controls:
-        union = _joined(union, control.guard)
-    return DEAD if union is None else _sorted(union)
-
-
-def _sorted(union: set) -> tuple:
-    """Outer predicates first, so that each is known where it is asked."""
-    return tuple(sorted(union, key=lambda literal: (len(literal[0][0].guard or ()), literal[0][0].index, literal[0][1])))
+def _is_constant(node: Node) -> bool:
+    """Whether a node's value is there before a run: constants, and what is computed when the plan is made (variables, handles)."""
+    if node.type == "Const":
+        return True
+    entry = registry.lookup(node.type)
+    return entry is not None and entry.once and not node.inputs

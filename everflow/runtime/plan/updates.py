@@ -1,184 +1,188 @@
-"""Rewrites of what changes variables: moving averages in one pass, the steps of many variables in one call."""
+"""Rewrites of what changes variables: moving averages in one call, the steps of many variables in one."""
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import dataclass
 
 from everflow.framework import dtypes
-from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
-from everflow.runtime.plan.aliasing import variable_of
-from everflow.runtime.plan.fusion import ancestors, fused, put, reads_of_variables, uses_of
 from everflow.runtime.plan.locking import excludes_others
-from everflow.runtime.plan.program import Node, Program, is_ref
-from everflow.runtime.plan.schedule import variable_accesses
-from everflow.runtime.plan.structure import structure
+from everflow.runtime.plan.patterns import Context, Match, Pass, Rule, is_alone, op
+from everflow.runtime.plan.program import Edge, Node, internal, is_ref, same_shape
 
-_SCALED = {
-    "Assign": OpDef("_ScaleRef", (ArgDef("ref", is_ref=True), ArgDef("rate")), (ArgDef("output_ref", is_ref=True),), is_stateful=True),
-    "AssignVariableOp": OpDef("_ScaleResource", (ArgDef("resource", is_ref=True), ArgDef("rate")), (), is_stateful=True),
+SCALED = {
+    "Assign": internal("_ScaleRef", "&ref rate", "&output_ref", acts=True),
+    "AssignVariableOp": internal("_ScaleResource", "&resource rate", "", acts=True),
 }
-_STEP = (ArgDef("rate"), ArgDef("moment"), ArgDef("denominator"))
-_QUOTIENT = {
-    "AssignSub": OpDef("_StepRef", (ArgDef("ref", is_ref=True), *_STEP), (ArgDef("output_ref", is_ref=True),), is_stateful=True),
-    "AssignSubVariableOp": OpDef("_StepResource", (ArgDef("resource", is_ref=True), *_STEP), (), is_stateful=True),
+QUOTIENT = {
+    "AssignSub": internal("_StepRef", "&ref rate moment denominator", "&output_ref", acts=True),
+    "AssignSubVariableOp": internal("_StepResource", "&resource rate moment denominator", "", acts=True),
 }
-_MOVE_TOWARDS = OpDef("_MoveTowards", (ArgDef("variable", is_ref=True), ArgDef("value"), ArgDef("rate")), (), is_stateful=True)
+MOVE_TOWARDS = internal("_MoveTowards", "&variable value rate", "", acts=True)
 
 
-def moving_averages(program: Program, session) -> int:
-    """v -= (v - x) * rate, as moving averages are kept: v goes towards x, in one pass."""
-    uses = uses_of(program)
-    writers = Counter(n.inputs[0] for n in program.nodes if n.inputs and n.type.startswith(("Assign", "Apply", "Resource", "Scatter")))
-    taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
-    made: dict[Node, list[Node]] = {}
-    for node in program.nodes:
-        if node.type not in ("AssignSub", "AssignSubVariableOp") or writers[node.inputs[0]] != 1 or node in taken:
-            continue
-        step = node.inputs[1][0]
-        if step.type != "Mul" or uses[step, 0] != 1:
-            continue
-        for difference, rate in (step.inputs, step.inputs[::-1]):
-            change = difference[0]
-            if change.type != "Sub" or uses[difference] != 1 or not _reads(change.inputs[0], node.inputs[0]):
-                continue
-            before = set(change.controls) | set(step.controls)
-            if not _is_scalar(rate) or not change.output_dtypes[0].is_floating or not set(node.controls) <= before:
-                continue
-            made[node] = [fused(program, node, _MOVE_TOWARDS, [node.inputs[0], change.inputs[1], rate], [change, step])]
-            made[node][0].output_dtypes, made[node][0].output_shapes = [], []
-            break
-    return _put(program, made)
+def _pairs(node: Node) -> list[tuple[Edge, Edge]]:
+    """The two inputs of a node that may stand in either order."""
+    one, other = node.inputs
+    return [(one, other), (other, one)]
 
 
-def _put(program: Program, made: dict[Node, list[Node]]) -> int:
-    """Put new writers in the place of old ones, for those who wait for them and those who fetch them, too."""
-    count = put(program, made)
-    program.fetches = [made[f][-1] if isinstance(f, Node) and f in made else f for f in program.fetches]
-    return count
+def _reads(edge: Edge, m: Match) -> bool:
+    """Whether an edge is the value that the variable of the root has when the root writes it."""
+    variable = m.root.inputs[0]
+    if edge == variable:
+        return True
+    read = edge[0]
+    if read.type not in ("Identity", "ReadVariableOp") or read.inputs[0] != variable or read.block is not m.root.block:
+        return False
+    aliases = m.context.aliases
+    return not any(aliases.is_written(made, read, m.root) for made in aliases.variables_behind(variable))
 
 
-def scaled_variables(program: Program, session) -> int:
-    """v = v * rate, as the moments of rows without a gradient fade: in place."""
-    uses = uses_of(program)
-    writers, _ = variable_accesses(program)
-    above, bits = ancestors(program, [w for found in writers.values() for w in found])
-    made: dict[Node, list[Node]] = {}
-
-    def nobody_comes_between(read: Node, node: Node) -> bool:
-        others = [w for w in writers[variable_of(node)] if w is not node]
-        return all(above[read] & bits[w] or above[w] & bits[node] for w in others)
-
-    for node in program.nodes:
-        if node.type not in _SCALED or node.input_dtypes[1] not in (dtypes.float32, dtypes.float64):
-            continue
-        variable, value = node.inputs
-        product = value[0]
-        if product.type != "Mul" or uses[value] != 1:
-            continue
-        for old, rate in (product.inputs, product.inputs[::-1]):
-            read = product if old == variable else old[0]
-            if _reads(old, variable) and _is_scalar(rate) and nobody_comes_between(read, node):
-                made[node] = [fused(program, node, _SCALED[node.type], [variable, rate], [product])]
-                break
-    return _put(program, made)
-
-
-def subtracted_quotients(program: Program, session) -> int:
-    """v -= rate * m / d, as optimizers step that are written in ops: in one pass."""
-    uses = uses_of(program)
-    comes_too_late = reads_of_variables(program)
-    made: dict[Node, list[Node]] = {}
-    for node in program.nodes:
-        if node.type not in _QUOTIENT or node.input_dtypes[1] not in (dtypes.float32, dtypes.float64):
-            continue
-        variable, value = node.inputs
-        quotient = value[0]
-        if quotient.type != "RealDiv" or uses[value] != 1 or comes_too_late(quotient, node):
-            continue
-        numerator, denominator = quotient.inputs
-        product = numerator[0]
-        if product.type != "Mul" or uses[numerator] != 1 or comes_too_late(product, node) or not _are_alike(denominator, value):
-            continue
-        for rate, moment in (product.inputs, product.inputs[::-1]):
-            if _is_scalar(rate) and _are_alike(moment, value):
-                inputs = [variable, rate, moment, denominator]
-                made[node] = [fused(program, node, _QUOTIENT[node.type], inputs, [quotient, product])]
-                break
-    return _put(program, made)
-
-
-def _are_alike(edge, other) -> bool:
-    """Whether both have the same known shape."""
-    shapes = [node.output_shapes[output] for node, output in (edge, other)]
-    return all(s is not None and s.is_fully_defined() for s in shapes) and shapes[0].as_list() == shapes[1].as_list()
-
-
-def _reads(edge, variable) -> bool:
-    """Whether an edge is the value of this very variable."""
-    node = edge[0]
-    return edge == variable or (node.type in ("Identity", "ReadVariableOp") and node.inputs[0] == variable)
-
-
-def _is_scalar(edge) -> bool:
+def _is_scalar(edge: Edge) -> bool:
     shape = edge[0].output_shapes[edge[1]]
     return shape is not None and shape.ndims == 0 and not is_ref(*edge)
 
 
+def _is_still_good(m: Match, edges: list[Edge], since: Node) -> bool:
+    """Whether some values are at the root what they were when a node took them."""
+    return not m.context.aliases.changes_between(edges, since, m.root)
+
+
+def _brought_forward(m: Match, change: Node, rate: Edge) -> bool:
+    """Where what `change` took is written before the root runs, let the root run right after it, if nobody looks at its variable in between."""
+    root, aliases = m.root, m.context.aliases
+    if rate[0].order > change.order:
+        return False
+    if any(aliases.is_accessed(variable, change.order, root.order - 1) for variable in aliases.variables_behind(root.inputs[0])):
+        return False
+    block, following = root.block, change.next
+    block.remove(root)
+    block.insert(root, following)
+    root.order = change.order
+    return True
+
+
+def _moving_average(m: Match) -> Node | None:
+    """v -= (v - x) * rate, as moving averages are kept: v goes towards x, in one call."""
+    node = m.root
+    if node.is_used() or not is_alone(node.inputs[1], node) or node.inputs[1][0].type != "Mul":
+        return None
+    step = node.inputs[1][0]
+    for difference, rate in _pairs(step):
+        change = difference[0]
+        if change.type != "Sub" or not is_alone(difference, step) or not _reads(change.inputs[0], m) or not _is_scalar(rate):
+            continue
+        if not change.output_dtypes[0].is_floating or is_ref(*change.inputs[1]) or change.block is not node.block:
+            continue
+        if _is_still_good(m, [change.inputs[1], rate], change) or _brought_forward(m, change, rate):
+            made = m.node(MOVE_TOWARDS, [node.inputs[0], change.inputs[1], rate])
+            made.output_dtypes, made.output_shapes, made.uses = [], [], []
+            return made
+    return None
+
+
+def _scaled_variable(m: Match) -> Node | None:
+    """v = v * rate, as the moments of rows without a gradient fade: in place."""
+    node = m.root
+    product = node.inputs[1][0]
+    if node.input_dtypes[1] not in (dtypes.float32, dtypes.float64) or product.type != "Mul" or not is_alone(node.inputs[1], node):
+        return None
+    for old, rate in _pairs(product):
+        if _reads(old, m) and _is_scalar(rate) and not m.context.aliases.changes_between([rate], product, node):
+            return m.node(SCALED[node.type], [node.inputs[0], rate])
+    return None
+
+
+def _subtracted_quotient(m: Match) -> Node | None:
+    """v -= rate * m / d, as optimizers step that are written in ops: in one pass."""
+    node = m.root
+    changed = node.inputs[1]
+    quotient = changed[0]
+    if node.input_dtypes[1] not in (dtypes.float32, dtypes.float64) or quotient.type != "RealDiv" or not is_alone(changed, node):
+        return None
+    numerator, denominator = quotient.inputs
+    product = numerator[0]
+    if product.type != "Mul" or not is_alone(numerator, quotient) or not same_shape(denominator, changed):
+        return None
+    for rate, moment in _pairs(product):
+        if not _is_scalar(rate) or not same_shape(moment, changed):
+            continue
+        if not m.context.aliases.changes_between([rate, moment, denominator], product, node):
+            return m.node(QUOTIENT[node.type], [node.inputs[0], rate, moment, denominator])
+    return None
+
+
+UPDATES = [
+    Rule("moving averages", "remapping", op("AssignSub AssignSubVariableOp"), _moving_average),
+    Rule("scaled variables", "remapping", op("Assign AssignVariableOp"), _scaled_variable),
+    Rule("subtracted quotients", "remapping", op("AssignSub AssignSubVariableOp"), _subtracted_quotient),
+]
+
 # --- one update of many variables -------------------------------------------------------------
 
-# Op type: (type of the joint node, inputs that are variables, inputs that are the same for all, position of the gradient,
-# from how many on it pays).
-_UPDATES = {
-    "ApplyAdam": ("_ApplyAdams", 3, 6, 9, 2),
-    "ResourceApplyAdam": ("_ApplyAdams", 3, 6, 9, 2),
-    "ApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2, 4),
-    "ResourceApplyGradientDescent": ("_ApplyGradientDescents", 1, 1, 2, 4),
+
+@dataclass(frozen=True, slots=True)
+class _Joint:
+    """An optimizer's step for many variables: how many inputs are variables, how many the same for all, and from how many on it pays."""
+
+    name: str
+    variables: int
+    shared: int
+    fewest: int
+
+    def definition(self):
+        held = " ".join(f"*&variables_{i}" for i in range(self.variables))
+        same = " ".join(f"shared_{i}" for i in range(self.shared))
+        return internal(self.name, f"{held} {same} *gradients", "", "N", acts=True)
+
+
+_ADAMS, _DESCENTS = _Joint("_ApplyAdams", 3, 6, 2), _Joint("_ApplyGradientDescents", 1, 1, 4)
+JOINT = {
+    "ApplyAdam": _ADAMS,
+    "ResourceApplyAdam": _ADAMS,
+    "ApplyGradientDescent": _DESCENTS,
+    "ResourceApplyGradientDescent": _DESCENTS,
 }
 
 
-def _joint(op_type: str, variables: int, shared: int) -> OpDef:
-    held = tuple(ArgDef(f"variables_{i}", number_attr="N", is_ref=True) for i in range(variables))
-    same = tuple(ArgDef(f"shared_{i}") for i in range(shared))
-    return OpDef(op_type, (*held, *same, ArgDef("gradients", number_attr="N")), (), (AttrDef("N", "int"),), is_stateful=True)
-
-
-_DEFINITIONS = {joint: _joint(joint, variables, shared) for joint, variables, shared, *_ in _UPDATES.values()}
-
-
-def joint_updates(program: Program, session) -> int:
-    """Optimizer steps of many variables with the same rates: one call for all."""
-    candidates = [n for n in program.nodes if n.type in _UPDATES]
-    if len(candidates) < 2:
-        return 0
-    structure(program)  # only what is in the same branch and loop may be joined
-    taken = {e[0] for node in program.nodes for e in node.inputs} | {f[0] for f in program.fetches if isinstance(f, tuple)}
+def joint_updates(context: Context) -> int:
+    """Optimizer steps of many variables with the same rates: one call for all, where the last of them stands."""
     groups: dict = {}
-    for node in candidates:
-        _, variables, shared, gradient, _ = _UPDATES[node.type]
-        same_for_all = tuple(node.inputs[variables : variables + shared])
-        if node in taken or node.input_dtypes[gradient] is not dtypes.float32 or node.attrs.get("use_nesterov"):
+    for node in context.program.nodes():
+        kind = JOINT.get(node.type)
+        if kind is None or node.is_used() or excludes_others(node) or node.attrs.get("use_nesterov"):
             continue
-        if not excludes_others(node):
-            groups.setdefault((node.type, same_for_all, node.device, node.guard, node.frame), []).append(node)
-    above, bits = ancestors(program, candidates)
-    joined: dict[Node, Node] = {}
-    added: dict[Node, list[Node]] = {}
-    for (op_type, same_for_all, *_), members in groups.items():
-        theirs = sum(bits[n] for n in members)
-        free = [n for n in members if not above[n] & theirs]
-        joint, variables, _, gradient, fewest = _UPDATES[op_type]
-        if len(free) < fewest:
+        if node.input_dtypes[kind.variables + kind.shared] is dtypes.float32:
+            rates = tuple(node.inputs[kind.variables : kind.variables + kind.shared])
+            groups.setdefault((node.type, rates, node.device, node.block), []).append(node)
+    joined = 0
+    for (op_type, rates, *_), members in groups.items():
+        kind, last = JOINT[op_type], members[-1]
+        free = [n for n in members if _may_wait(n, last, kind, rates, context)]
+        if len(free) < kind.fewest:
             continue
-        inputs = [n.inputs[i] for i in range(variables) for n in free]
-        inputs += [*same_for_all, *[n.inputs[gradient] for n in free]]
-        made = fused(program, free[-1], _DEFINITIONS[joint], inputs, free, N=len(free))
-        made.output_dtypes, made.output_shapes = [], []
-        joined.update(dict.fromkeys(free, made))
-        added[free[-1]] = [made]
-    if joined:
-        program.insert(added)
-        program.replace({}, joined)
-        program.fetches = [joined.get(f, f) if isinstance(f, Node) else f for f in program.fetches]
-        program.keep_needed()
-        program.sort()
-    return len(joined)
+        inputs = [n.inputs[i] for i in range(kind.variables) for n in free]
+        inputs += [*rates, *[n.inputs[kind.variables + kind.shared] for n in free]]
+        made = context.program.new(kind.definition(), inputs, last, N=len(free))
+        made.output_dtypes, made.output_shapes, made.uses = [], [], []
+        made.wanted = True
+        last.block.insert(made, last)
+        for node in free:
+            node.wanted = False
+            context.program.erase(node)
+        joined += len(free)
+    return joined
+
+
+def _may_wait(node: Node, last: Node, kind: _Joint, rates, context: Context) -> bool:
+    """Whether nobody looks at what a step changes, the last step included, or changes what it looks at, before the last step."""
+    if node is last:
+        return True
+    aliases = context.aliases
+    for edge in node.inputs[: kind.variables]:
+        if any(aliases.is_accessed(variable, node.order, last.order) for variable in aliases.variables_behind(edge)):
+            return False
+    return not aliases.changes_between([*rates, node.inputs[kind.variables + kind.shared]], node, last)
+
+
+JOINT_UPDATES = Pass("joint updates", "scoped_allocator_optimization", joint_updates)
