@@ -125,10 +125,10 @@ class MasterSession:
     def register(self, wanted: list, fed: list, done: frozenset = frozenset()) -> dict[str, _TaskRun]:
         """Cut a run of tensors and operations over the tasks, and give each its part."""
         graph = self.graph()
-        program = prune(wanted, fed, done)
+        pruned = prune(wanted, fed, done)
         if self._config.graph_options.place_pruned_graph:
-            self._placer.place([n.op for n in program.nodes])
-        parts = partition(program, fed, self._placer.device_of, self._incarnations, graph, self._worker.task)
+            self._placer.place([n.op for n in pruned.nodes])
+        parts = partition(pruned, fed, self._placer.device_of, self._incarnations, graph, self._worker.task)
         tasks = {}
         for task, part in parts.items():
             request = worker_pb2.RegisterGraphRequest(

@@ -16,10 +16,12 @@ from everflow.framework import dtypes, errors
 from everflow.framework.attributes import to_proto
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
+from everflow.kernels.facts import Waits
 from everflow.protos import graph_pb2, node_def_pb2
-from everflow.runtime.plan.program import FEED, Node, Program, is_ref
-from everflow.runtime.plan.schedule import PUTTING, TAKING, flattened, schedule, variable_accesses
-from everflow.runtime.plan.structure import CONTROL_FLOW, DEAD, EXIT, NEXT, Structure, edge_guard, predicate_of, structure
+from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, EXIT, ControlFlow, Unstructured, predicate_of
+from everflow.runtime.plan.program import FEED, Node, is_ref
+from everflow.runtime.plan.prune import NEXT, Pruned
+from everflow.runtime.plan.schedule import flattened, schedule, variable_accesses
 
 _NOTHING = TensorValue(np.zeros([0], np.float32))
 
@@ -38,23 +40,26 @@ def task_of(device: str) -> str:
     return device.rpartition("/device:")[0]
 
 
-def partition(program: Program, feeds: list, device_of, incarnations: dict[str, int], graph, here: str) -> dict[str, Part]:
-    """Task name → its part of a program, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
+def partition(pruned: Pruned, feeds: list, device_of, incarnations: dict[str, int], graph, here: str) -> dict[str, Part]:
+    """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
 
     `here` is the task of the master.
     """
-    found = structure(program)
-    order = flattened(schedule(program, found).items)
-    return _Cutter(program, feeds, found, order, device_of, incarnations, here).cut(graph)
+    try:
+        flow = ControlFlow(pruned)
+    except Unstructured as e:
+        raise errors.UnimplementedError(None, None, f"This graph can't be cut over tasks: {e}") from None
+    schedule(pruned, flow)
+    return _Cutter(pruned, feeds, flow, flattened(flow.items), device_of, incarnations, here).cut(graph)
 
 
 class _Cutter:
     def __init__(
-        self, program: Program, feeds: list, found: Structure, order: list[Node], device_of, incarnations: dict[str, int], here: str
+        self, pruned: Pruned, feeds: list, flow: ControlFlow, order: list[Node], device_of, incarnations: dict[str, int], here: str
     ):
-        self.program = program
+        self.pruned = pruned
         self.feeds = feeds
-        self.found = found
+        self.flow = flow
         self.order = [n for n in order if n.type != FEED]
         self.levels: dict[Node, int] = {}
         self.incarnations = incarnations
@@ -78,7 +83,7 @@ class _Cutter:
         self.names: dict = {}  # (task, edge, node or what was made for it) → node or tensor name
         self.serial = 0
         # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent at once.
-        fetched = [f for f in program.fetches if isinstance(f, tuple) and f[0].type != FEED]
+        fetched = [f for f in pruned.fetches if isinstance(f, tuple) and f[0].type != FEED]
         self.sent_at_once = {f for f in fetched if is_ref(*f) and self.tasks[f[0]] != here}
 
     def cut(self, graph) -> dict[str, Part]:
@@ -97,7 +102,7 @@ class _Cutter:
                     self.send((node, output), task)
             for task in self.awaited.get(node, ()):
                 self.send_signal(node, task)
-        for fetch in self.program.fetches:
+        for fetch in self.pruned.fetches:
             if isinstance(fetch, tuple) and fetch[0].type != FEED:
                 self.fetch(fetch)
         for part in self.parts.values():
@@ -114,8 +119,8 @@ class _Cutter:
         In the order of levels, a task sends all it can before it waits for anything, so values of one level are there at the same time. What
         the schedule has put in order for a variable, or for a queue, stays so.
         """
-        writers, users = variable_accesses(self.program)
-        written, used = _by_node(writers), _by_node(users)
+        accesses = variable_accesses(self.pruned.nodes)
+        written, used = _by_node(accesses.writers), _by_node(accesses.users)
         last_write: dict[Node, int] = {}
         last_use: dict[Node, int] = {}
         put = 0
@@ -124,10 +129,10 @@ class _Cutter:
             moves += [self.levels[c] + (self.tasks[c] != self.tasks[node]) for c in node.controls if c.type != FEED]
             moves += [max(last_use.get(v, 0), last_write.get(v, 0)) for v in written.get(node, ())]
             moves += [last_write.get(v, 0) for v in used.get(node, ())]
-            level = self.levels[node] = max(moves + [put * (node.type in TAKING)], default=0)
+            level = self.levels[node] = max(moves + [put * (node.facts.waits is Waits.TAKES)], default=0)
             last_write.update((v, max(level, last_write.get(v, 0))) for v in written.get(node, ()))
             last_use.update((v, max(level, last_use.get(v, 0))) for v in used.get(node, ()))
-            if node.type in PUTTING:
+            if node.facts.waits is Waits.PUTS:
                 put = max(put, level)
 
     # --- what has to move --------------------------------------------------------------------
@@ -148,9 +153,9 @@ class _Cutter:
         if self.is_here(edge, task) or task in self.wanted.get(edge, ()):
             return
         if node.type == "LoopCond":
-            self.want_loop(node.frame, task)
+            self.want_loop(self.flow.frame(node), task)
             return
-        if edge_guard(edge) is DEAD:
+        if self.flow.edge_guard(edge) is DEAD:
             text = f"{node.name} can never run, for it needs both sides of a branch; {task} would wait for it for ever"
             raise errors.UnimplementedError(node.op.node_def, node.op, text)
         dtype = node.output_dtypes[output].base_dtype
@@ -158,13 +163,13 @@ class _Cutter:
             text = f"{node.name}:{output} is a {dtype.name}, which can't move from {self.tasks[node]} to {task}"
             raise errors.InvalidArgumentError(node.op.node_def, node.op, text)
         self.wanted.setdefault(edge, {})[task] = None
-        self.want_context(edge_guard(edge), _frame(node), task)
+        self.want_context(self.flow.edge_guard(edge), self.frame(node), task)
 
     def want_end_of(self, node: Node, task: str) -> None:
         if node.type == FEED or self.tasks[node] == task or task in self.awaited.get(node, ()):
             return
         self.awaited.setdefault(node, {})[task] = None
-        self.want_context(node.guard, _frame(node), task)
+        self.want_context(self.flow.guard(node), self.frame(node), task)
 
     def want_context(self, guard, frame: tuple, task: str) -> None:
         for predicate, _ in guard or ():
@@ -173,11 +178,11 @@ class _Cutter:
             self.want_loop(frame, task)
 
     def want_loop(self, path: tuple, task: str) -> None:
-        loop = self.found.loops[path]
+        loop = self.flow.frames[path]
         condition = loop.predicate[0]
         if self.tasks[condition] != task:
             self.wanted.setdefault(condition.inputs[0], {})[task] = None
-            self.want_context(edge_guard(condition.inputs[0]), (), task)
+            self.want_context(self.flow.edge_guard(condition.inputs[0]), (), task)
         self.want_context(loop.guard, path[:-1], task)
 
     # --- nodes -------------------------------------------------------------------------------
@@ -222,7 +227,7 @@ class _Cutter:
             elif node.type == "Const" and not node.controls:
                 self.names[key] = self.copy_constant(node, task)
             elif node.type == "LoopCond":
-                self.names[key] = self.loop(node.frame, task).condition
+                self.names[key] = self.loop(self.flow.frame(node), task).condition
             else:
                 self.names[key] = self.receive(edge, task)
         return self.names[key]
@@ -261,7 +266,7 @@ class _Cutter:
         node, output = edge
         ends = self.ends(self.devices[node], self.first_device[task])
         if controls is None:
-            controls = self.context(edge_guard(edge), _frame(node), self.in_body(node), task)
+            controls = self.context(self.flow.edge_guard(edge), self.frame(node), self.in_body(node), task)
             if (task, node, output) in self.names:  # the loop that it is in needed it too
                 return self.names[task, node, output]
         shape = node.output_shapes[output] or TensorShape(None)
@@ -291,7 +296,7 @@ class _Cutter:
             made = edges.end_node(
                 edges.RECV, name, dtypes.float32, f"^{node.name}", ends, False, TensorShape([0]), self.levels.get(node, -1)
             )
-            made.input.extend(f"^{c}" for c in self.context(node.guard, _frame(node), self.in_body(node), task))
+            made.input.extend(f"^{c}" for c in self.context(self.flow.guard(node), self.frame(node), self.in_body(node), task))
             self.part(task).graph_def.node.append(made)
             self.names[key] = name
         return self.names[key]
@@ -308,7 +313,7 @@ class _Cutter:
 
     def fetch(self, edge) -> None:
         node, output = edge
-        if node.guard is DEAD:
+        if self.flow.guard(node) is DEAD:
             text = f"'{node.name}' needs both sides of a branch, so it never has a value"
             raise errors.InvalidArgumentError(node.op.node_def, node.op, text)
         task, tensor_name = self.tasks[node], self.tensor_name(edge)
@@ -322,10 +327,15 @@ class _Cutter:
 
     # --- branches and loops on the receiving side --------------------------------------------
 
+    def frame(self, node: Node) -> tuple:
+        """The frames that a node's results are in."""
+        path = self.flow.frame(node)
+        return path[:-1] if node.type in EXIT else path
+
     def in_body(self, node: Node) -> bool:
         """Whether a node runs only when the loop it is in goes round once more."""
-        frame = _frame(node)
-        return bool(frame) and self.found.owner(node, len(frame)) in self.found.loops[frame].body
+        frame = self.frame(node)
+        return bool(frame) and self.flow.owner(node, len(frame)) in self.flow.frames[frame].body
 
     def context(self, guard, frame: tuple, in_body: bool, task: str) -> list[str]:
         """Nodes of a part that run exactly when something with this guard and frame runs."""
@@ -353,10 +363,10 @@ class _Cutter:
         return self.names[key]
 
     def make_loop(self, path: tuple, task: str) -> _Loop:
-        original = self.found.loops[path]
+        original = self.flow.frames[path]
         condition = original.predicate[0]
         outer = path[:-1]
-        in_body = bool(outer) and original in self.found.loops[outer].body
+        in_body = bool(outer) and original in self.flow.frames[outer].body
         controls = [f"^{c}" for c in self.context(original.guard, outer, in_body, task)]
         like = condition.name
         start = self.add(task, "Const", self.new_name(like), [], dtype=dtypes.float32, value=_NOTHING)
@@ -394,8 +404,3 @@ def _by_node(accesses: dict[Node, list[Node]]) -> dict[Node, list[Node]]:
         for node in nodes:
             found.setdefault(node, []).append(variable)
     return found
-
-
-def _frame(node: Node) -> tuple:
-    """The frames that a node's results are in."""
-    return node.frame[:-1] if node.type in EXIT else node.frame

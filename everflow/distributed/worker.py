@@ -18,6 +18,7 @@ from everflow.kernels.rendezvous import CARRIER
 from everflow.protos import config_pb2, device_attributes_pb2, rewriter_config_pb2, tensor_pb2, worker_pb2
 from everflow.runtime import devices, tracing
 from everflow.runtime.executor import LocalExecutor
+from everflow.runtime.limits import within_limit
 from everflow.runtime.state import ResourceStore, SessionState, Step
 
 
@@ -80,7 +81,10 @@ class Worker:
         step.container[CARRIER] = carrier
         response = worker_pb2.RunGraphResponse()
         try:
-            graph.run(request, step, carrier, response)
+            if timeout_in_ms > 0:
+                within_limit(lambda: graph.run(request, step, carrier, response), step)
+            else:
+                graph.run(request, step, carrier, response)
         except errors.OpError as e:
             error = wire.error_of(e.error_code, f"From {self.task}:\n{wire.status_of(e)[1]}")
             if not request.store_errors_in_response_body:
@@ -210,7 +214,9 @@ class _RegisteredGraph:
         if trace is not None:
             trace.write(response.step_stats, started)
         if request.exec_opts.record_partition_graphs:
-            response.partition_graph.extend(plan.partitions.graph_defs())
+            from everflow.runtime.plan.partition import partition_graphs  # which needs torch
+
+            response.partition_graph.extend(partition_graphs(plan.devices))
 
 
 def _together(received: list) -> list[list[str]]:

@@ -11,11 +11,9 @@ from everflow.kernels.state import Buffer
 from everflow.protos.attr_value_pb2 import NameAttrList
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
-from everflow.runtime.plan.program import Node, kernel_attribute
+from everflow.runtime.plan.program import Node, facts_of, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
 
-# They leave the variable whose handle they take as it is.
-_READERS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp".split())
 # No two calls of these are alike: each has a name or a value of its own.
 _UNLIKE = frozenset(["VarHandleOp", "Const"])
 _MOST_KEPT = 20_000
@@ -99,17 +97,12 @@ class BoundOperation:
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
         self._state = state
         self._type = definition.name
-        self._reads_only = definition.name in _READERS or not any(t._dtype.name == "resource" for t in inputs)
+        self._reads_only = facts_of(definition.name).writes == () or not any(t._dtype.name == "resource" for t in inputs)
         self._plain = not any(argument.is_list for argument in definition.inputs)
         if definition.name in binding.PLACEHOLDERS:
             raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
         self._node = _node(definition, attrs, inputs, output_dtypes)
-        if definition.name in binding.RENAMES:
-            bound = binding.Binding(lambda value: value)
-        elif definition.name in binding.NOTHING:
-            bound = binding.Binding(lambda: None)
-        else:
-            bound = binding.bind(self._node, state)
+        bound = binding.bind(self._node, state)
         if bound is None:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step

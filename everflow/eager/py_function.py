@@ -75,9 +75,6 @@ def _converted(returned, types):
     return converted
 
 
-_by_token: dict[str, _OnTape] = {}
-
-
 def py_function(func, inp, Tout, name=None):
     """An op that calls `func(*tensors)` with eager tensors when it runs; gradients flow through it.
 
@@ -95,14 +92,13 @@ def py_function(func, inp, Tout, name=None):
         return result if several else result[0]
     called = _OnTape(func, types)
     token = script.register(called, types)
-    _by_token[token] = called
     result = raw.EagerPyFunc(input=inp, token=token, Tout=types, name=name)
     return result if several else result[0]
 
 
 @gradient("EagerPyFunc")
 def _py_function_grad(op, *grads):
-    called = _by_token[op.get_attr("token").decode()]
+    called = script.registered(op.attrs["token"]).function
     types = [t.dtype.base_dtype for t in op.inputs if is_trainable(t)]
     token = script.register(_Backward(called), types)
     # A traced function's derivative is a graph of its own, which runs after it.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
 from everflow.framework import errors
+from everflow.framework.forking import renewed
 from everflow.framework.operation import Operation, Tensor
 from everflow.runtime import debug_dumps, devices, tracing
 from everflow.runtime.feeds import Feeder
+from everflow.runtime.limits import check_after, within_limit
 from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
+
+# Values of `ConfigProto.experimental.executor_type`, and of EVERFLOW_EXECUTOR in the environment.
+CHECKED, REFERENCE = "CHECKED", "REFERENCE"
 
 
 class Prepared:
@@ -25,28 +31,59 @@ class Prepared:
         self.call = _caller(plan, feeders, timeout_in_ms)
 
 
+def _runner(plan, timeout_in_ms: int):
+    """A plan's function on kernel values that sees to its step: its time limit, and that nothing of it goes on when its caller is interrupted."""
+    if timeout_in_ms > 0:
+
+        def limited(values):
+            step = Step(plan.state, timeout_in_ms)
+            return within_limit(lambda: plan(values, step), step)
+
+        return limited
+    if not plan.takes_step:
+        return plan
+
+    def stepping(values):
+        step = Step(plan.state)
+        try:
+            return plan(values, step)
+        except BaseException:
+            step.interrupt()
+            raise
+
+    return stepping
+
+
 def _caller(plan, feeders, timeout_in_ms: int):
     """The function of a steady run: as little as there can be between the caller's values and the kernels."""
-    converters = [f.feed for f in feeders]
+    run, converters = _runner(plan, timeout_in_ms), [f.feed for f in feeders]
     if plan.fed_fetches:
         return lambda values: _run_with_fed_fetches(plan, feeders, list(values), timeout_in_ms)
-    if timeout_in_ms > 0:
-        return lambda values: plan([f(v) for f, v in zip(converters, values, strict=True)], Step(plan.session, timeout_in_ms))
     if not converters:
-        return lambda values: plan(())
+        return lambda values: run(())
     if len(converters) == 1:
         convert = converters[0]
-        return lambda values: plan([convert(v) for v in values])
-    return lambda values: plan([f(v) for f, v in zip(converters, values, strict=True)])
+        return lambda values: run([convert(v) for v in values])
+    return lambda values: run([f(v) for f, v in zip(converters, values, strict=True)])
 
 
 def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
     """A run that fetches what it is fed: the caller gets the array that was fed."""
     arrays = [f.array(v) for f, v in zip(feeders, values, strict=True)]
-    results = plan([f.feed(a) for f, a in zip(feeders, arrays, strict=True)], Step(plan.session, timeout_in_ms))
+    results = _runner(plan, timeout_in_ms)([f.feed(a) for f, a in zip(feeders, arrays, strict=True)])
     for fetch, feed in plan.fed_fetches:
         results[fetch] = arrays[feed]
     return results
+
+
+def _in_turn(*recorders):
+    """Recorders as one."""
+
+    def record(*event):
+        for recorder in recorders:
+            recorder(*event)
+
+    return record
 
 
 class LocalExecutor:
@@ -57,7 +94,10 @@ class LocalExecutor:
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
         self.state = SessionState(graph, function_caller=self._function) if state is None else state.for_graph(graph, self._function)
-        self._lock = threading.RLock()
+        # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as the reference.
+        self._kind = self.config.experimental.executor_type or os.environ.get("EVERFLOW_EXECUTOR", "")
+        self.state.checks = self._kind == CHECKED
+        self._lock = renewed(threading.RLock())
         self._plans: dict = {}
         self._feeders: dict[Tensor, Feeder] = {}
         self._functions: dict = {}
@@ -90,11 +130,12 @@ class LocalExecutor:
 
     def _ready_to_plan(self) -> None:
         if self._placer is None:
+            from everflow.runtime.plan.patterns import chosen
             from everflow.runtime.plan.place import Placer
-            from everflow.runtime.plan.rewrite import rules_for
+            from everflow.runtime.plan.rules import REWRITES
 
             self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
-            self._rules = rules_for(self.config)
+            self._rules = chosen(REWRITES, self.config)
 
     def feeder(self, tensor: Tensor) -> Feeder:
         found = self._feeders.get(tensor)
@@ -102,54 +143,79 @@ class LocalExecutor:
             found = self._feeders[tensor] = Feeder(tensor)
         return found
 
-    def prepare(self, fetches: list, feeds: list[Tensor]) -> Prepared:
-        """The plan for these fetches and feeds, made when first asked for."""
-        key = (tuple(fetches), tuple(feeds))
+    def prepare(self, fetches: list, feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
+        """The plan for these fetches and feeds, made when first asked for; runs with a time limit have plans of their own."""
+        timeout_in_ms = timeout_in_ms or self.config.operation_timeout_in_ms
+        key = (tuple(fetches), tuple(feeds), timeout_in_ms > 0)
         found = self._plans.get(key)
         if found is None:
             with self._lock:
                 found = self._plans.get(key)
                 if found is None:
-                    plan = self.compile(fetches, feeds, shaped=True)
-                    found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], self.config.operation_timeout_in_ms)
+                    options = {"recorder": check_after} if timeout_in_ms > 0 else {}
+                    plan = self.compile(fetches, feeds, shaped=True, **options)
+                    found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], timeout_in_ms)
         return found
 
     def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options):
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
-        from everflow.runtime.plan.compile import compile_plan, compile_shaped
         from everflow.runtime.threads import allowed
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
-            make = compile_shaped if shaped else compile_plan
-            return make(fetches, feeds, self.state, self._placer, [] if as_drawn else self._rules, threads=allowed(self.config), **options)
+            return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
+
+    def _compile(self, fetches: list, feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options):
+        """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
+        if as_drawn or self._kind == REFERENCE:
+            return self._interpret(fetches, feeds, state, copying=self._kind == REFERENCE, **options)
+        from everflow.runtime.plan.compile import compile_plan, compile_shaped
+        from everflow.runtime.plan.control_flow import Unstructured
+
+        make = compile_shaped if shaped else compile_plan
+        try:
+            return make(fetches, feeds, state, self._placer, self._rules, checks=self._kind == CHECKED, **options)
+        except Unstructured:
+            return self._interpret(fetches, feeds, state, copying=False, **options)
+
+    def _interpret(self, fetches: list, feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options):
+        from everflow.runtime.plan.interpret import interpret
+
+        return interpret(fetches, feeds, state, self._placer, copying=copying, **options)
 
     def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         tensors = list(feeds)
-        prepared = self.prepare(fetches, tensors)
+        timeout = (options.timeout_in_ms if options is not None else 0) or self.config.operation_timeout_in_ms
+        checks = [check_after] if timeout > 0 else []
+        prepared = self.prepare(fetches, tensors, timeout)
         plan = prepared.plan
+        from everflow.runtime.plan.partition import partition_graphs
+
         trace = None
         if options is not None and options.debug_options.debug_tensor_watch_opts:
             dumps = debug_dumps.DebugDumps(options.debug_options)
-            plan = self.compile(fetches, tensors, recorder=dumps.record, as_drawn=True)
-            dumps.write_graphs(plan.partitions.graph_defs(), fetches, tensors)
+            plan = self.compile(fetches, tensors, recorder=_in_turn(dumps.record, *checks), as_drawn=True)
+            dumps.write_graphs(partition_graphs(plan.devices), fetches, tensors)
         elif options is not None and options.trace_level > 0 and run_metadata is not None:
             trace = tracing.StepTrace()
-            plan = self.compile(fetches, tensors, recorder=trace.record)
-        timeout = options.timeout_in_ms if options is not None else 0
+            plan = self.compile(fetches, tensors, recorder=_in_turn(trace.record, *checks))
         start = time.time()
-        results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout or self.config.operation_timeout_in_ms)
+        results = _run_with_fed_fetches(plan, prepared.feeders, list(feeds.values()), timeout)
         if run_metadata is not None:
             if trace is not None:
                 trace.write(run_metadata.step_stats, start)
                 if self.config.graph_options.build_cost_model > 0:
                     tracing.write_cost_graph(run_metadata, plan, trace)
             if options is not None and options.output_partition_graphs:
-                run_metadata.partition_graphs.extend(plan.partitions.graph_defs())
+                run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
         return results
+
+    def call(self, plan, values: list) -> list:
+        """Run a plan once, within the session's time limit if it has one."""
+        return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
     def _function(self, name: str, fresh: bool = False):
         """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
@@ -159,7 +225,7 @@ class LocalExecutor:
                 from everflow.runtime.plan.functions import compile_function
 
                 self._ready_to_plan()
-                found = compile_function(name, self.graph, self.state, self._placer, self._rules)
+                found = compile_function(name, self.graph, self.state, self._compile, self._lock)
                 if not fresh:
                     self._functions[name] = found
             return found

@@ -47,7 +47,7 @@ class PartialRun:
             return
         tensors = [t for op in needed for t in op.outputs if t not in self._values and op.type not in VARIABLES]
         plan = self._executor.compile(tensors + needed, list(self._values), to_numpy=False, done=self._done)
-        results = plan(list(self._values.values()))
+        results = self._executor.call(plan, list(self._values.values()))
         self._values.update(zip(tensors, results, strict=False))
         self._done.update(op for op in needed if op.type not in VARIABLES)
 

@@ -8,6 +8,7 @@ import warnings
 import weakref
 
 from everflow.framework import dtypes, errors, scopes
+from everflow.framework.forking import renewed
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
 from everflow.protos import config_pb2
@@ -206,13 +207,15 @@ class BaseSession:
         return wanted.build(self._executor.partial_run(handle, wanted.elements, fed))
 
     def explain(self, fetches, feed_list=()) -> str:
-        """What each stage of planning made of a run, as text; see docs/runtime.md."""
+        """What each stage of planning made of a run, as text: the plan that runs, and those for shapes that came often; see docs/runtime.md."""
         from everflow.runtime.plan.explain import explain
 
         self._check_open()
         self._executor.extend()
-        wanted = FetchPlan(self, fetches)
-        return explain(self._executor.compile(wanted.elements, feeding.check_list(self._graph, list(feed_list))))
+        wanted, fed = FetchPlan(self, fetches).elements, feeding.check_list(self._graph, list(feed_list))
+        # The plan that runs wrote nothing down; one made again in the same way does.
+        again = self._executor.compile(wanted, fed, journal=True)
+        return explain(self._executor.prepare(wanted, fed).plan, getattr(again.program, "journal", ()))
 
 
 def _is_steady(fetches, feed_dict) -> bool:
@@ -304,7 +307,7 @@ class Session(BaseSession):
             session._executor.reset(list(containers or [""]))
 
 
-_interactive_lock = threading.Lock()
+_interactive_lock = renewed(threading.Lock())
 _interactive_count = 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 import time
@@ -9,15 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from everflow.framework import errors
+from everflow.framework.forking import renewed
 
 DEFAULT_CONTAINER = "localhost"
+# Who waits looks so often, in seconds, whether it should stop.
+LONGEST_WAIT = 0.1
 
 
 class ResourceStore:
     """Objects that live longer than a run: `(container, kind, name)` → object. An empty container is the default one."""
 
     def __init__(self, container_type: Callable = dict):
-        self._lock = threading.RLock()
+        self._lock = renewed(threading.RLock())
         self._container_type = container_type
         self._containers: dict[str, Any] = {}
 
@@ -63,7 +67,7 @@ class RandomStreams:
     """
 
     def __init__(self):
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._streams: dict[str, Any] = {}
 
     def stream(self, node_name: str, factory: Callable[[], Any]):
@@ -81,11 +85,12 @@ class SessionState:
         self.graph = graph
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
-        self.closed = threading.Event()
+        self.closed = renewed(threading.Event())
         self.constants: dict = {}  # Const operation → kernel value; plans share them
         self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
         self.derivatives: dict = {}  # name → a function that kernels made of one of the graph by differentiating it
-        self._private_lock = threading.RLock()
+        self.checks = False  # whether kernels are compared with what is declared of them
+        self._private_lock = renewed(threading.RLock())
         self._function_caller = function_caller
 
     def own(self, kind: str, name: str, factory: Callable[[], Any]):
@@ -143,20 +148,49 @@ class Step:
         for lock in self.locks:
             lock.release()
 
-    def check(self) -> None:
-        """Raise when this run should stop."""
+    def interrupt(self) -> None:
+        """End a run that its caller left by an exception: nothing of it may go on in other threads, or hold locks."""
+        self.cancel()
+        self.abandon()
+
+    def reason_to_stop(self) -> errors.OpError | None:
+        """The error that ends this run, if it should stop."""
         if self.cancelled:
-            raise errors.CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+            return errors.CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise errors.DeadlineExceededError(None, None, "Timed out waiting for notification")
+            return errors.DeadlineExceededError(None, None, "Timed out waiting for notification")
+        return None
+
+    def check(self) -> None:
+        """Raise when this run should stop. Whatever may take long without it is to call this now and then."""
+        if self._cancelled or self.session.closed.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
+            raise self.reason_to_stop()
+
+    def patience(self) -> float:
+        """How long to wait, in seconds, before looking again whether this run should stop."""
+        return LONGEST_WAIT if self.deadline is None else min(LONGEST_WAIT, max(0.0, self.deadline - time.monotonic()))
 
     def wait_for(self, condition: threading.Condition, predicate: Callable[[], bool]) -> None:
         """Wait on a held condition until the predicate holds; raise when the run is cancelled or too late."""
         while not predicate():
             self.check()
-            wait = 0.1
-            if self.deadline is not None:
-                wait = max(0.0, min(wait, self.deadline - time.monotonic()))
-            condition.wait(wait)
+            condition.wait(self.patience())
             if predicate():  # what came too late is left to others
                 self.check()
+
+    @contextlib.contextmanager
+    def holding(self, lock):
+        """Hold a lock that another run may have for long; raise when this run is to stop before it gets it."""
+        while not lock.acquire(timeout=self.patience()):
+            self.check()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing for a while; raise when the run is to stop meanwhile."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, self.patience()))
+            self.check()

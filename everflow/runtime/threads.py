@@ -1,17 +1,21 @@
 """How many threads the kernels of a run take: one, or as many as the session allows, whichever was quicker when tried.
 
-A product of small matrices takes a tenth of a millisecond, and handing half of it to another thread and waiting for that costs as much
-on a machine that others use, too. What is better depends on the sizes, on the machine and on who else is there; so plans try it.
+Handing half of a small op to another thread and waiting for that costs as much as it gains on a machine that others use, too. What is
+better depends on the sizes, on the machine and on who else is there; so plans try it, if their results are the same either way
+(`thread_orders.py`). Those whose bits depend on the number keep one that their sizes decide.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import sys
 import threading
 import time
 
 import torch
+
+from everflow.runtime.thread_orders import may_choose_threads, steady_count
 
 # Longer runs are tried once each way, and still longer ones not at all: that would take too long.
 LONG, LONGEST_TRIED = 0.1, 1.0
@@ -35,8 +39,19 @@ _here = _Here()
 def use(count: int) -> None:
     """Let kernels that this thread calls take so many threads."""
     if _here.count != count:
-        torch.set_num_threads(count)
+        torch.set_num_threads(min(count, _most))
         _here.count = count
+
+
+def _only_one() -> None:
+    """After a fork: the threads of the parent's pool are not here, and OpenMP would wait for them for ever."""
+    global _most
+    _most = 1
+    torch.set_num_threads(1)
+
+
+_most = sys.maxsize
+os.register_at_fork(after_in_child=_only_one)
 
 
 def allowed(config) -> int:
@@ -48,11 +63,7 @@ _of_process = torch.get_num_threads()
 
 
 class Trial:
-    """Stands for a plan's function in its first runs: calls it with all threads and with one in turns, then decides.
-
-    Sums may be taken in another order by several threads. Whoever wants the very same bits at each run of a program sets
-    TF_DETERMINISTIC_OPS, and every run takes all threads.
-    """
+    """Stands for a plan's function in its first runs: calls it with all threads and with one in turns, then decides."""
 
     def __init__(self, function, count: int, decide, again: int = FIRST_AGAIN):
         self._function = function
@@ -62,6 +73,7 @@ class Trial:
         self._count = count
         self._runs = 0
         self._lock = threading.Lock()
+        self.threads = f"1 or {count}, being tried"
 
     def __call__(self, step, *feeds):
         with self._lock:
@@ -103,6 +115,7 @@ class Trial:
                 self._decide(Trial(self._function, self._count, self._decide, 2 * self._again))
             return run(step, *feeds)
 
+        counted.threads = f"{count}, to be tried again after {self._again} runs"
         return counted
 
 
@@ -114,11 +127,21 @@ def with_threads(function, count: int):
             use(count)
         return function(step, *feeds)
 
+    run.threads = count
     return run
 
 
-def tried(function, count: int, decide):
-    """What a plan calls at first, if there is something to try."""
-    if count == 1 or os.environ.get("TF_DETERMINISTIC_OPS", "0") in ("1", "true"):
+def tried(function, count: int, decide, nodes=()):
+    """What a plan of these nodes calls at first: something that tries, if there is a choice.
+
+    With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever it does to bits.
+    """
+    if count == 1 or _is_set("TF_DETERMINISTIC_OPS"):
         return with_threads(function, count)
-    return Trial(function, count, decide)
+    if _is_set("EVERFLOW_QUICKEST_THREADS") or may_choose_threads(nodes):
+        return Trial(function, count, decide)
+    return with_threads(function, steady_count(nodes, count))
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "0") in ("1", "true")

@@ -73,6 +73,7 @@ def write_cost_graph(run_metadata, plan, trace: StepTrace) -> None:
     """Fill RunMetadata.cost_graph: each node with its device, time and size of outputs."""
     cost_graph = run_metadata.cost_graph
     numbers = {node: i for i, (node, *_) in enumerate(trace.records)}
+    final = {source for source, _ in plan.program.top.end.inputs}
     for node, start, end, outputs in trace.records:
         cost = cost_graph.node.add(
             name=node.name, device=node.device, id=numbers[node], compute_time=(end - start) // 1000, compute_cost=(end - start) // 1000
@@ -84,5 +85,4 @@ def write_cost_graph(run_metadata, plan, trace: StepTrace) -> None:
             info = cost.output_info.add(size=size_in_bytes, alias_input_port=-1, dtype=dtype)
             for size in sizes:
                 info.shape.dim.add(size=size)
-        cost.control_input.extend(numbers[c] for c in node.controls if c in numbers)
-        cost.is_final = any(f is node or isinstance(f, tuple) and f[0] is node for f in plan.program.fetches)
+        cost.is_final = node in final

@@ -1,0 +1,70 @@
+"""Which plans give other bits with another number of threads, and what follows for them.
+
+Libraries cut products and sums where one thread's share ends, and an element-wise function's last values of a share are computed one
+by one, which rounds a few of them otherwise. A plan that has such ops (`threads_matter_from` of their kernels' facts), large enough for it,
+keeps to one number of threads from its first run on; all others may take what is quickest.
+"""
+
+from __future__ import annotations
+
+import math
+
+from everflow.framework import op_defs
+from everflow.kernels import registry
+from everflow.kernels.facts import SHARE
+
+# Multiplications of numbers in a plan's products: fewer take one thread less than a millisecond, and sharing them gains little.
+HEAVY = 1 << 25
+# Of one product: smaller ones take longer when they are shared, however many of them there are.
+LARGE = 1 << 21
+# A dimension that is open until something is fed.
+_USUAL = 64
+
+
+def may_choose_threads(nodes) -> bool:
+    """Whether a plan of these nodes gives the same bits with any number of threads."""
+    return not any(_differs(node) for node in nodes)
+
+
+def _differs(node) -> bool:
+    kernel = registry.lookup(node.type)
+    if kernel is None:  # the graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing
+        return not node.type.startswith("_") and op_defs.find(node.type) is None
+    smallest = kernel.facts.threads_matter_from
+    if smallest is None and any(dtype.is_complex for dtype in (*node.input_dtypes, *node.output_dtypes)):
+        smallest = SHARE  # already products of complex numbers round otherwise at the end of a share
+    if not smallest:
+        return smallest == 0
+    shapes = [source.output_shapes[output] for source, output in node.inputs] + list(node.output_shapes)
+    return any(shape is None or not shape.is_fully_defined() or shape.num_elements() >= smallest for shape in shapes)
+
+
+def steady_count(nodes, count: int) -> int:
+    """The number of threads, up to `count`, that a plan keeps whose bits depend on it: by the size of its products, never by the clock.
+
+    Shapes are those that the graph has, so that a plan made anew for the shapes that were fed keeps its number.
+    """
+    return count if sum(many for node in nodes if (many := _multiplications(node)) >= LARGE) >= HEAVY else 1
+
+
+def _multiplications(node) -> float:
+    if "MatMul" in node.type and len(node.inputs) >= 2:
+        (a, b), product = (_size(*edge) for edge in node.inputs[:2]), _size(node, 0)
+        return math.sqrt(a * b * product)  # of [m, k], [k, n] and [m, n]
+    if "Conv" in node.type:  # each value of an image meets many of a filter
+        return HEAVY if max(_size(node, 0), *(_size(*edge) for edge in node.inputs)) >= SHARE else 0
+    return 0
+
+
+def _shape(node, output: int) -> tuple:
+    made = getattr(node.op, "outputs", None)
+    shape = made[output].shape if made and output < len(made) else None
+    if shape is None or shape.ndims is None:
+        shape = node.output_shapes[output] if output < len(node.output_shapes) else None
+    if shape is None or shape.ndims is None:
+        return (_USUAL,)
+    return tuple(_USUAL if size is None else size for size in shape.as_list())
+
+
+def _size(node, output: int) -> float:
+    return math.prod(_shape(node, output))
