@@ -21,7 +21,7 @@ def test_devices_of_a_session():
 def placed(config, fetch):
     with tf.Session(config=config) as sess:
         sess._executor.extend()
-        return {n.name: n.device for n in sess._executor.compile([fetch], []).program.nodes}
+        return {n.name: n.device for n in sess._executor.compile([fetch], []).program.nodes()}
 
 
 def test_nodes_go_where_they_were_asked_to():

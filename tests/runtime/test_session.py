@@ -252,7 +252,7 @@ def test_explain_tells_every_stage():
     y = raw.Mul(x=x, y=tf.constant(2.0), name="twice")
     with tf.Session() as sess:
         text = sess.explain(y, [x])
-    for word in ("prune:", "rewrite:", "place, partition:", "schedule:", "emit:", "# twice (Mul)"):
+    for word in ("prune:", "rewrite:", "threads:", "memory:", "schedule:", "emit:", "# twice (Mul)"):
         assert word in text
 
 
