@@ -1,7 +1,9 @@
 """`everflow run`, as a user runs it."""
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -81,3 +83,28 @@ def test_ops_trace_back_to_the_program(everflow):
     )
     code, out, _ = everflow("run", "trace.py")
     assert code == 0 and out.split() == [str(everflow.dir / "trace.py"), "2"]
+
+
+INTERRUPTED = """
+import tensorflow as tf
+element = tf.data.Dataset.range(1).repeat().filter(lambda x: False).make_one_shot_iterator().get_next()
+with tf.Session() as session:
+    print("running", flush=True)
+    session.run(element)
+"""
+
+
+def test_an_interrupt_ends_the_program(tmp_path):
+    (tmp_path / "train.py").write_text(INTERRUPTED)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "everflow", "run", str(tmp_path / "train.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert errors.rstrip().endswith("KeyboardInterrupt")
