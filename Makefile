@@ -1,5 +1,6 @@
 # make run   train the example
 # make test  style, types and tests
+# make test-all  the same with slow sweeps: kernels held to their facts in all of the conformance suite, thousands of random programs
 # make proto compile everflow/protos/*.proto again
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test proto clean
+.PHONY: run test test-all proto clean
 
 run: $(STAMP)
 	$(BIN)/everflow run examples/digits_convnet.py
@@ -17,6 +18,11 @@ test: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+test-all: test
+	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 2 --checked tests/conformance
+	$(BIN)/python -m tests.runtime.random_programs --seeds 1000 21000
 
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:
