@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.framework import op_defs
+from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
+from everflow.kernels import registry
+from everflow.kernels.facts import FRESH
 from everflow.ops.functions import Defun
 from tests.runtime import random_programs
 from tests.runtime.random_programs import compare, config
@@ -94,3 +98,22 @@ def test_what_a_function_has_read_stays_as_it_was():
     expected, found = both(late, v)
     np.testing.assert_array_equal(expected[0], [1.0, 2.0])
     np.testing.assert_array_equal(found[0], [1.0, 2.0])
+
+
+def test_a_wrong_fact_shows(monkeypatch):
+    """A kernel that says its result is fresh, and hands out its input: what the planner makes of that is not what the reference has."""
+    op_defs.names()
+    registry.load_all()
+    monkeypatch.setattr(op_defs, "_defs", dict(op_defs._defs))
+    monkeypatch.setattr(registry, "_kernels", dict(registry._kernels))
+    op_defs.register(OpDef("ToldFresh", (ArgDef("x", type_attr="T"),), (ArgDef("y", type_attr="T"),), (AttrDef("T", "type"),)))
+    registry.kernel("ToldFresh", result=FRESH)(lambda x: x[:])
+    v = tf.Variable([1.0, 2.0])
+    early = tf.raw_ops.ToldFresh(x=v)
+    with tf.control_dependencies([early]):
+        written = tf.assign_add(v, [10.0, 10.0])
+    with tf.control_dependencies([written]):
+        late = early * 2.0
+    expected, found = both(late, v)
+    np.testing.assert_array_equal(expected[0], [2.0, 4.0])
+    assert found[0].tolist() == [22.0, 24.0]
