@@ -251,5 +251,8 @@ def test_all_kernels_were_exercised(tmp_path):
             piece(*arguments)
     # Op types that were registered together have one kernel.
     called = {id(registry.lookup(name)) for name in exercised}
-    left = {name for name in kernels.names() if id(registry.lookup(name)) not in called and not registry.lookup(name).once}
+    ours = [
+        name for name in kernels.names() if name.startswith("_") or name in op_defs._facts()
+    ]  # not those that other tests have registered
+    left = {name for name in ours if id(registry.lookup(name)) not in called and not registry.lookup(name).once}
     assert left == set(_LEFT)
