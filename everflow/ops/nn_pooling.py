@@ -158,6 +158,8 @@ def _fractional_shape(op):
     ratio = op.attrs["pooling_ratio"]
     if len(ratio) != 4:
         raise ValueError("pooling_ratio must have 4 values")
+    if any(r < 1 for r in ratio):
+        raise ValueError(f"pooling_ratio is {list(ratio)}, but no part of it may be smaller than 1: pooling makes nothing larger")
     sizes = [None if size is None else int(size / r) for size, r in zip(image, ratio, strict=True)]
     return [TensorShape(sizes), TensorShape([sizes[1]]), TensorShape([sizes[2]])]
 
