@@ -47,9 +47,9 @@ def partition(pruned: Pruned, feeds: list, device_of, incarnations: dict[str, in
     """
     try:
         flow = ControlFlow(pruned)
+        schedule(pruned, flow)
     except Unstructured as e:
         raise errors.UnimplementedError(None, None, f"This graph can't be cut over tasks: {e}") from None
-    schedule(pruned, flow)
     return _Cutter(pruned, feeds, flow, flattened(flow.items), device_of, incarnations, here).cut(graph)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from everflow.framework import dtypes, errors
+from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
-from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame
+from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
@@ -248,7 +248,7 @@ def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
     if len(order) < len(items):
         stuck = next(item for item in items if waiting[item])
         node = _nodes(stuck)[0]
-        raise errors.InternalError(node.op.node_def, node.op, f"Planning left {node.name!r} waiting for itself; please report this graph")
+        raise Unstructured(f"{node.name!r}, as a part of its loop, waits for what that loop gives")
     return order, delayed
 
 
