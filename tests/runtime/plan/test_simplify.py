@@ -261,3 +261,19 @@ def test_folded_numbers_too_small_for_full_precision_are_zero_as_in_a_run():
     assert_same_bits_with_and_without(halved, {})
     with tf.Session() as sess:
         assert sess.run(halved) == 0.0
+
+
+@pytest.mark.parametrize("asked", ["a branch", "a shape", "zeros"])
+def test_random_streams_go_on_where_tensorflows_do(asked):
+    """What a branch that is never taken would have got is drawn all the same; what only a static shape is asked of is not."""
+    drawn = tf.random_uniform([3], seed=1)
+    other = {
+        "a branch": lambda: tf.cond(tf.constant(True), lambda: tf.constant([1.0, 2.0, 3.0]) * 2.0, lambda: drawn),
+        "a shape": lambda: tf.shape(drawn) * 2,
+        "zeros": lambda: tf.zeros_like(drawn) + 1.0,
+    }[asked]()
+    with tf.Session() as one, tf.Session() as two:
+        numbers = [one.run(drawn) for _ in range(4)]
+        for _ in range(3):
+            two.run(other)
+        np.testing.assert_array_equal(two.run(drawn), numbers[3 if asked == "a branch" else 0])
