@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import errors
 from everflow.runtime.plan.control_flow import CONTROL_FLOW
-from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, VARIABLE, Block, Node, Program, loop_variables
+from everflow.runtime.plan.program import AT_ONCE, END, FEED, IF, LOOP, VARIABLE, Block, Node, Program, loop_variables
 
 
 def verify(program: Program, after: str = "") -> None:
@@ -78,6 +78,8 @@ class _Verifier:
         source, output = edge
         if not 0 <= output < len(source.output_dtypes):
             self.fail(node, f"{source!r} has no output {output}")
+        if source in self.guarded and node.type == END and node.block.owner is not None and node.block.owner.type == LOOP:
+            return  # a predicate that entered the loop may be known to hold by the branch around it, under another name
         if source not in self.made and not (source in self.guarded and self.guarded[source] <= literals):
             self.fail(node, f"it takes {source!r}, which is not there yet")
 
