@@ -32,10 +32,13 @@ def bind(node: Node, state) -> Binding | None:
     entry = registry.lookup(node.type)
     if entry is None:
         return None
-    held = (lambda function: locked(node, function)) if excludes_others(node) else (lambda function: function)
-    if state is not None and state.checks and not entry.once:
-        unchecked = held
-        held = lambda function: checking.checked(node, unchecked(function), entry.facts)  # noqa: E731
+
+    def held(function):
+        """The kernel with what stands round it: locks, and the look at what it does."""
+        function = locked(node, function) if excludes_others(node) else function
+        is_checked = state is not None and state.checks and not entry.once
+        return checking.checked(node, function, entry.facts) if is_checked else function
+
     special = registry.specialized(node)
     if special is not None:
         return Binding(held(special), plain=special)

@@ -7,6 +7,7 @@ the ops of the table below. Whoever else reads a counter gets it as a tensor.
 from __future__ import annotations
 
 from everflow.framework import dtypes
+from everflow.runtime.plan.aliasing import loops_around
 from everflow.runtime.plan.program import LOOP, VALUE, VARIABLE, Edge, Node, Program, is_ref, loop_variables
 
 _BITS = {dtypes.int32: 32, dtypes.int64: 64}
@@ -39,7 +40,7 @@ def counters(program: Program, origin) -> frozenset:
     }
     if not following:
         return frozenset()
-    found = {(n, 0) for n in program.nodes() if _may_count(n) and (n.type == VARIABLE or _is_in_loop(n))}
+    found = {(n, 0) for n in program.nodes() if _may_count(n) and (n.type == VARIABLE or loops_around(n))}
     # Who takes whom: what stops to be a counter may stop those that were made of it.
     taken_by: dict[Edge, list[Node]] = {}
     for node, _ in found:
@@ -58,15 +59,6 @@ def _may_count(node: Node) -> bool:
     if node.type == VARIABLE:
         return _is_number((node, 0))
     return node.type in _EXPRESSIONS and _is_number((node, 0)) and all(_is_number(e) for e in node.inputs)
-
-
-def _is_in_loop(node: Node) -> bool:
-    owner = node.block.owner
-    while owner is not None:
-        if owner.type == LOOP:
-            return True
-        owner = owner.block.owner
-    return False
 
 
 def _is_number(edge: Edge) -> bool:

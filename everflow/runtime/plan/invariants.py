@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.kernels.facts import Effect
+from everflow.runtime.plan.aliasing import loops_around
 from everflow.runtime.plan.patterns import Context
 from everflow.runtime.plan.program import FEED, LOOP, VARIABLE, Node, is_known
 
@@ -33,15 +34,6 @@ def _may_move(node: Node, loop: Node, context: Context) -> bool:
     shapes = [*node.output_shapes, *(source.output_shapes[output] for source, output in node.inputs)]
     if not all(is_known(s) and s.num_elements() <= _LARGEST for s in shapes):
         return False
-    if any(source.block in loop.blocks or _is_within(source, loop) for source, _ in node.inputs):
+    if any(loop in loops_around(source) for source, _ in node.inputs):
         return False
     return not any(context.aliases.is_buffer(edge) for edge in node.inputs)
-
-
-def _is_within(node: Node, loop: Node) -> bool:
-    owner = node.block.owner if node.block is not None else None
-    while owner is not None:
-        if owner is loop:
-            return True
-        owner = owner.block.owner if owner.block is not None else None
-    return False
