@@ -75,7 +75,7 @@ def _known_side(m: Match) -> list[Edge] | None:
             side.remove(node)
             each.block.insert(node, each)
         _let_random_streams_go_on(other)
-        m.program.set_inputs(other.end, side.end.inputs)  # a branch whose result is fed and fetched stays, with nothing in it
+        m.program.set_inputs(other.end, side.end.inputs)
         for node in reversed(list(other)):
             m.program.erase(node)
     for each in alike:
