@@ -83,7 +83,7 @@ class _Check:
             _ended[thread] += 1
 
     def _call(self, arguments: tuple, keywords: dict):
-        alone = _others(_ended)
+        others = _others(_ended)
         out = keywords.get("out")
         before = [] if "step" in keywords or "session" in keywords else self._contents(arguments, out)
         result = self._function(*arguments, **keywords)
@@ -91,10 +91,16 @@ class _Check:
         self._check_form(results)
         if out is None:
             self._check_memory(arguments, results)
-        if _others(_begun) == alone:  # nobody was at work when it began, and nobody has begun since
-            self._check_inputs(before)
+        again = None
         if out is None and self._effect is Effect.PURE and _count(arguments) <= _LARGEST_TWICE:
-            self._check_again(arguments, keywords, results)
+            again = self._flat(self._function(*arguments, **keywords))
+            self._check_memory(arguments, again)
+        changed, differing = self._changed(before), again is not None and not _all_alike(results, again)
+        if _others(_begun) == others:  # nobody was at work when it began, and nobody has begun since
+            if changed is not None:
+                self._fail(f"write {sorted(self._written) or 'nothing'}", f"it changed input {changed}")
+            if differing:
+                self._fail("be pure", "a second call with the same inputs gave something else")
         return result
 
     def _fail(self, fact: str, seen: str):
@@ -121,10 +127,10 @@ class _Check:
         kept = [(i, p) for i, value in enumerate(arguments) if i not in self._written for p in _held(value)]
         return [(i, p, _bits(p)) for i, p in kept if _size(p) <= _LARGEST and not any(_meet(p, other) for other in changing)]
 
-    def _check_inputs(self, before: list) -> None:
-        for position, piece, bits in before:
-            if not np.array_equal(bits, _bits(piece)):
-                self._fail(f"write {sorted(self._written) or 'nothing'}", f"it changed input {position}")
+    @staticmethod
+    def _changed(before: list) -> int | None:
+        """The first argument whose memory is not as it was."""
+        return next((position for position, piece, bits in before if not np.array_equal(bits, _bits(piece))), None)
 
     # --- results -------------------------------------------------------------------------------
 
@@ -164,13 +170,6 @@ class _Check:
             if any(_meet(piece, former) for former in (ref() for ref in self._former) if former is not None):
                 self._fail(fact, f"result {i} has the memory that was given out before")
         self._former = [weakref.ref(piece) for _, piece in own]
-
-    def _check_again(self, arguments: tuple, keywords: dict, results: list) -> None:
-        again = self._flat(self._function(*arguments, **keywords))
-        self._check_memory(arguments, again)
-        pairs = zip(_held(results, deep=True), _held(again, deep=True), strict=True)
-        if not all(one.shape == other.shape and _alike(one, other) for one, other in pairs):
-            self._fail("be pure", "a second call with the same inputs gave something else")
 
 
 # --- memory ------------------------------------------------------------------------------------
@@ -239,6 +238,11 @@ def _meet(one, other) -> bool:
         return np.shares_memory(one, other, max_work=_EFFORT)
     except np.exceptions.TooHardError:
         return True
+
+
+def _all_alike(results: list, others: list) -> bool:
+    pairs = zip(_held(results, deep=True), _held(others, deep=True), strict=True)
+    return all(one.shape == other.shape and _alike(one, other) for one, other in pairs)
 
 
 def _alike(one, other) -> bool:

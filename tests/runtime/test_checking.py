@@ -1,6 +1,7 @@
 """The checker raises for a kernel that does other than is declared of it, and leaves alone one that keeps its word."""
 
 import itertools
+import sys
 import threading
 
 import numpy as np
@@ -118,8 +119,11 @@ def test_what_is_so_is_left_alone(define, kept):
     _run(define(function, outputs=2 if kept.startswith("parts") else 1, **facts))
 
 
-def test_threads_that_write_a_variable_while_others_read_it(monkeypatch):
+def test_threads_that_write_a_variable_while_others_read_it(monkeypatch, request):
     monkeypatch.setenv("EVERFLOW_EXECUTOR", "CHECKED")
+    interval = sys.getswitchinterval()
+    request.addfinalizer(lambda: sys.setswitchinterval(interval))
+    sys.setswitchinterval(1e-5)  # threads take turns within a kernel's call
     with tf.Graph().as_default(), tf.Session() as session:
         variable = tf.Variable(np.ones(100, np.float32), use_resource=False)
         step, read = variable.assign_add(np.ones(100, np.float32)).op, tf.reduce_sum(tf.exp(-variable))
@@ -128,7 +132,7 @@ def test_threads_that_write_a_variable_while_others_read_it(monkeypatch):
 
         def work(fetch):
             try:
-                for _ in range(20):
+                for _ in range(300):
                     session.run(fetch)
             except tf.errors.OpError as error:
                 errors.append(error)
