@@ -15,7 +15,21 @@ from tests.runtime.random_programs import compare, config
 SIZE = 8
 # (seed, size) of programs that showed a mistake of the planner once: a reshape that changed nothing was left out with the write that its
 # constant waited for; what a function had read of a variable changed with a later write.
-ONCE_WRONG = [(51, 24), (296, 9), (381, 10), (193, 8), (211, 3), (97, 8), (219, 9), (13, 14), (143, 7), (3064, 7), (3852, 8), (3788, 8)]
+ONCE_WRONG = [
+    (51, 24),
+    (296, 9),
+    (381, 10),
+    (193, 8),
+    (211, 3),
+    (97, 8),
+    (219, 9),
+    (13, 14),
+    (143, 7),
+    (3064, 7),
+    (3852, 8),
+    (3788, 8),
+    (2138, 7),
+]
 
 
 @pytest.mark.parametrize("start", range(0, 200, 10))

@@ -125,8 +125,8 @@ class Aliases:
             if source not in self._known:
                 self._add(source)
             theirs = self.class_of(edge)
-            if memory is Memory.VIEW and any(v.type != "VarHandleOp" for v in theirs.variables) and not _shares_in_tensorflow(node):
-                # TensorFlow copies here: a class of its own, which is copied if a write comes between (`snapshots`).
+            if memory is not Memory.SAME and any(v.type != "VarHandleOp" for v in theirs.variables) and not _shares_in_tensorflow(node):
+                # TensorFlow copies here, or may (a function's body): a class of its own, copied if a write comes between (`snapshots`).
                 mine.variables |= theirs.variables
                 mine.reads.append(node)
             else:

@@ -5,7 +5,7 @@ Creation order; uses of a variable come before writes of it, elements of dataset
 
 from __future__ import annotations
 
-from everflow.framework import dtypes, op_defs
+from everflow.framework import dtypes
 from everflow.kernels.facts import Effect, Memory, Waits
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.tokens import KINDS, Iteration, Layout
@@ -26,12 +26,7 @@ def shows(node: Node) -> bool:
             and not node.attribute("shrink_axis_mask")
             and not node.attribute("new_axis_mask")
         )
-    return passes(node) or node.type in KINDS or node.facts.result.memory is Memory.SAME or calls_function(node)
-
-
-def calls_function(node: Node) -> bool:
-    """Whether a node does nothing but call a function of the graph, which may give back what it is given."""
-    return node.type in ("PartitionedCall", "StatefulPartitionedCall") or op_defs.find(node.type) is None
+    return passes(node) or node.type in KINDS or node.facts.result.memory is Memory.SAME
 
 
 class Turns:
