@@ -6,7 +6,6 @@ everflow loads only what makes tensors behave, and never torch.
 
 from __future__ import annotations
 
-import functools as _functools
 import importlib as _importlib
 import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -21,6 +20,8 @@ import everflow.ops.array_slicing
 import everflow.ops.indexed_slices
 import everflow.ops.math_binary
 import everflow.runtime.session  # noqa: F401
+from everflow.framework.lazy_names import add_names as _add_names
+from everflow.framework.lazy_names import imported_names as _imported_names
 from everflow.version import (  # noqa: F401
     COMPILER_VERSION,
     CXX11_ABI_FLAG,
@@ -32,6 +33,11 @@ from everflow.version import (  # noqa: F401
     VERSION,
 )
 from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
+
+# Names of namespaces that come from floors above them: layers over feature columns, and Estimators of Keras models.
+_add_names("everflow.keras", estimator="everflow.keras.estimator:")
+_add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
+_add_names("everflow.keras.experimental", SequenceFeatures="everflow.feature_column.features_layers")
 
 # Names on tf: add them to names.py, in the section of their family.
 if _TYPE_CHECKING:
@@ -58,14 +64,9 @@ _NAMESPACES = frozenset(
 _TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
 
 
-@_functools.cache
 def _names() -> dict[str, tuple[str, str]]:
     """{name on tf: (module, name in it)}, read from names.py."""
-    import ast
-
-    tree = ast.parse(__loader__.get_data(__file__.removesuffix("__init__.py") + "names.py"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return {alias.asname or alias.name: (node.module, alias.name) for node in imports for alias in node.names}
+    return _imported_names(__file__.removesuffix("__init__.py") + "names.py")
 
 
 def __getattr__(name: str):

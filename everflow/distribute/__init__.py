@@ -14,6 +14,7 @@ from everflow.distribute.context import (
 from everflow.distribute.input import InputContext
 from everflow.distribute.mirrored import MirroredStrategy
 from everflow.distribute.one_device import OneDeviceStrategy
-from everflow.distribute.reduction import CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce, ReduceOp, ReductionToOneDevice
+from everflow.distribute.reduce_ops import ReduceOp
+from everflow.distribute.reduction import CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce, ReductionToOneDevice
 from everflow.distribute.strategy import InputReplicationMode, ReplicaContext, Strategy, StrategyExtended
 from everflow.distributed.server import Server

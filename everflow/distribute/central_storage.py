@@ -6,6 +6,7 @@ from everflow.distribute.mirrored import MirroredExtended
 from everflow.distribute.strategy import Strategy
 from everflow.distribute.values import DistributedValues, select_replica
 from everflow.framework.scopes import device
+from everflow.train.device_setter import replica_device_setter
 
 _LOCAL = "/device:CPU:0"
 
@@ -74,8 +75,6 @@ class ClusterExtended(CentralExtended):
     """One worker of a cluster: its computations are here, the variables on the parameter servers."""
 
     def __init__(self, container_strategy, cluster, task_type, task_id):
-        from everflow.train.device_setter import replica_device_setter  # tf.train is built on strategies
-
         worker = f"/job:{task_type}/task:{task_id}"
         setter = replica_device_setter(ps_tasks=cluster.num_tasks("ps"), worker_device=worker, merge_devices=True, cluster=cluster)
         super().__init__(container_strategy, [f"/job:{task_type}/replica:0/task:{task_id}/device:CPU:0"], setter)

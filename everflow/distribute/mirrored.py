@@ -10,7 +10,8 @@ import copy
 import threading
 
 from everflow.distribute import context
-from everflow.distribute.reduction import CrossDeviceOps, ReduceOp, ReductionToOneDevice, mirrored_on
+from everflow.distribute.reduce_ops import ReduceOp
+from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
 from everflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
 from everflow.distribute.values import (
     DistributedValues,

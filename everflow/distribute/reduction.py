@@ -1,49 +1,12 @@
-"""Putting the values of replicas together: `ReduceOp`, and the objects that say where and how."""
+"""Putting the values of replicas together: the objects that say where and how."""
 
 from __future__ import annotations
 
-import enum
-
-from everflow.distribute.values import DistributedValues, DistributedVariable, Mirrored, devices_of
+from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, reduced
+from everflow.distribute.values import DistributedValues, Mirrored, devices_of
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import device
-from everflow.ops import array, math
-from everflow.ops.variable_options import VariableAggregation
-
-
-class ReduceOp(enum.Enum):
-    """How values are put together."""
-
-    SUM = "SUM"
-    MEAN = "MEAN"
-
-    @staticmethod
-    def from_variable_aggregation(aggregation):
-        """The ReduceOp that a variable's aggregation asks for."""
-        found = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(aggregation)
-        if found is None:
-            raise ValueError(f"Could not convert from `tf.VariableAggregation` {aggregation} to `tf.distribute.ReduceOp` type")
-        return found
-
-
-def as_reduce_op(reduce_op) -> ReduceOp:
-    """A ReduceOp, or the name of one."""
-    if isinstance(reduce_op, ReduceOp):
-        return reduce_op
-    if isinstance(reduce_op, VariableAggregation):
-        return ReduceOp.from_variable_aggregation(reduce_op)
-    return ReduceOp(str(reduce_op).upper())
-
-
-def reduced(reduce_op: ReduceOp, parts: list):
-    """The sum or mean of tensors or slices, where we are."""
-    if any(isinstance(p, IndexedSlices) for p in parts):
-        values, indices = [p.values for p in parts], [p.indices for p in parts]
-        if reduce_op is ReduceOp.MEAN:
-            values = [v / len(parts) for v in values]
-        return IndexedSlices(array.concat(values, 0), array.concat(indices, 0), parts[0].dense_shape)
-    total = math.add_n(parts)
-    return total / len(parts) if reduce_op is ReduceOp.MEAN and len(parts) > 1 else total
+from everflow.ops import array
 
 
 class CrossDeviceOps:
@@ -123,11 +86,3 @@ def _copy(value):
     if isinstance(value, IndexedSlices):
         return IndexedSlices(array.identity(value.values), array.identity(value.indices), value.dense_shape)
     return array.identity(value)
-
-
-def read_all(variable: DistributedVariable):
-    """The value of a variable that is put together when it is read."""
-    if variable.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-        return variable.values[0].read_value()
-    parts = [v.read_value() for v in variable.values]
-    return reduced(ReduceOp.from_variable_aggregation(variable.aggregation), parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.distribute.reduce_ops import read_all
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device
 from everflow.ops import array
@@ -38,7 +39,5 @@ def mirrored_saveable(variable, name: str) -> CopiesSaveable:
 
 def sync_on_read_saveable(variable, name: str) -> CopiesSaveable:
     """What a read gives is saved; of a sum, each copy takes its share back."""
-    from everflow.distribute.reduction import read_all
-
     share = len(variable.values) if variable.aggregation is VariableAggregation.SUM else 1
     return CopiesSaveable(variable, read_all(variable), name, share)

@@ -8,7 +8,7 @@ import functools
 
 from everflow.distribute import context
 from everflow.distribute.input import DistributedDataset, DistributedIterator, InputContext, numpy_dataset
-from everflow.distribute.reduction import ReduceOp, as_reduce_op, read_all
+from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
 from everflow.distribute.values import DistributedValues, DistributedVariable, SyncOnReadVariable, devices_of, full_device
 from everflow.framework import nest
 from everflow.framework.scopes import device, get_default_graph
@@ -405,3 +405,9 @@ class _DefaultDistributionStrategy(Strategy):
 def default_strategy() -> _DefaultDistributionStrategy:
     """The strategy where a program has chosen none."""
     return _DefaultDistributionStrategy()
+
+
+@context.default_frame
+@functools.cache
+def _default_frame() -> context.Frame:
+    return context.Frame(default_strategy(), ReplicaContext(default_strategy(), 0))

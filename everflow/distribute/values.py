@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from everflow.distribute import context
+from everflow.distribute.reduce_ops import read_all
 from everflow.distribute.saving import mirrored_saveable, sync_on_read_saveable
 from everflow.framework import nest
 from everflow.framework.conversion import internal_convert_to_tensor, register_tensor_conversion_function
@@ -231,8 +232,6 @@ class SyncOnReadVariable(DistributedVariable):
         return self._each("assign", value, *args, **kwargs)
 
     def _across(self):
-        from everflow.distribute.reduction import read_all
-
         frame = context.current()
         return read_all(self) if frame.replica_context is None and frame.update_device is None else None
 

@@ -1,34 +1,39 @@
 """tf.keras: models of layers, and what belongs to them. Loaded piece by piece, when touched."""
 
+# ruff: noqa: F401  The names are the purpose of this file.
+
 from __future__ import annotations
 
-import importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-_NAMESPACES = frozenset(
-    """
-    activations applications backend callbacks constraints datasets estimator experimental initializers layers losses metrics
-    mixed_precision models optimizers preprocessing regularizers utils wrappers
-    """.split()
-)
-_NAMES = {"Input": "everflow.keras.engine.input_layer", "Model": "everflow.keras.models", "Sequential": "everflow.keras.models"}
+from everflow.framework.lazy_names import lazy_names as _lazy_names
+
+# tf.keras.estimator is on a floor above: see everflow/__init__.py.
+if _TYPE_CHECKING:
+    from everflow.keras import (
+        activations,
+        applications,
+        backend,
+        callbacks,
+        constraints,
+        datasets,
+        experimental,
+        initializers,
+        layers,
+        losses,
+        metrics,
+        mixed_precision,
+        models,
+        optimizers,
+        preprocessing,
+        regularizers,
+        utils,
+        wrappers,
+    )
+    from everflow.keras.engine.input_layer import Input
+    from everflow.keras.models import Model, Sequential
 
 # The version of Keras that TensorFlow 1.15 comes with.
 __version__ = "2.2.4-tf"
 
-
-def __getattr__(name: str):
-    if name in _NAMES:
-        return getattr(importlib.import_module(_NAMES[name]), name)
-    if name in _NAMESPACES:
-        try:
-            return importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as missing:
-            if missing.name != f"{__name__}.{name}":
-                raise
-            message = f"module 'tensorflow.keras' has no attribute {name!r} (Everflow doesn't have it yet)"
-            raise AttributeError(message, name=name) from missing
-    raise AttributeError(f"module 'tensorflow.keras' has no attribute {name!r}", name=name)
-
-
-def __dir__():
-    return sorted({*globals(), *_NAMESPACES, *_NAMES})
+__getattr__, __dir__ = _lazy_names(__name__, __file__)

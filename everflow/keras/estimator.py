@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 
+from everflow.estimator.estimator import Estimator
+from everflow.estimator.export import PredictOutput
+from everflow.estimator.mode_keys import ModeKeys
+from everflow.estimator.spec import EstimatorSpec
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, get_collection
+from everflow.framework.scopes import get_collection
 from everflow.keras import backend as K
-from everflow.keras.models import clone_model
-from everflow.keras.optimizers import TFOptimizer
+from everflow.keras.models import load_model
+from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
 from everflow.ops import math
-from everflow.ops.grouping import group
+from everflow.runtime.session import Session
+from everflow.train import Saver, latest_checkpoint
+from everflow.train.global_step import create_global_step, get_or_create_global_step
 
 _FORMATS = ("saver", "checkpoint")
 
@@ -25,8 +31,6 @@ def model_to_estimator(
 
     >>> estimator = tf.keras.estimator.model_to_estimator(model, model_dir="/tmp/model")  # doctest: +SKIP
     """
-    from everflow.estimator import Estimator
-
     if not (keras_model or keras_model_path):
         raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
     if keras_model and keras_model_path:
@@ -34,8 +38,6 @@ def model_to_estimator(
     if checkpoint_format not in _FORMATS:
         raise ValueError(f"Checkpoints are written by a `saver` or as a `checkpoint`, not as {checkpoint_format!r}")
     if keras_model_path:
-        from everflow.keras.models import load_model
-
         keras_model = load_model(keras_model_path, custom_objects)
     if not getattr(keras_model, "optimizer", None):
         raise ValueError(
@@ -50,10 +52,6 @@ def model_to_estimator(
 def _model_fn_of(model, custom_objects):
     def keras_model_fn(features, labels, mode):
         """The model drawn anew on these features and labels."""
-        from everflow.estimator import EstimatorSpec, ModeKeys
-        from everflow.estimator.export import PredictOutput
-        from everflow.train.global_step import get_or_create_global_step
-
         K.set_learning_phase(int(mode == ModeKeys.TRAIN))
         inputs = _in_order(features, model.input_names, model.inputs, "features", "inputs")
         targets = None if labels is None else _in_order(labels, model.output_names, model.outputs, "labels", "outputs")
@@ -81,23 +79,6 @@ def _model_fn_of(model, custom_objects):
     return keras_model_fn
 
 
-def clone_with(model, inputs, custom_objects):
-    """The model drawn anew, on these inputs or placeholders."""
-    from everflow.keras.generic import CustomObjectScope
-
-    with CustomObjectScope(custom_objects):
-        return clone_model(model, input_tensors=inputs)
-
-
-def copy_of(optimizer, global_step, config=None):
-    """An optimizer with the same settings that counts in the global step; `config` where they can't be asked for in this graph."""
-    if isinstance(optimizer, TFOptimizer):
-        return TFOptimizer(optimizer.optimizer, global_step)
-    copy = optimizer.__class__.from_config(config or optimizer.get_config())
-    copy.iterations = global_step
-    return copy
-
-
 def _in_order(given, names, tensors, what, kind):
     """Features or labels as a list in the order of the model's inputs or outputs, in their dtypes."""
     if isinstance(given, dict):
@@ -116,22 +97,8 @@ def _in_order(given, names, tensors, what, kind):
     return [math.cast(tensor, like.dtype) for tensor, like in zip(given, tensors)]
 
 
-def as_metric_op(metric):
-    """(result, update) of a metric, as tf.metrics gives them; its state starts anew with each evaluation."""
-    for collection in (GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES):
-        known = get_collection(collection)
-        for variable in metric.variables:
-            if all(variable is not other for other in known):
-                add_to_collection(collection, variable)
-    return metric.result(), group(*metric.updates)
-
-
 def _save_weights(model, folder, custom_objects):
     """Write a checkpoint of the model's weights, which the first training starts from; unless one is there."""
-    from everflow.runtime.session import Session
-    from everflow.train import Saver, latest_checkpoint
-    from everflow.train.global_step import create_global_step
-
     if latest_checkpoint(folder):
         return latest_checkpoint(folder)
     weights = model.get_weights()

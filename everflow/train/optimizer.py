@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.distribute import context as distribution
 from everflow.framework import attachments, dtypes, nest, op_defs
 from everflow.framework import raw_ops as raw
+from everflow.framework import strategy_context as distribution
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
@@ -231,7 +231,7 @@ class Optimizer:
         present = [(g, v) for g, v in grads_and_vars if g is not None]
         if not present:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
-        return distribution.get_replica_context().merge_call(self._distributed_apply, args=(present, global_step, name))
+        return distribution.current().replica_context.merge_call(self._distributed_apply, args=(present, global_step, name))
 
     def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
         """As `apply_gradients`, for gradients and variables that have a part for each replica."""

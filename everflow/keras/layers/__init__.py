@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.feature_column.features_layers import DenseFeatures
+from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.input_spec import InputSpec
@@ -105,3 +105,6 @@ from everflow.keras.layers.spatial import (
     ZeroPadding3D,
 )
 from everflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
+
+# DenseFeatures is one of them, too: see everflow/__init__.py.
+__getattr__, __dir__ = _lazy_names(__name__, __file__)

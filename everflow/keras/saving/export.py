@@ -8,9 +8,9 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
-from everflow.keras.estimator import as_metric_op, clone_with, copy_of
 from everflow.keras.optimizers import Optimizer, TFOptimizer
 from everflow.keras.saving import saved_model
+from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
 from everflow.ops.constants import constant
 from everflow.ops.grouping import group
 from everflow.ops.lookup import tables_initializer

@@ -1,0 +1,73 @@
+"""Which distribution strategy is in force, and on which side of it we are: in one replica, or across all of them.
+
+Strategies themselves are far above (`distribute/`); what is trained under one asks here whether there is one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+
+class Frame:
+    """A strategy with the replica that is being drawn, or None where all are looked at together."""
+
+    def __init__(self, strategy: Any, replica_context: Any = None, update_device: str | None = None):
+        self.strategy = strategy
+        self.replica_context = replica_context
+        self.update_device = update_device  # inside `extended.update`, the device whose copy is updated
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+
+_stack = _Stack()
+_for_all: list[Frame] = []  # the strategy of `experimental_set_strategy`
+
+
+def current() -> Frame | None:
+    """The frame in force: the innermost one entered, else the one set for all, else None."""
+    if _stack.frames:
+        return _stack.frames[-1]
+    return _for_all[0] if _for_all else None
+
+
+@contextlib.contextmanager
+def entered(frame: Frame) -> Iterator[None]:
+    """A context in which `frame` is in force."""
+    _stack.frames.append(frame)
+    try:
+        yield
+    finally:
+        _stack.frames.pop()
+
+
+def set_for_all(frame: Frame | None) -> None:
+    """Make a frame the one in force wherever none is entered; None takes it back."""
+    if _stack.frames:
+        raise RuntimeError("A strategy for the whole program can't be set inside of a `strategy.scope()`: leave the scope first.")
+    _for_all[:] = [] if frame is None else [frame]
+
+
+def has_strategy() -> bool:
+    """Whether a strategy other than the default one is in force."""
+    return current() is not None
+
+
+def in_cross_replica_context() -> bool:
+    """Whether all replicas are looked at together."""
+    frame = current()
+    return frame is not None and frame.replica_context is None
+
+
+def scaled_for_replicas(loss: Any) -> Any:
+    """A replica's loss as the part of the total that it is: gradients are summed over replicas."""
+    frame = current()
+    if frame is None or not getattr(frame.strategy, "_scale_loss_for_estimator", False):
+        return loss
+    replicas = frame.strategy.num_replicas_in_sync
+    return loss * (1.0 / replicas) if replicas > 1 else loss
