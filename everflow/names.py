@@ -112,7 +112,8 @@ from everflow.runtime.session import InteractiveSession, Session
 from everflow.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from everflow.data.optional import OptionalStructure as OptionalSpec
 from everflow.ops.printing import timestamp
-from everflow.ops.gradients import AggregationMethod, UnconnectedGradients, gradients, hessians
+from everflow.ops.gradients import AggregationMethod, UnconnectedGradients, gradients
+from everflow.ops.hessians import hessians
 
 # --- variables
 from everflow.ops.partitioned_variables import (

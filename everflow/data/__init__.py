@@ -1,7 +1,7 @@
 """tf.data: input pipelines as objects; what a dataset does when it runs is in `kernels/data*.py`."""
 
 from everflow.data import experimental
-from everflow.data.dataset import Dataset
+from everflow.data.dataset import Dataset, DatasetSpec
 from everflow.data.files import FixedLengthRecordDatasetV1 as FixedLengthRecordDataset
 from everflow.data.files import TextLineDatasetV1 as TextLineDataset
 from everflow.data.files import TFRecordDatasetV1 as TFRecordDataset
@@ -14,7 +14,6 @@ from everflow.data.legacy import (
     make_one_shot_iterator,
 )
 from everflow.data.options import Options
-from everflow.data.structure import DatasetSpec
 
 __all__ = [
     "Dataset",

@@ -32,8 +32,6 @@ def batch(dataset, batch_size, drop_remainder):
 
 def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     """See `Dataset.padded_batch`."""
-    from everflow.data.dataset import DatasetV1Adapter
-
     specs = structure.flatten(dataset.element_spec)
     if not all(type(s) is TensorSpec for s in specs):
         raise TypeError("Batching of padded sparse tensors is not currently supported")
@@ -52,7 +50,7 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
         drop_remainder=drop_remainder,
         output_shapes=[s.shape for s in padded],
     )
-    return DatasetV1Adapter(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
+    return dataset._make(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
 
 
 def _up_to(nest, values) -> list:

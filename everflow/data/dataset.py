@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.data import batching, iterators, structure
+from everflow.data import batching, iterators, stateful, structure
 from everflow.data.functions import StructuredFunction
 from everflow.data.options import Options
 from everflow.data.seeds import seed_tensors
@@ -15,7 +15,40 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
 
-class Dataset:
+class DatasetSpec(structure.VariantSpec):
+    """The type of a dataset: the specs of its elements."""
+
+    variant_shape = TensorShape([])
+    is_its_own_legacy = True
+
+    def __init__(self, element_spec, dataset_shape=()):
+        self._element_spec = element_spec
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    element_spec = property(lambda self: self._element_spec)
+
+    value_type = property(lambda self: Dataset)
+
+    def from_variant(self, tensor):
+        """The dataset that a tensor stands for."""
+        return VariantDataset(tensor, self._element_spec)
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
+    def _serialize(self):
+        return (self._element_spec, self._dataset_shape)
+
+    def __hash__(self):
+        return hash(tuple(structure.flatten(self._element_spec)))
+
+    def __repr__(self):
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+
+class Dataset(structure.VariantValue):
     """A sequence of elements: nests of tensors of one structure.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32).repeat()
@@ -34,6 +67,10 @@ class Dataset:
             self._options = self._options.merge(dataset.options())
         return self
 
+    @staticmethod
+    def _make(variant_tensor, element_spec, inputs=()):
+        return DatasetV1Adapter(variant_tensor, element_spec, inputs)
+
     def _then(self, build, element_spec=None, **arguments):
         """The dataset that an op makes of this one; its elements are like these where no specs are given."""
         spec = self._element_spec if element_spec is None else element_spec
@@ -42,6 +79,7 @@ class Dataset:
     # --- what it is made of
 
     element_spec = property(lambda self: self._element_spec)
+    _type_spec = property(lambda self: DatasetSpec(self.element_spec))
     output_types = property(lambda self: structure.legacy_types(self._element_spec))
     output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
     output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
@@ -272,7 +310,7 @@ class Dataset:
         shift = size if shift is None else shift
         size = convert_to_tensor(size, dtypes.int64, name="size")
         shift = convert_to_tensor(shift, dtypes.int64, name="shift")
-        spec = structure.map_nest(structure.DatasetSpec, self._element_spec)
+        spec = structure.map_nest(DatasetSpec, self._element_spec)
         return self._then(
             raw.WindowDataset,
             spec,
@@ -341,9 +379,7 @@ class Dataset:
 
         >>> dataset.reduce(np.int64(0), lambda total, x: total + x)
         """
-        from everflow.data.stateful import reduce
-
-        return reduce(self, initial_state, reduce_func)
+        return stateful.reduce(self, initial_state, reduce_func)
 
 
 class DatasetV1Adapter(Dataset):
@@ -351,10 +387,6 @@ class DatasetV1Adapter(Dataset):
 
     def __init__(self, variant_tensor, element_spec, inputs=()):
         self._begin(variant_tensor, element_spec, inputs)
-
-    @classmethod
-    def _make(cls, variant_tensor, element_spec, inputs=()):
-        return DatasetV1Adapter(variant_tensor, element_spec, inputs)
 
 
 class VariantDataset(DatasetV1Adapter):
@@ -371,6 +403,6 @@ def made(build, element_spec, inputs=(), **arguments) -> Dataset:
 def dataset_function(dataset, function, transformation) -> StructuredFunction:
     """A function of the graph that gives a dataset for each element."""
     drawn = dataset._function(function, transformation)
-    if not isinstance(drawn.output_structure, structure.DatasetSpec):
+    if not isinstance(drawn.output_structure, DatasetSpec):
         raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(drawn.output_structure)}")
     return drawn

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.data import structure
-from everflow.data.dataset import Dataset, DatasetV1Adapter
+from everflow.data.dataset import Dataset, DatasetSpec, DatasetV1Adapter
 from everflow.data.functions import StructuredFunction
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -44,7 +43,7 @@ def optional_tensor(name, value, default, dtype=dtypes.int64):
 def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
     """The dataset of `tf.data.experimental.parallel_interleave`."""
     drawn = StructuredFunction(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
-    if not isinstance(drawn.output_structure, structure.DatasetSpec):
+    if not isinstance(drawn.output_structure, DatasetSpec):
         raise TypeError("`map_func` must return a `Dataset` object.")
     return dataset._then(
         raw.ParallelInterleaveDataset,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.data import structure
+from everflow.data.optional import get_next_as_optional
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -145,8 +146,6 @@ class IteratorV2:
 
     def optionals(self):
         """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
-        from everflow.data.optional import get_next_as_optional
-
         return lambda: get_next_as_optional(self)
 
     def _take(self, build, name=None):

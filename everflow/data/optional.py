@@ -7,10 +7,9 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.framework.type_specs import TypeSpec
 
 
-class OptionalStructure(TypeSpec):
+class OptionalStructure(structure.VariantSpec):
     """The type of an optional: the specs of its value."""
 
     def __init__(self, value_structure):
@@ -26,11 +25,15 @@ class OptionalStructure(TypeSpec):
         """The type of an optional."""
         return OptionalStructure(value.value_structure)
 
+    def from_variant(self, tensor):
+        """The optional that a tensor stands for."""
+        return Optional(tensor, self._value_structure)
+
     def _serialize(self):
         return (self._value_structure,)
 
 
-class Optional:
+class Optional(structure.VariantValue):
     """A value that may or may not be there.
 
     >>> optional = tf.data.experimental.get_next_as_optional(iterator)

@@ -64,44 +64,26 @@ def same_structure(a, b) -> None:
         same_structure(x, y)
 
 
-class DatasetSpec(TypeSpec):
-    """The type of a dataset: the specs of its elements."""
+class VariantSpec(TypeSpec):
+    """The type of a leaf that is passed as one variant tensor: a dataset or an optional."""
 
-    def __init__(self, element_spec, dataset_shape=()):
-        self._element_spec = element_spec
-        self._dataset_shape = TensorShape(dataset_shape)
+    variant_shape: TensorShape = TensorShape(None)
+    is_its_own_legacy = False  # whether it stands for itself where types, shapes and classes are three nests
 
-    element_spec = property(lambda self: self._element_spec)
+    def from_variant(self, tensor):
+        """The leaf that a tensor stands for."""
+        raise NotImplementedError
 
-    @property
-    def value_type(self):
-        from everflow.data.dataset import Dataset
 
-        return Dataset
+class VariantValue:
+    """A leaf that is passed as one variant tensor; `_type_spec` is its VariantSpec."""
 
-    @staticmethod
-    def from_value(value):
-        """The spec of a dataset."""
-        return DatasetSpec(value.element_spec)
-
-    def _serialize(self):
-        return (self._element_spec, self._dataset_shape)
-
-    def __hash__(self):
-        return hash(tuple(flatten(self._element_spec)))
-
-    def __repr__(self):
-        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+    _variant_tensor: Tensor
 
 
 def spec_of(value):
     """The spec of a leaf; Python values are converted to find it."""
-    from everflow.data.dataset import Dataset
-    from everflow.data.optional import Optional
-
-    if isinstance(value, Dataset):
-        return DatasetSpec(value.element_spec)
-    if isinstance(value, Optional):
+    if isinstance(value, VariantValue):
         return value._type_spec
     if isinstance(value, (SparseTensor, SparseTensorValue)):
         value = SparseTensor.from_value(value)
@@ -115,10 +97,7 @@ def spec_of(value):
 
 def is_composite(value) -> bool:
     """Whether a leaf is passed as something else than one tensor."""
-    from everflow.data.dataset import Dataset
-    from everflow.data.optional import Optional
-
-    return isinstance(value, (Dataset, Optional, SparseTensor, SparseTensorValue, RaggedTensor, RaggedTensorValue))
+    return isinstance(value, (VariantValue, SparseTensor, SparseTensorValue, RaggedTensor, RaggedTensorValue))
 
 
 def normalize(element):
@@ -145,8 +124,7 @@ def flat_types(spec) -> list:
 
 def flat_shapes(spec) -> list:
     """The static shapes of the flat tensors of an element."""
-    shapes = {DatasetSpec: TensorShape([])}
-    return [s.shape if type(s) is TensorSpec else shapes.get(type(s), TensorShape(None)) for s in flatten(spec)]
+    return [s.shape if type(s) is TensorSpec else getattr(s, "variant_shape", TensorShape(None)) for s in flatten(spec)]
 
 
 def to_tensors(spec, element) -> list[Tensor]:
@@ -183,9 +161,6 @@ def from_tensors(spec, tensors):
 
 
 def _from_tensor(spec, tensor):
-    from everflow.data.dataset import VariantDataset
-    from everflow.data.optional import Optional, OptionalStructure
-
     if isinstance(spec, TensorSpec):
         return tensor
     if isinstance(spec, SparseTensorSpec):
@@ -208,9 +183,7 @@ def _from_tensor(spec, tensor):
         for split in reversed(splits):
             result = RaggedTensor(result, split, internal=True)
         return result
-    if isinstance(spec, OptionalStructure):
-        return Optional(tensor, spec.value_structure)
-    return VariantDataset(tensor, spec.element_spec)
+    return spec.from_variant(tensor)
 
 
 def batch(spec, size):
@@ -247,19 +220,24 @@ def joined(a, b):
 # --- the older form: three nests ---------------------------------------------------------------
 
 
+def stays_whole(spec) -> bool:
+    """Whether a spec stands for itself in all three nests."""
+    return getattr(spec, "is_its_own_legacy", False)
+
+
 def legacy_types(spec):
     """A nest of dtypes."""
-    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else getattr(s, "dtype", None) or getattr(s, "_dtype", s), spec)
+    return map_nest(lambda s: s if stays_whole(s) else getattr(s, "dtype", None) or getattr(s, "_dtype", s), spec)
 
 
 def legacy_shapes(spec):
     """A nest of shapes."""
-    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else getattr(s, "shape", None) or getattr(s, "_shape", s), spec)
+    return map_nest(lambda s: s if stays_whole(s) else getattr(s, "shape", None) or getattr(s, "_shape", s), spec)
 
 
 def legacy_classes(spec):
     """A nest of classes."""
-    return map_nest(lambda s: s if isinstance(s, DatasetSpec) else s.value_type, spec)
+    return map_nest(lambda s: s if stays_whole(s) else s.value_type, spec)
 
 
 def from_legacy(types, shapes=None, classes=None):

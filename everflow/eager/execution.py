@@ -11,7 +11,7 @@ from everflow.kernels.state import Buffer
 from everflow.protos.attr_value_pb2 import NameAttrList
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
-from everflow.runtime.plan.program import Node, facts_of, kernel_attribute
+from everflow.runtime.plan.program import Node, facts_of, flat_results, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
 
 # No two calls of these are alike: each has a name or a value of its own.
@@ -118,7 +118,7 @@ class BoundOperation:
         arguments = values if self._plain else binding.call_arguments(self._node, values)
         try:
             result = self._function(*arguments, **keywords)
-            return [result] if self.single else binding.flat_results(self._node, result)
+            return [result] if self.single else flat_results(self._node, result)
         except Exception as error:
             raise _translated(error, self._type, values) from None
 

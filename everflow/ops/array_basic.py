@@ -18,7 +18,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.constants import constant
-from everflow.ops.ragged_rows import has_ragged_form, takes_ragged
+from everflow.ops.ragged_rows import has_ragged_form, ragged_form, takes_ragged
 
 # Filled tensors of fewer elements become constants.
 _SMALL = 1000
@@ -188,10 +188,8 @@ def expand_dims(input, axis=None, name=None, dim=None):
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    if isinstance(input, CompositeTensor):
-        from everflow.ops.ragged import functions as ragged
-
-        return ragged.expand_dims(input, axis, name)
+    if form := ragged_form("expand_dims", input):
+        return form(input, axis, name)
     return raw.ExpandDims(input=input, dim=axis, name=name)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow.framework import dtypes, shapes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import CompositeTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
@@ -12,7 +11,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import constant_value, known_shape, known_value
 from everflow.ops.array_basic import known_int
-from everflow.ops.ragged_rows import has_ragged_form, takes_ragged
+from everflow.ops.ragged_rows import has_ragged_form, ragged_form, takes_ragged
 
 # Gathering
 
@@ -27,12 +26,10 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     """
     if axis is None:
         axis = batch_dims
-    if isinstance(params, CompositeTensor) or isinstance(indices, CompositeTensor):
-        from everflow.ops.ragged import functions as ragged
-
+    if form := ragged_form("gather", params, indices):
         if axis != 0 or batch_dims != 0:
             raise ValueError("Ragged tensors are gathered from along their first dimension only")
-        return ragged.gather(params, indices, name)
+        return form(params, indices, name)
     static_axis = constant_value(axis) if isinstance(axis, Tensor) else axis
     if static_axis == 0 and hasattr(params, "handle"):  # a resource variable reads only what is asked for
         return params.sparse_read(indices, name=name)

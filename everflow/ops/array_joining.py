@@ -6,12 +6,12 @@ import numbers
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import CompositeTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import Dimension, TensorShape, unknown_shape
 from everflow.ops.array_basic import expand_dims, identity, known_int, known_ints
+from everflow.ops.ragged_rows import ragged_form
 
 
 def stack(values, axis=0, name="stack"):
@@ -20,10 +20,8 @@ def stack(values, axis=0, name="stack"):
     >>> tf.stack([tf.zeros([3]), tf.ones([3])], axis=1).shape
     TensorShape([Dimension(3), Dimension(2)])
     """
-    if isinstance(values, (list, tuple)) and any(isinstance(v, CompositeTensor) for v in values):
-        from everflow.ops.ragged import functions as ragged
-
-        return ragged.stack(values, axis, None if name == "stack" else name)
+    if isinstance(values, (list, tuple)) and (form := ragged_form("stack", *values)):
+        return form(values, axis, None if name == "stack" else name)
     # A list with Dimensions in it is no constant of a known type in TensorFlow; each becomes one of its own.
     if axis == 0 and not (isinstance(values, (list, tuple)) and any(isinstance(v, Dimension) for v in values)):
         try:
@@ -102,10 +100,8 @@ def concat(values, axis, name="concat"):
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    if any(isinstance(v, CompositeTensor) for v in values):
-        from everflow.ops.ragged import functions as ragged
-
-        return ragged.concat(values, axis, None if name == "concat" else name)
+    if form := ragged_form("concat", *values):
+        return form(values, axis, None if name == "concat" else name)
     if len(values) == 1:
         with name_scope(name):
             axis = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)

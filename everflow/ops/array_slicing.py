@@ -17,7 +17,6 @@ from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array_basic import cast_to, known_ints, ones_like
 from everflow.ops.array_joining import stack
 from everflow.ops.constants import constant
-from everflow.ops.variables import Variable
 
 
 def slice_(input_, begin, size, name=None):
@@ -196,4 +195,3 @@ def slice_variable(variable, slice_spec):
 
 
 Tensor._override_operator("__getitem__", slice_helper)
-Variable.__getitem__ = slice_variable

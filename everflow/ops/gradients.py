@@ -18,9 +18,10 @@ from everflow.framework.functions import FuncGraph, call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, device, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array, constants, indexed_slices
+from everflow.ops.control_flow import gradient_loops
 from everflow.ops.grouping import tuple as gated_tuple
+from everflow.ops.math_binary import accumulate_n
 from everflow.ops.resource_handles import handle_data, variable_shape
-from everflow.ops.variables import Variable
 
 _TRAINABLE = frozenset(
     (
@@ -106,7 +107,7 @@ def _as_list(value):
 
 def _differentiated(x):
     """What gradients are found for where a variable is given: the handle of a resource variable."""
-    return x.handle if isinstance(x, Variable) and hasattr(x, "handle") else x
+    return x.handle if hasattr(x, "handle") and hasattr(x, "assign") else x
 
 
 def is_trainable(tensor_or_dtype) -> bool:
@@ -176,7 +177,7 @@ class _Walk:
                 between.add(op)
                 ordered.append(op)
                 queue.extend(t.op for t in self.sources(op))
-        self.loops = _control_flow().control_flow_state(ordered, between, self.colocate)
+        self.loops = gradient_loops.control_flow_state(ordered, between, self.colocate)
         pending = defaultdict(int, dict.fromkeys(ordered, 0))
         for op in ordered:
             for tensor in self.sources(op):
@@ -277,7 +278,7 @@ class _Walk:
     def zeros(self, op, index):
         if self.loops is not None:
             return self.loops.ZerosLike(op, index)
-        return _control_flow().zeros_like_outside_loop(op, index)
+        return gradient_loops.zeros_like_outside_loop(op, index)
 
     @staticmethod
     def check_shape(op, tensor, grad):
@@ -358,8 +359,6 @@ class _Walk:
         if not all(isinstance(part, Tensor) for part in parts):
             return indexed_slices.total(parts)
         if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(parts) > 2 and _common_shape(parts).is_fully_defined():
-            from everflow.ops.math import accumulate_n
-
             return accumulate_n(parts)
         if method == AggregationMethod.ADD_N:
             return indexed_slices.add_by_device(parts)
@@ -442,13 +441,6 @@ def _zeros_of_variable(handle):
     return array.zeros(variable_shape(handle), handle_data(handle)[1])
 
 
-def _control_flow():
-    # Imported when needed: branches and loops, as ops of either kind, have gradients of their own, registered on top of this module.
-    from everflow.ops.control_flow import functional_branches, functional_loops, gradient_loops  # noqa: F401
-
-    return gradient_loops
-
-
 def gradient_function(op):
     """The gradient function of an operation: that of its type, or the one it was built with; None where it has none."""
     if op._gradient_function is not None:
@@ -476,28 +468,3 @@ def _symbolic_gradient(op, *out_grads):
     # What a handle's gradient is, only the run knows.
     types = [dtypes.float32 if t.dtype == dtypes.resource else t.dtype for t in op.inputs]
     return raw.SymbolicGradient(list(op.inputs) + list(out_grads), Tout=types, f=f)
-
-
-def _hessian(gradient, x):
-    """The derivatives of each element of a gradient, one row after the other, as a tensor of x's shape twice."""
-    from everflow.ops.control_flow import while_loop
-    from everflow.ops.tensor_array import TensorArray
-
-    gradient = array.reshape(gradient, [-1])
-    n = array.size(x)
-    first = [constants.constant(0, dtypes.int32), TensorArray(x.dtype, n)]
-    _, rows = while_loop(lambda j, _: j < n, lambda j, rows: (j + 1, rows.write(j, gradients(gradient[j], x)[0])), first)
-    dims = array.shape(x)
-    return array.reshape(rows.stack(), array.concat((dims, dims), 0))
-
-
-def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
-    """The matrix (tensor) of second derivatives of the sum of `ys` with respect to each x of `xs`."""
-    xs = _as_list(xs)
-    options = {
-        "colocate_gradients_with_ops": colocate_gradients_with_ops,
-        "gate_gradients": gate_gradients,
-        "aggregation_method": aggregation_method,
-    }
-    found = gradients(ys, xs, **options)
-    return [_hessian(gradient, x) for gradient, x in zip(found, xs, strict=True)]

@@ -9,6 +9,8 @@ from everflow.framework.conversion import register_tensor_conversion_function
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with
 from everflow.ops import array
+from everflow.ops.math_elementwise import cast
+from everflow.ops.math_sequences import range as tensor_range
 
 
 def add_n(parts):
@@ -41,8 +43,6 @@ def total(parts):
 
 def as_indexed_slices(x, optimize=True):
     """A tensor as slices: all of its rows."""
-    from everflow.ops.math import range as tensor_range
-
     if not isinstance(x, (Tensor, IndexedSlices)):
         raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
     if isinstance(x, IndexedSlices):
@@ -53,8 +53,6 @@ def as_indexed_slices(x, optimize=True):
 
 def as_indexed_slices_list(inputs, optimize=True):
     """Several values as slices, with one type of indices: int64 where any has it."""
-    from everflow.ops.math import cast
-
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
     outputs = [as_indexed_slices(item, optimize) for item in inputs]

@@ -1,14 +1,26 @@
-"""How functions of tensors come to take ragged ones: applied to their values, or through a form of their own in `ops/ragged`."""
+"""How functions of tensors come to take ragged ones: applied to their values, or through a form of their own in `ops/ragged`.
+
+The forms are registered when `ops/ragged` is loaded; before that there is no ragged tensor.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from everflow.framework.composites import CompositeTensor
 
+_forms: dict[str, Callable] = {}
 
-def _is_given_ragged(args, kwargs) -> bool:
-    return any(isinstance(a, CompositeTensor) for a in args) or any(isinstance(a, CompositeTensor) for a in kwargs.values())
+
+def register_forms(**forms: Callable) -> None:
+    """What takes the place of functions, by name, where ragged tensors are given; `elementwise` is for all that `takes_ragged`."""
+    _forms.update(forms)
+
+
+def ragged_form(name: str, *values) -> Callable | None:
+    """The form of a function for ragged tensors where one of some values may be one, else None."""
+    return _forms.get(name) if any(isinstance(v, CompositeTensor) for v in values) else None
 
 
 def takes_ragged(operands: int = 1):
@@ -17,11 +29,8 @@ def takes_ragged(operands: int = 1):
     def decorate(function):
         @functools.wraps(function)
         def build(*args, **kwargs):
-            if not _is_given_ragged(args, kwargs):
-                return function(*args, **kwargs)
-            from everflow.ops.ragged.operators import elementwise
-
-            return elementwise(function, args[:operands], args[operands:], kwargs)
+            form = ragged_form("elementwise", *args, *kwargs.values())
+            return function(*args, **kwargs) if form is None else form(function, args[:operands], args[operands:], kwargs)
 
         return build
 
@@ -29,14 +38,11 @@ def takes_ragged(operands: int = 1):
 
 
 def has_ragged_form(function):
-    """Leave ragged arguments to the function of the same name in `ops/ragged/places.py`."""
+    """Leave ragged arguments to the form of the function's name."""
 
     @functools.wraps(function)
     def build(*args, **kwargs):
-        if not _is_given_ragged(args, kwargs):
-            return function(*args, **kwargs)
-        from everflow.ops.ragged import places
-
-        return getattr(places, function.__name__)(*args, **kwargs)
+        form = ragged_form(function.__name__, *args, *kwargs.values())
+        return (function if form is None else form)(*args, **kwargs)
 
     return build

@@ -14,10 +14,13 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
+from everflow.ops import array
+from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.math_elementwise import cast
+from everflow.ops.tensor_array_flows import HasFlow
 
 
-class TensorArray:
+class TensorArray(HasFlow):
     """An array of tensors of one dtype, with elements written once and read as often as `clear_after_read` allows.
 
     >>> ta = tf.TensorArray(tf.float32, size=2).write(0, 1.0).write(1, 2.0)
@@ -26,8 +29,6 @@ class TensorArray:
 
     def __new__(cls, *args, **kwargs):
         if cls is TensorArray:
-            from everflow.ops.control_flow.switches import draws_functions
-
             if executing_eagerly():
                 from everflow.ops.tensor_array_eager import EagerTensorArray as cls
             elif draws_functions():
@@ -181,8 +182,6 @@ class TensorArray:
 
     def unstack(self, value, name=None):
         """The array with the slices of a tensor along its first dimension as elements."""
-        from everflow.ops import array
-
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             count = array.shape(value)[0]
             return self.scatter(_range(count), value, name=name)
@@ -222,16 +221,6 @@ def _range(limit):
         start = convert_to_tensor(0, dtype=dtypes.int32, name="start")
         delta = convert_to_tensor(1, dtype=dtypes.int32, name="delta")
         return raw.Range(start=start, limit=limit, delta=delta, name=name)
-
-
-def flow_of(value):
-    """The flow of a TensorArray; other values as they are."""
-    return value.flow if isinstance(value, TensorArray) else value
-
-
-def with_flows_of(originals, tensors):
-    """Tensors, those that stand for a TensorArray's flow turned into that array again."""
-    return [o.with_flow(t) if isinstance(o, TensorArray) else t for o, t in zip(originals, tensors)]
 
 
 def _versions(*kinds):

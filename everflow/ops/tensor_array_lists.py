@@ -9,6 +9,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops.constants import constant
+from everflow.ops.control_flow.conditionals import cond
 from everflow.ops.math_elementwise import cast
 from everflow.ops.tensor_array import TensorArray
 from everflow.ops.tensor_lists import element_shape_argument
@@ -55,8 +56,6 @@ class ListTensorArray(TensorArray):
             return self.with_flow(raw.TensorListSetItem(input_handle=held, index=index, item=value))
 
     def _long_enough(self, index):
-        from everflow.ops.control_flow.conditionals import cond
-
         held = self._flow
         too_short = index >= raw.TensorListLength(input_handle=held)
         return cond(too_short, lambda: raw.TensorListResize(input_handle=held, size=index + 1), lambda: held)

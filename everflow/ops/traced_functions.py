@@ -19,7 +19,7 @@ from everflow.framework.type_specs import TensorSpec, TypeSpec
 from everflow.framework.walking import inputs_first
 from everflow.ops.function_bodies import BodyGraph, define, returned, unique_name
 from everflow.ops.function_gradients import call
-from everflow.ops.tensor_array import flow_of
+from everflow.ops.tensor_array_flows import flow_of
 from everflow.ops.variables import Variable
 
 

@@ -21,7 +21,12 @@ from everflow.framework.scopes import (
     name_scope,
     register_proto_function,
 )
+from everflow.ops import array, state
+from everflow.ops.array_slicing import slice_variable
+from everflow.ops.constants import constant
+from everflow.ops.control_flow import cond
 from everflow.ops.grouping import group
+from everflow.ops.math_elementwise import logical_not
 from everflow.ops.variable_options import (
     SaveSliceInfo,
     VariableAggregation,
@@ -292,8 +297,6 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where it has not been initialized yet."""
-        from everflow.ops.control_flow import cond
-
         with init_scope():
             return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
@@ -304,9 +307,7 @@ class Variable(metaclass=_VariableType):
 
     def count_up_to(self, limit):
         """Add one and give the value before; OutOfRangeError at `limit`."""
-        from everflow.ops.state import count_up_to
-
-        return count_up_to(self, limit=limit)
+        return state.count_up_to(self, limit=limit)
 
     def experimental_ref(self):
         """A hashable stand-in for the variable."""
@@ -394,16 +395,10 @@ def _operator(name):
     return run
 
 
-def _slice(self, spec):
-    from everflow.ops.array import slice_variable
-
-    return slice_variable(self, spec)
-
-
 for _name in Tensor.OVERLOADABLE_OPERATORS:
     if _name not in ("__eq__", "__ne__", "__getitem__"):
         setattr(Variable, _name, _operator(_name))
-Variable.__getitem__ = _slice
+Variable.__getitem__ = slice_variable
 
 
 # --- collections of variables -------------------------------------------------------------
@@ -478,8 +473,6 @@ def initialize_local_variables():
 
 def is_variable_initialized(variable):
     """Whether a variable has a value."""
-    from everflow.ops import state
-
     return state.is_variable_initialized(variable)
 
 
@@ -491,8 +484,6 @@ def _variable_nodes():
 
 def assert_variables_initialized(var_list=None):
     """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables."""
-    from everflow.ops import array
-
     if var_list is None:
         var_list = global_variables() + local_variables()
         var_list = var_list or _variable_nodes()
@@ -507,10 +498,6 @@ def assert_variables_initialized(var_list=None):
 
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """A string tensor with the names of the variables that have no value yet."""
-    from everflow.ops import array
-    from everflow.ops.constants import constant
-    from everflow.ops.math import logical_not
-
     if var_list is None:
         var_list = global_variables() + local_variables()
         var_list = var_list or _variable_nodes()

@@ -17,7 +17,7 @@ from everflow.framework import dtypes, errors
 from everflow.kernels import registry, tensors
 from everflow.kernels.facts import Effect, Facts, Memory
 from everflow.kernels.state import Buffer
-from everflow.runtime.plan.program import FEED, Node, input_counts
+from everflow.runtime.plan.program import FEED, Node, flat_results, input_counts
 
 # Larger inputs are not compared before and after; a kernel is called a second time only for few elements.
 _LARGEST, _LARGEST_TWICE = 1 << 20, 1 << 12
@@ -107,8 +107,6 @@ class _Check:
         raise errors.InternalError(None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})")
 
     def _flat(self, result) -> list:
-        from everflow.runtime.plan.binding import flat_results  # which takes this module's word for how kernels are bound
-
         return flat_results(self._node, result)
 
     # --- inputs --------------------------------------------------------------------------------

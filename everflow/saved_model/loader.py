@@ -13,7 +13,7 @@ from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants
-from everflow.train.meta_graph import import_meta_graph_with_elements
+from everflow.train.importing import import_meta_graph_with_elements
 from everflow.train.saver import Saver
 
 

@@ -16,6 +16,7 @@ from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.summary_pb2 import Summary
+from everflow.train.meta_graph import create_meta_graph_def
 
 
 class FileWriter:
@@ -42,8 +43,6 @@ class FileWriter:
             self._add_meta_graph_of(graph or graph_def)
 
     def _add_meta_graph_of(self, graph):
-        from everflow.train.meta_graph import create_meta_graph_def
-
         graph_def = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
         self.add_meta_graph(create_meta_graph_def(graph_def=graph_def))
 

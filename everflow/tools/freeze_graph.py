@@ -22,7 +22,7 @@ from everflow.tools.graph_files import comma_separated, copy_graph, read_message
 from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.train.checkpoint_reader import NewCheckpointReader
 from everflow.train.checkpoint_state import checkpoint_exists
-from everflow.train.meta_graph import import_meta_graph
+from everflow.train.importing import import_meta_graph
 from everflow.train.saver import Saver
 
 

@@ -59,7 +59,8 @@ from everflow.train.checkpoint_state import (
     update_checkpoint_state,
 )
 from everflow.formats.graph_files import write_graph
-from everflow.train.meta_graph import export_meta_graph, import_meta_graph
+from everflow.train.importing import import_meta_graph
+from everflow.train.meta_graph import export_meta_graph
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import VocabInfo, warm_start

@@ -19,7 +19,7 @@ from everflow.framework.scopes import (
     get_from_proto_function,
     get_to_proto_function,
 )
-from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
+from everflow.ops.variables import prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 from everflow.protos.graph_pb2 import GraphDef
@@ -131,7 +131,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
     return meta
 
 
-def _refuse_when_eager():
+def refuse_when_eager():
     if executing_eagerly():
         raise RuntimeError(
             "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager execution is enabled."
@@ -145,7 +145,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 
     >>> meta_graph = tf.train.export_meta_graph("model.meta")
     """
-    _refuse_when_eager()
+    refuse_when_eager()
     return export_scoped_meta_graph(
         filename=filename,
         meta_info_def=meta_info_def,
@@ -354,29 +354,3 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
         )
     meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)
-
-
-def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where it has none.
-
-    >>> saver = tf.train.import_meta_graph("model-1000.meta")
-    >>> saver.restore(sess, "model-1000")
-    """
-    return import_meta_graph_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
-
-
-def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None, return_elements=None, **kwargs):
-    """As `import_meta_graph`; returns (Saver, the return elements)."""
-    from everflow.train.saver import Saver
-
-    _refuse_when_eager()
-    meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
-    graph = get_default_graph()
-    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
-    _, elements = import_with_elements(meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs)
-    if meta.HasField("saver_def"):
-        return Saver(saver_def=meta.saver_def, name=scope), elements
-    if _all_saveable_objects(scope=import_scope):
-        return Saver(), elements
-    logging.info("Saver not created because there are no variables in the graph to restore")
-    return None, elements

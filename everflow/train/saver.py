@@ -14,6 +14,7 @@ from everflow.framework.scopes import executing_eagerly, get_default_graph, regi
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
+from everflow.train import meta_graph
 from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
 from everflow.train.global_step import global_step as step_in
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
@@ -230,9 +231,7 @@ class Saver:
     def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
                           clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
-        from everflow.train.meta_graph import export_meta_graph
-
-        return export_meta_graph(
+        return meta_graph.export_meta_graph(
             filename=filename,
             graph_def=get_default_graph().as_graph_def(add_shapes=True),
             saver_def=self.saver_def,

@@ -9,7 +9,7 @@ from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import graph_pb2
 from everflow.runtime.session import Session
 from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.meta_graph import import_meta_graph
+from everflow.train.importing import import_meta_graph
 
 
 def graph_def_from_checkpoint(checkpoint_dir, output_node_names):

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.data.dataset import DatasetSpec as DatasetStructure
 from everflow.data.experimental.grouping import Reducer, bucket_by_sequence_length, group_by_reducer, group_by_window
 from everflow.data.experimental.readers import CsvDatasetV1 as CsvDataset
 from everflow.data.experimental.readers import SqlDatasetV1 as SqlDataset
@@ -51,7 +52,6 @@ from everflow.data.options import (
     StatsOptions,
     ThreadingOptions,
 )
-from everflow.data.structure import DatasetSpec as DatasetStructure
 from everflow.framework.type_specs import TypeSpec as Structure
 
 # They are built on tf.train, which itself is built on datasets: loaded when they are asked for.

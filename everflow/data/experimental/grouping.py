@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.data import structure
+from everflow.data.dataset import DatasetSpec
 from everflow.data.functions import StructuredFunction
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -35,8 +36,8 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
         keys = StructuredFunction(key_func_wrapper, where, dataset.element_spec)
         if not keys.returns_scalar(dtypes.int64):
             raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got type={keys.output_structure}")
-        reduced = StructuredFunction(reduce_func, where, (_KEY, structure.DatasetSpec(dataset.element_spec)))
-        if not isinstance(reduced.output_structure, structure.DatasetSpec):
+        reduced = StructuredFunction(reduce_func, where, (_KEY, DatasetSpec(dataset.element_spec)))
+        if not isinstance(reduced.output_structure, DatasetSpec):
             raise TypeError("`reduce_func` must return a `Dataset` object.")
         sizes = StructuredFunction(window_size_func_wrapper, where, _KEY)
         if not sizes.returns_scalar(dtypes.int64):

@@ -7,8 +7,7 @@ import functools
 
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import IndexedSlices
-from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor, internal_convert_to_tensor
+from everflow.framework.conversion import convert_n_to_tensor, convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
@@ -16,43 +15,10 @@ from everflow.framework.scopes import add_to_collection, control_dependencies, e
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
+from everflow.ops.control_flow.primitives import merge, switch
 from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.grouping import no_op
-from everflow.ops.indexed_slices import as_indexed_slices_list
-from everflow.ops.tensor_array import flow_of, with_flows_of
-
-
-def switch(data, pred, dtype=None, name=None):
-    """(data if pred is false, data if pred is true): only one of the two is live when run."""
-    with name_scope(name, "Switch", [data, pred]) as name:
-        if not hasattr(data, "_type_spec"):
-            data = internal_convert_to_tensor(data, dtype, name="data", as_ref=True)
-        pred = convert_to_tensor(pred, name="pred")
-        if isinstance(data, Tensor):
-            return raw.Switch(data=data, pred=pred, name=name)
-        pairs = [raw.Switch(data=part, pred=pred) for part in nest.flatten(data, expand_composites=True)]
-        return tuple(nest.pack_sequence_as(data, side, expand_composites=True) for side in zip(*pairs))
-
-
-MergeOutput = collections.namedtuple("Merge", ["output", "value_index"])
-
-
-def merge(inputs, name=None):
-    """(the first live input, its index)."""
-    if any(inp is None for inp in inputs):
-        raise ValueError(f"At least one of the merge inputs is None: {inputs}")
-    with name_scope(name, "Merge", inputs) as name:
-        inputs = [x if hasattr(x, "_type_spec") else internal_convert_to_tensor(x, as_ref=True) for x in inputs]
-        if all(isinstance(x, Tensor) for x in inputs):
-            build = raw.RefMerge if all(x.dtype._is_ref_dtype for x in inputs) else raw.Merge
-            return build(inputs=inputs, name=name)
-        if all(isinstance(x, (IndexedSlices, Tensor)) for x in inputs):
-            inputs = as_indexed_slices_list(inputs, optimize=False)
-        for other in inputs[1:]:
-            nest.assert_same_structure(inputs[0], other, expand_composites=True)
-        merged = [raw.Merge(inputs=parts) for parts in zip(*(nest.flatten(x, expand_composites=True) for x in inputs))]
-        packed = nest.pack_sequence_as(inputs[0], [m.output for m in merged], expand_composites=True)
-        return MergeOutput(packed, merged[0].value_index)
+from everflow.ops.tensor_array_flows import flow_of, with_flows_of
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):

@@ -15,7 +15,7 @@ from everflow.ops import array
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
-from everflow.ops.tensor_array import flow_of, with_flows_of
+from everflow.ops.tensor_array_flows import flow_of, with_flows_of
 
 
 def functional_cond(pred, true_fn, false_fn, scope):

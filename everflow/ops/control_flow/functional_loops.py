@@ -21,7 +21,7 @@ from everflow.ops.control_flow.loops import iteration_limit
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
-from everflow.ops.tensor_array import flow_of, with_flows_of
+from everflow.ops.tensor_array_flows import flow_of, with_flows_of
 
 
 def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, same_structure):

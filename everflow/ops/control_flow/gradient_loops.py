@@ -14,7 +14,6 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops.constants import constant
-from everflow.ops.control_flow.conditionals import merge, switch
 from everflow.ops.control_flow.contexts import (
     WhileContext,
     is_loop_constant_enter,
@@ -24,8 +23,8 @@ from everflow.ops.control_flow.contexts import (
     switch_ref_or_tensor,
     while_context_of,
 )
-from everflow.ops.control_flow.loops import exit as exit_op
-from everflow.ops.control_flow.loops import next_iteration
+from everflow.ops.control_flow.primitives import exit as exit_op
+from everflow.ops.control_flow.primitives import merge, next_iteration, switch
 
 _SWITCHES = ("Switch", "RefSwitch")
 _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")

@@ -7,10 +7,10 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.control_flow.conditionals import merge, switch
 from everflow.ops.control_flow.contexts import output_context, switch_ref_or_tensor
 from everflow.ops.control_flow.loops import add_back_edge
-from everflow.ops.control_flow.loops import exit as exit_op
+from everflow.ops.control_flow.primitives import exit as exit_op
+from everflow.ops.control_flow.primitives import merge, switch
 
 
 def _current_context():

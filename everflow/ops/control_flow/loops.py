@@ -11,11 +11,11 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops.constants import constant
-from everflow.ops.control_flow.conditionals import merge
 from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
+from everflow.ops.control_flow.primitives import merge, next_iteration
 from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.grouping import with_dependencies
-from everflow.ops.tensor_array import flow_of, with_flows_of
+from everflow.ops.tensor_array_flows import flow_of, with_flows_of
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None,
@@ -251,12 +251,6 @@ def enforce_shape_invariant(merged, following):
         )
 
 
-def next_iteration(data, name=None):
-    """Hand a value to the next iteration of the loop."""
-    data = convert_to_tensor(data) if not hasattr(data, "op") else data
-    return raw.RefNextIteration(data=data, name=name) if data.dtype._is_ref_dtype else raw.NextIteration(data=data, name=name)
-
-
 def add_back_edge(merged, value, enforce=True):
     """Close the loop for one variable: its next value goes to the Merge's second input."""
     value = next_iteration(value)
@@ -264,8 +258,3 @@ def add_back_edge(merged, value, enforce=True):
         enforce_shape_invariant(merged, value)
     merged.op._update_input(1, value)
     return value
-
-
-def exit(data, name=None):
-    """Take a value out of its loop."""
-    return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)

@@ -4,10 +4,17 @@
 
 from __future__ import annotations
 
-from everflow.ops.ragged import conversion, operators
+from everflow.ops.ragged import conversion, functions, operators, places
 from everflow.ops.ragged.factory import constant, constant_value, placeholder
 from everflow.ops.ragged.functions import boolean_mask, map_flat_values, range, stack, stack_dynamic_partitions
 from everflow.ops.ragged.segments import row_splits_to_segment_ids, segment_ids_to_row_splits
 from everflow.ops.ragged.spec import RaggedTensorSpec
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
+from everflow.ops.ragged_rows import register_forms as _register_forms
+
+_register_forms(
+    elementwise=operators.elementwise,
+    **{name: getattr(functions, name) for name in ("concat", "expand_dims", "gather", "stack")},
+    **{name: getattr(places, name) for name in ("batch_gather", "gather_nd", "rank", "squeeze", "tile", "where")},
+)

@@ -9,7 +9,7 @@ from everflow.framework import errors
 from everflow.kernels import registry, tensors
 from everflow.runtime import checking
 from everflow.runtime.plan.locking import excludes_others, locked
-from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
+from everflow.runtime.plan.program import VALUE, Node, input_counts
 
 PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
 CONSTANTS = (VALUE, "Const")
@@ -97,19 +97,6 @@ def call_arguments(node: Node, values: list) -> list:
         arguments.append(values[offset : offset + count] if argument.is_list else values[offset])
         offset += count
     return arguments
-
-
-def flat_results(node: Node, result) -> list:
-    """What a kernel returned, as a list with one value for each output."""
-    counts = output_counts(node)
-    if not counts:
-        return []
-    if len(counts) == 1:
-        return list(result) if counts[0][0].is_list else [result]
-    flat = []
-    for (argument, _), value in zip(counts, result, strict=True):
-        flat += list(value) if argument.is_list else [value]
-    return flat
 
 
 def missing_kernel(node: Node) -> errors.OpError:

@@ -19,7 +19,6 @@ from everflow.runtime.plan.binding import (
     bind,
     call_arguments,
     constant_value,
-    flat_results,
     is_once,
     missing_kernel,
     once_value,
@@ -28,7 +27,7 @@ from everflow.runtime.plan.emit import fetcher
 from everflow.runtime.plan.failures import not_there, refused, told, unfed, uninitialized
 from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.place import Placer, place
-from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
+from everflow.runtime.plan.program import FEED, Node, flat_results, input_counts, is_ref
 from everflow.runtime.plan.prune import Pruned, prune
 from everflow.runtime.plan.together import together
 from everflow.runtime.plan.tokens import DEAD, KINDS, Flow, Layout

@@ -476,6 +476,19 @@ def output_counts(node: Node) -> list[tuple[ArgDef, int]]:
     return _argument_counts(node, node.definition.outputs, len(node.output_dtypes))
 
 
+def flat_results(node: Node, result) -> list:
+    """What a kernel returned, as a list with one value for each output."""
+    counts = output_counts(node)
+    if not counts:
+        return []
+    if len(counts) == 1:
+        return list(result) if counts[0][0].is_list else [result]
+    flat = []
+    for (argument, _), value in zip(counts, result, strict=True):
+        flat += list(value) if argument.is_list else [value]
+    return flat
+
+
 def _argument_counts(node: Node, arguments, total: int) -> list[tuple[ArgDef, int]]:
     counts = []
     for argument in arguments:

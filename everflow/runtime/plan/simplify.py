@@ -13,9 +13,9 @@ from everflow.kernels import registry
 from everflow.kernels.facts import Effect
 from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.denormals import flushed
-from everflow.runtime.plan.binding import CONSTANTS, bind, call_arguments, constant_value, flat_results
+from everflow.runtime.plan.binding import CONSTANTS, bind, call_arguments, constant_value
 from everflow.runtime.plan.patterns import ANY, Bits, Match, Rule, const, op, value
-from everflow.runtime.plan.program import FEED, IF, Block, Edge, Node, Program, facts_of, is_known, is_ref, same_shape
+from everflow.runtime.plan.program import FEED, IF, Block, Edge, Node, Program, facts_of, flat_results, is_known, is_ref, same_shape
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16

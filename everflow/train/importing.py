@@ -1,0 +1,34 @@
+"""`tf.train.import_meta_graph`: a graph with its collections, and a Saver for its variables."""
+
+from __future__ import annotations
+
+from everflow.framework.scopes import get_default_graph
+from everflow.ops.variables import _all_saveable_objects
+from everflow.platform import logging
+from everflow.protos.meta_graph_pb2 import MetaGraphDef
+from everflow.train.meta_graph import import_with_elements, read_meta_graph_file, refuse_when_eager
+from everflow.train.saver import Saver
+
+
+def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
+    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where it has none.
+
+    >>> saver = tf.train.import_meta_graph("model-1000.meta")
+    >>> saver.restore(sess, "model-1000")
+    """
+    return import_meta_graph_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
+
+
+def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None, return_elements=None, **kwargs):
+    """As `import_meta_graph`; returns (Saver, the return elements)."""
+    refuse_when_eager()
+    meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
+    graph = get_default_graph()
+    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
+    _, elements = import_with_elements(meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs)
+    if meta.HasField("saver_def"):
+        return Saver(saver_def=meta.saver_def, name=scope), elements
+    if _all_saveable_objects(scope=import_scope):
+        return Saver(), elements
+    logging.info("Saver not created because there are no variables in the graph to restore")
+    return None, elements
