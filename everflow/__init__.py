@@ -35,7 +35,7 @@ from everflow.version import (  # noqa: F401
 from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
 # Names of namespaces that come from floors above them: layers over feature columns, and Estimators of Keras models.
-_add_names("everflow.keras", estimator="everflow.keras.estimator:")
+_add_names("everflow.keras", estimator="everflow.estimator.keras_models:")
 _add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
 _add_names("everflow.keras.experimental", SequenceFeatures="everflow.feature_column.features_layers")
 

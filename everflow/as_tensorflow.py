@@ -92,7 +92,7 @@ python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
                                                            framework.conversion contrib.framework.tensors
 python.framework      load_library                       : .
-python.framework      meta_graph                         : train.meta_graph train .
+python.framework      meta_graph                         : ops.meta_graph train .
 python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.*
@@ -107,7 +107,7 @@ python.keras          callbacks                          : keras.callbacks
 python.keras          constraints                        : keras.constraints
 python.keras          datasets                           : keras.datasets
 python.keras          engine                             : keras.engine.base_layer keras keras.layers
-python.keras          estimator                          : keras.estimator
+python.keras          estimator                          : estimator.keras_models
 python.keras          preprocessing                      : keras.preprocessing
 python.keras          wrappers                           : keras.wrappers
 python.keras          activations                        : keras.activations
@@ -142,56 +142,56 @@ python.layers         utils                              : layers layers.* keras
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
-python.ops            array_ops                          : . ops.array* ops.constants sparse quantization gen_ops
-python.ops            math_ops                           : . math linalg ops.math* ops.array* gen_ops
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn* ops.inner_names gen_ops
+python.ops            array_ops                          : . ops.array.* ops.constants sparse quantization gen_ops
+python.ops            math_ops                           : . math linalg ops.math.* ops.array.* gen_ops
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* ops.inner_names gen_ops
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* ops.grouping
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.*
-python.ops            check_ops                          : debugging . ops.check*
-python.ops            clip_ops histogram_ops numerics    : . debugging ops.math* ops.clip*
+python.ops            check_ops                          : debugging . ops.checks.*
+python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
 python.ops            bitwise_ops                        : bitwise
-python.ops            confusion_matrix                   : math ops.confusion*
+python.ops            confusion_matrix                   : math ops.math.confusion_matrix
 python.ops            custom_gradient                    : . ops.custom_gradient
-python.ops            data_flow_ops                      : . queue ops.data_flow* ops.accumulators ops.barriers ops.staging ops.record_input
-python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.embedding* ops.nn*
+python.ops            data_flow_ops                      : . queue ops.queues.* ops.accumulators ops.barriers ops.staging ops.record_input
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.critical_section
 python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists ops.array_inplace gen_ops
-python.ops            functional_ops map_fn              : . ops.functional*
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
-python.ops            image_ops image_ops_impl           : image ops.image*
-python.ops            init_ops init_ops_v2               : . initializers ops.initializers* ops.inner_names
-python.ops            io_ops                             : . io ops.io* ops.files* ops.readers*
-python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg*
-python.ops            logging_ops                        : . ops.logging* ops.printing* contrib.deprecated
-python.ops            lookup_ops                         : lookup ops.lookup* .
+python.ops            image_ops image_ops_impl           : image ops.image.*
+python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers ops.inner_names
+python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
+python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
+python.ops            lookup_ops                         : lookup ops.lookup.* .
 python.ops            losses                             : losses
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables metrics.inner_names
-python.ops            parsing_ops                        : . io ops.parsing*
+python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
 python.ops            partitioned_variables              : . ops.partitioned_variables
 python.ops            quantized_ops                      : quantization .
-python.ops            random_ops stateless_random_ops    : . random ops.random*
+python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables gen_ops .
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
-python.ops            script_ops                         : . ops.script* ops.py_func*
-python.ops            session_ops                        : . ops.session*
+python.ops            script_ops                         : . ops.functions.python ops.functions.python
+python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse*
-python.ops            special_math_ops                   : math . ops.math* ops.einsum
+python.ops            sparse_ops                         : sparse . ops.sparse.*
+python.ops            special_math_ops                   : math . ops.math.* ops.math.einsum
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
 python.ops            state_ops                          : . ops.state ops.variables gen_ops
-python.ops            string_ops                         : strings . ops.strings*
+python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops summary.inner_names
 python.ops            summary_ops summary_op_util        : ops.summaries
 python.ops            template                           : . ops.template
-python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_array*
+python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
 python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables \
                                                            ops.eager_variable_store ops.inner_names
-python.ops            weights_broadcast_ops              : losses losses.* ops.weights_broadcast
+python.ops            weights_broadcast_ops              : losses losses.* ops.nn.weights
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
                       gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
                       gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
@@ -201,7 +201,7 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linear_operators.broadcasting
-python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators ops.linalg*
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators ops.linalg.*
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
@@ -257,7 +257,7 @@ python.training       summary_io                         : summary.inner_names s
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
 python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
                                                            contrib.checkpoint.inspection keras.engine.tracked_attributes
-python.training       checkpoint_utils                   : contrib.training.checkpoints
+python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 
 python.util           compat                             : platform.compat
@@ -283,7 +283,7 @@ contrib.framework.python.ops audio_ops                   : audio gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
-contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup*
+contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
@@ -362,7 +362,7 @@ def _load_all(sources: list[str]) -> Iterator[types.ModuleType]:
 
 @functools.cache
 def _matching(pattern: str) -> list[str]:
-    """The modules of a package that a pattern such as `ops.math*` names."""
+    """The modules of a package that a pattern such as `ops.math.*` names."""
     folder, _, last = pattern.rpartition(".")
     package = _load(folder)
     inside = pkgutil.iter_modules(package.__path__) if hasattr(package, "__path__") else ()

@@ -6,7 +6,6 @@ import copy
 import os
 import tempfile
 
-from everflow.contrib.training.evaluation import StopAfterNEvalsHook, evaluate_once
 from everflow.estimator import saved_model_export
 from everflow.estimator.arguments import check_model_fn, fn_args, named
 from everflow.estimator.distribution import distributed_train_spec
@@ -23,10 +22,11 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, device, get_collection, get_default_graph
 from everflow.framework.seeds import set_random_seed
 from everflow.ops import summaries
+from everflow.ops.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
 from everflow.train.checkpoint_reader import list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
+from everflow.train.evaluation import StopAfterNEvalsHook, evaluate_once
 from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, LoggingTensorHook, NanTensorHook, StopAtStepHook
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver

@@ -20,6 +20,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops.constants import constant, placeholder
 from everflow.ops.function_gradients import call
 from everflow.ops.grouping import group, no_op
+from everflow.ops.meta_graph import create_meta_graph_def
 from everflow.ops.traced_functions import ConcreteFunction, Function
 from everflow.ops.variables import Variable
 from everflow.platform import file_io
@@ -29,7 +30,6 @@ from everflow.protos.saver_pb2 import SaverDef
 from everflow.saved_model import constants, signature_constants, tag_constants
 from everflow.saved_model.signature_def_utils import predict_signature_def
 from everflow.saved_model.structured_values import encode
-from everflow.train.meta_graph import create_meta_graph_def
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of, is_trackable

@@ -12,11 +12,11 @@ from everflow.formats.event_files import EventFileWriter
 from everflow.framework.forking import renewed
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly
+from everflow.ops.meta_graph import create_meta_graph_def
 from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.summary_pb2 import Summary
-from everflow.train.meta_graph import create_meta_graph_def
 
 
 class FileWriter:

@@ -31,12 +31,12 @@ from everflow.framework.scopes import (
 from everflow.ops import array, math
 from everflow.ops.constants import constant, placeholder
 from everflow.ops.control_flow.conditionals import smart_cond
+from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.grouping import no_op
 from everflow.ops.summaries import summary_scope
 from everflow.ops.variables import Variable
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.summary_pb2 import SummaryMetadata
-from everflow.train.global_step import get_or_create_global_step
 
 _WRITERS, SUMMARIES = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
 _MAX_QUEUE, _FLUSH_MILLIS, _SUFFIX = 10, 2 * 60 * 1000, ".v2"

@@ -37,7 +37,7 @@ from everflow.train.moving_averages import ExponentialMovingAverage
 from everflow.train import experimental
 
 # --- global step
-from everflow.train.global_step import (
+from everflow.ops.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,
@@ -60,7 +60,7 @@ from everflow.train.checkpoint_state import (
 )
 from everflow.formats.graph_files import write_graph
 from everflow.train.importing import import_meta_graph
-from everflow.train.meta_graph import export_meta_graph
+from everflow.ops.meta_graph import export_meta_graph
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import VocabInfo, warm_start

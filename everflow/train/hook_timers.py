@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from everflow.train.global_step import _get_or_create_global_step_read
+from everflow.ops.global_step import _get_or_create_global_step_read
 
 
 def step_tensor(who):

@@ -8,10 +8,10 @@ import numpy as np
 
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import get_default_graph
+from everflow.ops.global_step import get_global_step
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriterCache
-from everflow.train.global_step import get_global_step
 from everflow.train.hook_timers import NeverTriggerTimer, SecondOrStepTimer, step_tensor
 from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook  # noqa: F401  all hooks are here
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import get_default_graph
+from everflow.ops.meta_graph import import_with_elements, read_meta_graph_file, refuse_when_eager
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import logging
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
-from everflow.train.meta_graph import import_with_elements, read_meta_graph_file, refuse_when_eager
 from everflow.train.saver import Saver
 
 

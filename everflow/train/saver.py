@@ -11,12 +11,12 @@ from everflow.framework import errors
 from everflow.framework.forking import renewed
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
+from everflow.ops import meta_graph
+from everflow.ops.global_step import global_step as step_in
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train import meta_graph
 from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
-from everflow.train.global_step import global_step as step_in
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
 

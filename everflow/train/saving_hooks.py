@@ -7,13 +7,13 @@ import os
 from everflow.formats.graph_files import write_graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
+from everflow.ops.meta_graph import create_meta_graph_def
 from everflow.platform import logging
 from everflow.platform.gfile import GFile
 from everflow.protos.config_pb2 import RunOptions
 from everflow.protos.event_pb2 import SessionLog
 from everflow.summary.writer import FileWriterCache
 from everflow.train.hook_timers import SecondOrStepTimer, step_tensor
-from everflow.train.meta_graph import create_meta_graph_def
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 

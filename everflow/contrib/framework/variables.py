@@ -15,13 +15,13 @@ from everflow.framework.scopes import add_to_collection, colocate_with, get_coll
 from everflow.framework.scopes import device as device_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import variable_scope as scopes
+from everflow.ops.global_step import assert_global_step as _assert_global_step
+from everflow.ops.global_step import create_global_step as _create_global_step
+from everflow.ops.global_step import get_global_step as _get_global_step
+from everflow.ops.global_step import get_or_create_global_step as _get_or_create_global_step
 from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform.deprecation import deprecated
-from everflow.train.global_step import assert_global_step as _assert_global_step
-from everflow.train.global_step import create_global_step as _create_global_step
-from everflow.train.global_step import get_global_step as _get_global_step
-from everflow.train.global_step import get_or_create_global_step as _get_or_create_global_step
 
 _AUTO, _NONE = VariableSynchronization.AUTO, VariableAggregation.NONE
 

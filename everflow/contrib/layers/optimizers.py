@@ -10,6 +10,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_collection
 from everflow.ops import array, clip, initializers, math, random
 from everflow.ops import summaries as summary
+from everflow.ops.global_step import assert_global_step, get_global_step
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.variable_scope import get_variable, variable_scope
 from everflow.ops.variables import trainable_variables
@@ -22,7 +23,6 @@ from everflow.train import (
     Optimizer,
     RMSPropOptimizer,
 )
-from everflow.train.global_step import assert_global_step, get_global_step
 from everflow.train.moving_averages import assign_moving_average
 
 OPTIMIZER_CLS_NAMES = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everflow.framework.operation import Tensor
+from everflow.ops.global_step import get_global_step
 from everflow.platform import logging
 from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.global_step import get_global_step
 from everflow.train.hooks import NanLossDuringTrainingError, StopAtStepHook  # noqa: F401  StopAtStep is made of one.
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 

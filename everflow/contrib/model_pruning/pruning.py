@@ -10,10 +10,10 @@ from everflow.framework.scopes import name_scope
 from everflow.ops import array, initializers, math, nn, state, summaries
 from everflow.ops import variable_scope as scopes
 from everflow.ops.control_flow import cond, group, no_op
+from everflow.ops.global_step import get_global_step
 from everflow.ops.nn_atrous import pool
 from everflow.ops.nn_top_k import top_k
 from everflow.platform import logging
-from everflow.train.global_step import get_global_step
 
 
 def get_pruning_hparams():

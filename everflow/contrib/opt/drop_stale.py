@@ -9,9 +9,9 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies
 from everflow.ops import array, initializers
 from everflow.ops.control_flow import cond
+from everflow.ops.global_step import get_global_step
 from everflow.ops.math import cast
 from everflow.ops.variable_scope import get_variable
-from everflow.train.global_step import get_global_step
 from everflow.train.optimizer import Optimizer
 
 

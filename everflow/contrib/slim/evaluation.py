@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from everflow import summary
-from everflow.contrib.training.checkpoints import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim.evaluation's as well
-from everflow.contrib.training.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
-from everflow.contrib.training.evaluation import evaluate_once as _evaluate_once
-from everflow.contrib.training.evaluation import evaluate_repeatedly as _evaluate_repeatedly
 from everflow.train import Saver, Scaffold
+from everflow.train.eval_step import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim.evaluation's as well
+from everflow.train.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
+from everflow.train.evaluation import evaluate_once as _evaluate_once
+from everflow.train.evaluation import evaluate_repeatedly as _evaluate_repeatedly
 
 _USE_DEFAULT = 0
 

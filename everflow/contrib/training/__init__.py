@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib as _importlib
 
 from everflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
-from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 from everflow.contrib.training.hparams import HParams, parse_values
 from everflow.contrib.training.placement import GreedyLoadBalancingStrategy, RandomStrategy, byte_size_load_fn
 from everflow.contrib.training.rejection import rejection_sample
@@ -23,10 +22,11 @@ from everflow.contrib.training.steps import (
     train,
 )
 from everflow.contrib.training.stratified import stratified_sample
+from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 
 # Loaded when first touched: evaluation needs sessions with hooks, and hyperparameters should not wait for those.
 _LATER = dict.fromkeys(
-    ("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"), "everflow.contrib.training.evaluation"
+    ("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"), "everflow.train.evaluation"
 ) | {"FeedingQueueRunner": "everflow.estimator.inputs.feeding"}
 
 

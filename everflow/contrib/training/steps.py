@@ -9,10 +9,10 @@ from everflow.ops import clip
 from everflow.ops import summaries as summary
 from everflow.ops.check import check_numerics as check
 from everflow.ops.constants import constant
+from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.grouping import no_op, with_dependencies
 from everflow.ops.variables import trainable_variables
 from everflow.platform import logging
-from everflow.train.global_step import get_or_create_global_step
 from everflow.train.optimizer import Optimizer
 
 _USE_GLOBAL_STEP = 0

@@ -6,9 +6,9 @@ import os
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import get_collection
+from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.global_step import get_or_create_global_step
 from everflow.train.hooks import SecondOrStepTimer
 from everflow.train.saver import Saver
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook

@@ -24,11 +24,11 @@ from everflow.ops import array, math, summaries
 from everflow.ops.accumulators import ConditionalAccumulator
 from everflow.ops.boosted_trees import QuantileAccumulator, TreeEnsemble
 from everflow.ops.constants import constant
+from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.gradients import gradients
 from everflow.ops.grouping import group, no_op
 from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.variables import enable_resource_variables
-from everflow.train.global_step import get_or_create_global_step
 from everflow.train.session_run_hook import SessionRunHook
 
 _Options = collections.namedtuple(

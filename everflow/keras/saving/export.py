@@ -12,6 +12,7 @@ from everflow.keras.optimizers import Optimizer, TFOptimizer
 from everflow.keras.saving import saved_model
 from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
 from everflow.ops.constants import constant
+from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.grouping import group
 from everflow.ops.lookup import tables_initializer
 from everflow.ops.variables import Variable, local_variables_initializer
@@ -20,7 +21,6 @@ from everflow.saved_model import constants, tag_constants
 from everflow.saved_model.builder import SavedModelBuilder
 from everflow.saved_model.signature_def_utils import build_signature_def, predict_signature_def
 from everflow.saved_model.utils import build_tensor_info
-from everflow.train.global_step import get_or_create_global_step
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree
 

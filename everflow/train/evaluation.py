@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from everflow.contrib.training.checkpoints import checkpoints_iterator, get_or_create_eval_step
 from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
 from everflow.ops.state import assign_add
@@ -17,6 +16,7 @@ from everflow.train import (
     SessionRunArgs,
     SessionRunHook,
 )
+from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
 
 
 class StopAfterNEvalsHook(SessionRunHook):
