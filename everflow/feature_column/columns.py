@@ -47,6 +47,8 @@ class DenseColumn(FeatureColumn):
 class CategoricalColumn(FeatureColumn):
     """A column of ids below `num_buckets`: `get_sparse_tensors(cache, state)` gives an IdWeightPair."""
 
+    has_steps = False  # whether it is a column over sequences
+
     IdWeightPair = IdWeightPair
 
 
@@ -77,9 +79,7 @@ def assert_same_kind(column, tensor):
 
 def assert_not_sequence(column, kind):
     """Raise ValueError for a column over a sequence where a tensor without steps is asked for."""
-    from everflow.feature_column.sequence import SequenceCategoricalColumn
-
-    if isinstance(column.categorical_column, SequenceCategoricalColumn):
+    if column.categorical_column.has_steps:
         raise ValueError(
             f"In {kind}: {column.name}. categorical_column must not be of type SequenceCategoricalColumn. Either use a "
             "categorical_column_with_*, or make sequence input with sequence_input_layer or SequenceFeatures. "
@@ -89,9 +89,7 @@ def assert_not_sequence(column, kind):
 
 def assert_sequence(column, kind):
     """Raise ValueError for a column without steps where sequence input is made."""
-    from everflow.feature_column.sequence import SequenceCategoricalColumn
-
-    if not isinstance(column.categorical_column, SequenceCategoricalColumn):
+    if not column.categorical_column.has_steps:
         raise ValueError(
             f"In {kind}: {column.name}. categorical_column must be of type SequenceCategoricalColumn to use sequence_input_layer or "
             "SequenceFeatures. Use one of sequence_categorical_column_with_*. "

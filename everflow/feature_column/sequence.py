@@ -27,6 +27,7 @@ from everflow.ops.variable_scope import variable_scope
 class SequenceCategoricalColumn(CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))):
     """Categories in steps: [batch, steps, categories of a step]."""
 
+    has_steps = True
     name = property(lambda self: self.categorical_column.name)
     parents = property(lambda self: [self.categorical_column])
     parse_example_spec = property(lambda self: self.categorical_column.parse_example_spec)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import everflow.keras.layers  # they are made by name from configurations
 from everflow.framework import nest
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.network import Network

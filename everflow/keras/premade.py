@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import nest
 from everflow.keras import activations, initializers, layers, optimizers, regularizers
+from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.engine.training import Model
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
@@ -145,8 +146,6 @@ class WideDeepModel(Model):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from everflow.keras.layers.serialization import deserialize
-
         config = dict(config)
         linear = config.pop("linear_model")
         known = {"LinearModel": LinearModel, **(custom_objects or {})}

@@ -34,7 +34,7 @@ from everflow.ops.array_basic import (
     zeros,
     zeros_like,
 )
-from everflow.ops.array_batched import batch_gather
+from everflow.ops.array_batched import batch_gather, gather_nd
 from everflow.ops.array_blocks import (
     batch_to_space,
     batch_to_space_nd,
@@ -52,7 +52,6 @@ from everflow.ops.array_indexing import (
     dynamic_partition,
     dynamic_stitch,
     gather,
-    gather_nd,
     invert_permutation,
     one_hot,
     parallel_dynamic_stitch,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
+from everflow.framework.static_values import constant_value
 from everflow.ops.array_basic import ones, rank, reshape, shape, zeros
 from everflow.ops.array_indexing import gather
 from everflow.ops.array_joining import concat, stack, unstack
@@ -77,3 +79,18 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         out = raw.GatherNd(params=params, indices=concat((grid, flat), axis=-1))
         out_shape = shape(out)
         return reshape(out, concat((batch_shape, out_shape[1:]), axis=0))
+
+
+@has_ragged_form
+def gather_nd(params, indices, name=None, batch_dims=0):
+    """Elements or slices of `params` at the index vectors in the last dimension of `indices`.
+
+    >>> tf.gather_nd(tf.zeros([5, 3]), [[4, 2], [0, 0]]).shape
+    TensorShape([Dimension(2)])
+    """
+    static = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
+    if static == 0:
+        if hasattr(params, "handle"):
+            return params.gather_nd(indices, name=name)
+        return raw.GatherNd(params=params, indices=indices, name=name)
+    return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)

@@ -75,23 +75,6 @@ def _resource_gather_shape(op):
     return op.inputs[1].shape.concatenate(data[0][1].with_rank_at_least(1)[1 + op.attrs["batch_dims"] :])
 
 
-@has_ragged_form
-def gather_nd(params, indices, name=None, batch_dims=0):
-    """Elements or slices of `params` at the index vectors in the last dimension of `indices`.
-
-    >>> tf.gather_nd(tf.zeros([5, 3]), [[4, 2], [0, 0]]).shape
-    TensorShape([Dimension(2)])
-    """
-    static = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
-    if static == 0:
-        if hasattr(params, "handle"):
-            return params.gather_nd(indices, name=name)
-        return raw.GatherNd(params=params, indices=indices, name=name)
-    from everflow.ops.array_batched import batch_gather_nd
-
-    return batch_gather_nd(params, indices, batch_dims=batch_dims, name=name)
-
-
 def gathered_nd_shape(params, indices):
     """The static shape of gather_nd."""
     if indices.rank is not None and indices.rank < 1:

@@ -12,6 +12,7 @@ import urllib.request
 import numpy as np
 
 from everflow.keras.callbacks.base import Callback
+from everflow.keras.utils.progress import Progbar
 from everflow.platform import logging
 
 
@@ -29,8 +30,6 @@ class ProgbarLogger(Callback):
         self.target, self.log_values = None, []
 
     def _begin(self, verbose, target=None):
-        from everflow.keras.utils import Progbar
-
         self.seen = 0
         self.target = target if target is not None else self.params["steps"] if self.use_steps else self.params["samples"]
         self.progbar = Progbar(

@@ -20,6 +20,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
+from everflow.keras.engine import saved_form
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
@@ -46,6 +47,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     ...     def call(self, inputs):
     ...         return inputs * self.scale
     """
+
+    _saved_kind = "_tf_keras_layer"  # what it is called in SavedModels
+    _output_is_list = False  # whether summaries show its shape as a list
 
     @untracked
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
@@ -421,14 +425,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         return cls(**config)
 
     def _saved_identity(self):
-        from everflow.keras.saving import saved_model
-
-        return saved_model.identity(self)
+        return saved_form.identity(self)
 
     def _saved_branches(self):
-        from everflow.keras.saving import saved_model
-
-        return saved_model.branches(self)
+        return saved_form.branches(self)
 
     @property
     def name_scope(self):

@@ -12,6 +12,8 @@ from everflow.framework import nest
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras.engine import data_checks
+from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
+from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
 
 
@@ -40,8 +42,6 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
 
 
 def _is_sequence(x):
-    from everflow.keras.utils import Sequence
-
     return isinstance(x, Sequence)
 
 
@@ -279,8 +279,6 @@ class GeneratorBatches(Batches):
 def _pieces(sequence, shuffle, queue):
     """The pieces of a Sequence, pass after pass."""
     if queue.get("workers", 1) > 1:
-        from everflow.keras.utils import OrderedEnqueuer
-
         enqueuer = OrderedEnqueuer(sequence, use_multiprocessing=queue.get("use_multiprocessing", False), shuffle=shuffle)
         yield from _queued(enqueuer, queue)
         return
@@ -297,8 +295,6 @@ def _pieces(sequence, shuffle, queue):
 
 def _from_generator(generator, queue):
     if queue.get("workers", 1) > 1:
-        from everflow.keras.utils import GeneratorEnqueuer
-
         return _queued(GeneratorEnqueuer(generator, use_multiprocessing=queue.get("use_multiprocessing", False)), queue)
     return generator
 

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
+from everflow.keras import metrics as metrics_module
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.eager_steps import EagerSteps
@@ -106,8 +107,6 @@ class Compiling:
     # --- metrics -------------------------------------------------------------------------------
 
     def _make_metrics(self, metrics, weighted_metrics):
-        from everflow.keras import metrics as metrics_module
-
         names = self.output_names
         self._compile_metric_objects, self._metric_results, used = [], {}, set()
         of_outputs = ends.metrics_by_output(metrics, names)

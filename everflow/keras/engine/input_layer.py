@@ -13,6 +13,8 @@ from everflow.keras.engine.node import KerasHistory, Node
 class InputLayer(Layer):
     """A layer without inputs: a placeholder, or the tensor that is given."""
 
+    _output_is_list = True
+
     def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=False, name=None, ragged=False, **kwargs):
         from everflow.keras import backend as K
 

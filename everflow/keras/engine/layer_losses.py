@@ -7,6 +7,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
 from everflow.keras.engine.call_context import call_context
+from everflow.keras.engine.known_classes import known_class
 from everflow.ops import array, math
 
 
@@ -138,9 +139,7 @@ class LayerLosses:
             return
         known = next((m for m in self._metrics if m.name == name), None)
         if known is None:
-            from everflow.keras import metrics
-
-            known = metrics.Mean(name=name, dtype=value.dtype)
+            known = known_class("Mean")(name=name, dtype=value.dtype)
             self._metrics.append(known)
         self._metrics_tensors[name] = known(value)
 

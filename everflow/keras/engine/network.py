@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
+
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
+from everflow.keras.engine import network_config
 from everflow.keras.engine.base_layer import Layer, unique
 from everflow.keras.engine.layer_losses import reachable
 from everflow.keras.engine.node import Node
+from everflow.keras.engine.op_layers import give_history, needs_history
+from everflow.keras.engine.summary import print_summary
 from everflow.keras.engine.topology import Topology
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.saving import models
+from everflow.keras.saving import weights as saved_weights
+from everflow.keras.saving.json_data import default
+from everflow.keras.saving.model_config import require_yaml
 
 
 class Network(Layer):
     """Layers that are one layer together."""
+
+    _saved_kind = "_tf_keras_network"
 
     def __init__(self, *args, **kwargs):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
@@ -56,8 +67,6 @@ class Network(Layer):
                     "Functional models may only specify `name` and `trainable` keyword arguments during initialization. Got an unexpected argument:",
                     key,
                 )
-        from everflow.keras.engine.op_layers import give_history, needs_history
-
         if isinstance(inputs, list) and len(nest.flatten(inputs)) == 1:
             inputs = inputs[0]
         if isinstance(outputs, list) and len(nest.flatten(outputs)) == 1:
@@ -341,16 +350,12 @@ class Network(Layer):
         """The graph of layers as plain data; a subclassed model has none."""
         if not self._is_graph_network:
             raise NotImplementedError
-        from everflow.keras.engine.network_config import network_config
-
-        return network_config(self)
+        return network_config.network_config(self)
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model from what `get_config` gave, with new weights."""
-        from everflow.keras.engine.network_config import reconstruct
-
-        inputs, outputs, created = reconstruct(config, custom_objects)
+        inputs, outputs, created = network_config.reconstruct(config, custom_objects)
         model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
         model._connect_ancillary(created)
         return model
@@ -367,37 +372,25 @@ class Network(Layer):
 
     def to_json(self, **kwargs):
         """The configuration as JSON; `tf.keras.models.model_from_json` reads it."""
-        import json
-
-        from everflow.keras.saving.json_data import default
-
         return json.dumps(self._updated_config(), default=default, **kwargs)
 
     def to_yaml(self, **kwargs):
         """The configuration as YAML; `tf.keras.models.model_from_yaml` reads it."""
-        from everflow.keras.saving.model_config import require_yaml
-
         return require_yaml().dump(self._updated_config(), **kwargs)
 
     # --- files -----------------------------------------------------------------------------------
 
     def save(self, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None):
         """Save the model with its weights and, if it is compiled, what training needs to go on."""
-        from everflow.keras import models
-
         models.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
 
     def save_weights(self, filepath, overwrite=True, save_format=None):
         """Save the weights: HDF5 for paths that end in .h5 or .keras, else TensorFlow's checkpoints."""
-        from everflow.keras.saving import weights
-
-        weights.save(self, filepath, overwrite, save_format)
+        saved_weights.save(self, filepath, overwrite, save_format)
 
     def load_weights(self, filepath, by_name=False):
         """Load what `save_weights` saved; HDF5 files also by the names of layers."""
-        from everflow.keras.saving import weights
-
-        return weights.load(self, filepath, by_name)
+        return saved_weights.load(self, filepath, by_name)
 
     def _checkpoint_children(self):
         children = []
@@ -415,8 +408,6 @@ class Network(Layer):
 
     def summary(self, line_length=None, positions=None, print_fn=None):
         """Print the layers with the shapes of their outputs and the number of their parameters."""
-        from everflow.keras.engine.summary import print_summary
-
         if not self.built:
             raise ValueError(
                 "This model has not yet been built. Build the model first by calling `build()` or calling `fit()` with some data, "

@@ -8,6 +8,7 @@ import numpy as np
 
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
+from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.generic import serialize_keras_object
 
 
@@ -46,9 +47,7 @@ def network_config(network):
 
 def _nodes_of_its_own(layer):
     """A model's first node is the one from its own inputs to its outputs; it counts, also where it is missing."""
-    from everflow.keras.engine.network import Network
-
-    return 1 if isinstance(layer, Network) else 0
+    return 1 if hasattr(layer, "_is_graph_network") else 0
 
 
 def _plain_arguments(arguments):
@@ -66,8 +65,6 @@ def _plain_arguments(arguments):
 
 def reconstruct(config, custom_objects=None):
     """(inputs, outputs, {name: layer}) of a config, with new layers."""
-    from everflow.keras import layers as layers_module
-
     created: dict = {}
     node_numbers: dict = {}
     waiting: dict = collections.OrderedDict()
@@ -93,7 +90,7 @@ def reconstruct(config, custom_objects=None):
         return True
 
     for data in config["layers"]:
-        layer = layers_module.deserialize({"class_name": data["class_name"], "config": data["config"]}, custom_objects=custom_objects)
+        layer = deserialize({"class_name": data["class_name"], "config": data["config"]}, custom_objects=custom_objects)
         name = data["name"]
         created[name] = layer
         for number in range(len(layer._inbound_nodes)):

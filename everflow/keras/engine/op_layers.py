@@ -71,6 +71,8 @@ def _wrap(op):
 class TensorFlowOpLayer(Layer):
     """A layer that makes one op; `constants` are the inputs that don't come from layers, by position."""
 
+    _output_is_list = True
+
     def __init__(self, node_def, name, constants=None, trainable=True, dtype=None):
         super().__init__(name=_PREFIX + name, trainable=trainable, dtype=dtype)
         self._node_def = json_format.ParseDict(node_def, NodeDef()) if isinstance(node_def, dict) else node_def

@@ -7,6 +7,7 @@ import copy
 from everflow.framework import nest
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
+from everflow.keras.engine.known_classes import deserialize, serialize
 from everflow.keras.engine.topology import refuse_legacy
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.keras.engine.training import Model
@@ -17,6 +18,8 @@ class Sequential(Model):
 
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu", input_shape=(4,)), tf.keras.layers.Dense(1)])
     """
+
+    _saved_kind = "_tf_keras_sequential"
 
     @untracked
     def __init__(self, layers=None, name=None):
@@ -160,8 +163,6 @@ class Sequential(Model):
         return proba.argmax(axis=-1) if proba.shape[-1] > 1 else (proba > 0.5).astype("int32")
 
     def get_config(self):
-        from everflow.keras.layers import serialize
-
         layers = copy.deepcopy([serialize(layer) for layer in self.layers])
         if self._is_graph_network and layers:
             # A model that was begun with an InputLayer must know its input's shape when it is made again.
@@ -174,8 +175,6 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model from what `get_config` gave, with new weights."""
-        from everflow.keras.layers import deserialize
-
         name, shape = (config.get("name"), config.get("build_input_shape")) if isinstance(config, dict) else (None, None)
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=name)

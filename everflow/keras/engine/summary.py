@@ -87,10 +87,7 @@ def _output_shape(layer):
 
 
 def _is_shown_as_list(layer):
-    from everflow.keras.engine.input_layer import InputLayer
-    from everflow.keras.engine.op_layers import TensorFlowOpLayer
-
-    return isinstance(layer, (InputLayer, TensorFlowOpLayer))
+    return layer._output_is_list
 
 
 def _params(layer):

@@ -17,6 +17,8 @@ class Model(Compiling, Network):
     >>> history = model.fit(np.ones((8, 4)), np.ones((8, 1)), verbose=0)
     """
 
+    _saved_kind = "_tf_keras_model"
+
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._forget_compilation()

@@ -6,6 +6,12 @@ from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.engine.known_classes import deserialize, serialize
+from everflow.keras.engine.known_classes import register_classes as _register_classes
+from everflow.keras.engine.network import Network as _Network
+from everflow.keras.engine.op_layers import TensorFlowOpLayer as _TensorFlowOpLayer
+from everflow.keras.engine.sequential import Sequential as _Sequential
+from everflow.keras.engine.training import Model as _Model
 from everflow.keras.layers.advanced_activations import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from everflow.keras.layers.attention import AdditiveAttention, Attention
 from everflow.keras.layers.conv_recurrent import ConvLSTM2D
@@ -92,7 +98,6 @@ from everflow.keras.layers.pooling import (
 )
 from everflow.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
 from everflow.keras.layers.recurrent_cells import AbstractRNNCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
-from everflow.keras.layers.serialization import deserialize, serialize
 from everflow.keras.layers.spatial import (
     Cropping1D,
     Cropping2D,
@@ -105,6 +110,11 @@ from everflow.keras.layers.spatial import (
     ZeroPadding3D,
 )
 from everflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
+
+_register_classes(**{_name: _value for _name, _value in vars().items() if isinstance(_value, type) and not _name.startswith("_")})
+_register_classes(Model=_Model, Network=_Network, Sequential=_Sequential, TensorFlowOpLayer=_TensorFlowOpLayer)
+# Names of layers that other versions of Keras write.
+_register_classes(BatchNormalizationV1=BatchNormalization, BatchNormalizationV2=BatchNormalization)
 
 # DenseFeatures is one of them, too: see everflow/__init__.py.
 __getattr__, __dir__ = _lazy_names(__name__, __file__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from everflow.framework import nest
@@ -11,15 +9,10 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.layers.configured import looked_up, written
-from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, zero_state_for
+from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, call_takes, zero_state_for
 from everflow.ops import array
-
-
-def call_takes(cell, name):
-    """Whether a cell's `call` takes an argument."""
-    parameters = inspect.signature(cell.call).parameters.values()
-    return any(p.name == name or p.kind is p.VAR_KEYWORD and isinstance(cell, StackedRNNCells) for p in parameters)
 
 
 def standardize_arguments(inputs, initial_state, constants, num_constants):
@@ -303,8 +296,6 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from everflow.keras.layers.serialization import deserialize
-
         config = dict(config)
         count = config.pop("num_constants", 0)
         layer = cls(deserialize(config.pop("cell"), custom_objects=custom_objects), **config)

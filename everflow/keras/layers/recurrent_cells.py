@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework import nest
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
+from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, initializers
 
@@ -373,8 +376,6 @@ class StackedRNNCells(Layer):
         return tuple(states)
 
     def call(self, inputs, states, constants=None, **kwargs):
-        from everflow.keras.layers.recurrent import call_takes
-
         sizes = self.state_size[::-1] if self.reverse_state_order else self.state_size
         nested = nest.pack_sequence_as(sizes, nest.flatten(states))
         new_states = []
@@ -409,8 +410,12 @@ class StackedRNNCells(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from everflow.keras.layers.serialization import deserialize
-
         config = dict(config)
         cells = [deserialize(cell, custom_objects=custom_objects) for cell in config.pop("cells")]
         return cls(cells, **config)
+
+
+def call_takes(cell, name):
+    """Whether a cell's `call` takes an argument."""
+    parameters = inspect.signature(cell.call).parameters.values()
+    return any(p.name == name or p.kind is p.VAR_KEYWORD and isinstance(cell, StackedRNNCells) for p in parameters)

@@ -11,6 +11,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.layers.recurrent import standardize_arguments
 from everflow.ops import array
 
@@ -45,8 +46,6 @@ class Wrapper(Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from everflow.keras.layers.serialization import deserialize
-
         config = copy.deepcopy(config)
         layer = deserialize(config.pop("layer"), custom_objects=custom_objects)
         return cls(layer, **config)
@@ -305,8 +304,6 @@ class Bidirectional(Wrapper):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from everflow.keras.layers.serialization import deserialize
-
         config = copy.deepcopy(config)
         count = config.pop("num_constants", 0)
         backward = config.pop("backward_layer", None)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from everflow.keras.engine.known_classes import register_classes as _register_classes
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
 from everflow.keras.losses import (
     KLD,
@@ -77,6 +78,8 @@ CategoricalCrossentropy = _mean(
 SparseCategoricalCrossentropy = _mean(
     "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, arguments=[("from_logits", False), ("axis", -1)]
 )
+
+_register_classes(Mean=Mean)
 CosineSimilarity = _mean("CosineSimilarity", cosine_proximity, "cosine_similarity", arguments=[("axis", -1)])
 MeanSquaredError = _mean("MeanSquaredError", mean_squared_error)
 MeanAbsoluteError = _mean("MeanAbsoluteError", mean_absolute_error)

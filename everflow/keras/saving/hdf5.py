@@ -10,6 +10,7 @@ import numpy as np
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.saving.json_data import default
+from everflow.keras.saving.model_config import model_from_config
 from everflow.platform import logging
 
 # HDF5 takes attributes of up to 64 KB, less a header; longer lists go into several.
@@ -277,7 +278,6 @@ def _names_of(metrics):
 def load_model(path, custom_objects=None, compile=True):
     """Read what `save_model` wrote."""
     from everflow.keras import optimizers
-    from everflow.keras.saving.model_config import model_from_config
 
     h5py = require_h5py()
     file = path if isinstance(path, h5py.File) else h5py.File(os.fspath(path), mode="r")

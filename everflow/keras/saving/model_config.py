@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from everflow.keras.engine.known_classes import deserialize
+
 
 def require_yaml():
     """The yaml module; an ImportError that says what to install."""
@@ -16,8 +18,6 @@ def require_yaml():
 
 def model_from_config(config, custom_objects=None):
     """A model from {"class_name", "config"}."""
-    from everflow.keras.layers import deserialize
-
     if isinstance(config, list):
         raise TypeError(f"`model_from_config` expects a dictionary, not a list. Maybe you meant to use `Sequential.from_config({config})`?")
     return deserialize(config, custom_objects=custom_objects)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
+from everflow.keras.saving import hdf5, saved_model
+
 
 def save_model(model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None):
     """Save a model with its weights and, if it is compiled, what training needs to go on.
 
     >>> tf.keras.models.save_model(model, "model.h5")
     """
-    from everflow.keras.saving import hdf5, saved_model
-
     save_format = save_format or "h5"
     if save_format not in ("h5", "hdf5", "keras", "tf", "tensorflow"):
         raise ValueError(f"Unknown save_format {save_format!r}: it is 'h5' or 'tf'.")
@@ -31,8 +31,6 @@ def load_model(filepath, custom_objects=None, compile=True):
 
     >>> model = tf.keras.models.load_model("model.h5")
     """
-    from everflow.keras.saving import hdf5, saved_model
-
     if isinstance(filepath, (str, os.PathLike)):
         filepath = os.fspath(filepath)
         if os.path.isdir(filepath):

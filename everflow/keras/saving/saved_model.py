@@ -15,8 +15,11 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.type_specs import TensorSpec
 from everflow.keras import backend as K
+from everflow.keras.engine.known_classes import known_class
+from everflow.keras.engine.saved_form import register_forms
 from everflow.keras.saving import hdf5
 from everflow.keras.saving.json_data import default
+from everflow.keras.saving.model_config import model_from_config
 from everflow.ops.traced_functions import Function
 from everflow.platform import logging
 from everflow.saved_model.object_loading import ObjectLoader
@@ -48,9 +51,6 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, signatur
 def identity(layer):
     """(identifier, metadata) of a layer in the file."""
     from everflow.keras import __version__
-    from everflow.keras.engine.network import Network
-    from everflow.keras.engine.sequential import Sequential
-    from everflow.keras.engine.training import Model
     from everflow.keras.optimizers import Optimizer
 
     about = {
@@ -69,46 +69,44 @@ def identity(layer):
         "class_name": type(layer._activity_regularizer).__name__,
         "config": layer._activity_regularizer.get_config(),
     }
-    kind = "_tf_keras_layer"
-    if isinstance(layer, Network):
-        kind = (
-            "_tf_keras_sequential"
-            if isinstance(layer, Sequential)
-            else "_tf_keras_model"
-            if isinstance(layer, Model)
-            else "_tf_keras_network"
-        )
+    if _is_network(layer):
         about.update(keras_version=__version__, backend=K.backend(), model_config={"class_name": type(layer).__name__})
         if "config" in about:
             about["model_config"]["config"] = about["config"]
         if isinstance(getattr(layer, "optimizer", None), Optimizer):  # those of tf.train have no configuration
             about["training_config"] = hdf5.training_config(layer)
-    return kind, json.dumps(about, default=default)
+    return layer._saved_kind, json.dumps(about, default=default)
 
 
 def branches(layer):
     """What hangs on a layer in the file besides what checkpoints follow."""
-    from everflow.keras.engine.network import Network
     from everflow.keras.metrics.metric import Metric
 
     lists = {"variables": list(layer.variables), "trainable_variables": list(layer.trainable_variables)}
     lists["regularization_losses"] = [_loss_function(make) for make in _regularizers(layer)]
     inner = {
-        "metrics": list(getattr(layer, "metrics", None) or []) if isinstance(layer, Network) else [],
+        "metrics": list(getattr(layer, "metrics", None) or []) if _is_network(layer) else [],
         "non_trainable_variables": list(layer.non_trainable_variables),
         "layer_regularization_losses": [_loss_function(make) for make in layer._callable_losses],
-        "layers": list(layer.layers) if isinstance(layer, Network) else [],
+        "layers": list(layer.layers) if _is_network(layer) else [],
     }
     functions = {}
     if not isinstance(layer, Metric):
         functions = {"__call__": _call_function(layer, False), "call_and_return_all_conditional_losses": _call_function(layer, True)}
-    if isinstance(layer, Network):
+    if _is_network(layer):
         functions["_default_save_signature"] = _serving_function(layer)
     api = AutoTrackable()
     aliases = {"call_and_return_conditional_losses": functions.get("call_and_return_all_conditional_losses")} if functions else {}
     for name, value in {**inner, **lists, **functions, **aliases}.items():
         setattr(api, name, value)
     return [*lists.items(), ("keras_api", api), *functions.items()]
+
+
+register_forms(identity, branches)
+
+
+def _is_network(layer) -> bool:
+    return hasattr(layer, "_is_graph_network")
 
 
 def _regularizers(layer):
@@ -216,8 +214,6 @@ def load_model(folder, custom_objects=None, compile=True):
 
 def _from_config(about, custom_objects):
     """The model made from its configuration; None where that names classes that nobody knows."""
-    from everflow.keras.saving.model_config import model_from_config
-
     config = about.get("model_config", {})
     if "config" not in config:
         return None
@@ -233,11 +229,9 @@ def _from_config(about, custom_objects):
 
 def _revived(loader, about):
     """A model of which only the traced functions are known."""
-    from everflow.keras.engine.training import Model
-
     loaded = loader.load()
 
-    class Revived(Model):
+    class Revived(known_class("Model")):  # type: ignore[misc]
         """A model from a SavedModel whose class is not known here."""
 
         def __init__(self):
