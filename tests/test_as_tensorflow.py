@@ -7,7 +7,8 @@ import sys
 import pytest
 
 import everflow
-import everflow.as_tensorflow as as_tensorflow
+import everflow.as_tensorflow
+from everflow.legacy import paths
 
 
 def test_tensorflow_is_everflow():
@@ -96,9 +97,9 @@ def test_a_missing_path_says_so():
 
 
 def test_every_row_is_well_formed():
-    rows = as_tensorflow._rows()
+    rows = paths._rows()
     assert all(path == path.strip(".") and " " not in path and sources for path, sources in rows.items())
-    assert {"python.ops.linalg", "core.framework", "examples.tutorials"} <= as_tensorflow._folders()
+    assert {"python.ops.linalg", "core.framework", "examples.tutorials"} <= paths._folders()
 
 
 def test_a_loaded_tensorflow_is_not_shadowed():

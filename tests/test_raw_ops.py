@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import everflow as tf
-from everflow import gen_ops
+from everflow.legacy import gen_ops
 
 
 @pytest.fixture(autouse=True)

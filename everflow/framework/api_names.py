@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+from typing import Any
 
 
 @functools.cache
@@ -18,3 +19,16 @@ def in_tensorflow(name: str) -> bool:
     (True, False)
     """
     return name in _names() or name.split(".")[0] == "contrib"
+
+
+def ending_in(name: str) -> list[str]:
+    """The public names whose last part is `name`, shortest first."""
+    return sorted((n for n in _names() if n.rpartition(".")[2] == name), key=lambda n: (n.count("."), n))
+
+
+def resolve(root: Any, path: str) -> Any:
+    """What a public name stands for, from the root namespace on; None where it isn't there."""
+    found = root
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found

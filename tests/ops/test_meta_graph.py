@@ -3,8 +3,8 @@
 import pytest
 
 import everflow as tf
-from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 from everflow.ops.meta_graph import copy_scoped_meta_graph, create_meta_graph_def
+from everflow.protos.graph_debug_info_pb2 import GraphDebugInfo
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 

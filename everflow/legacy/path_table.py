@@ -1,0 +1,325 @@
+"""Paths into TensorFlow's own tree that programs import, and the modules that serve them."""
+
+from __future__ import annotations
+
+# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is tf itself, and a `*`
+# stands for any letters in a module's name. To serve a new path, or to add a source for one, edit a row. Sources that don't exist are
+# passed over.
+TABLE = """
+python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
+                      training util                      : .
+python                user_ops                           : user_ops
+python                debug                              : debug
+python                estimator                          : estimator
+python                pywrap_tensorflow                  : pywrap_tensorflow train errors .
+python                tf2                                : ops.v2_behavior
+python                autograph                          : autograph
+python.client         session                            : runtime.session runtime.fetches .
+python.client         device_lib                         : runtime.device*
+python.client         timeline                           : runtime.timeline
+python.compat         compat v2_compat                   : compat .
+
+python.data           .                                  : data
+python.data           util experimental                  : data .
+python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
+                                                           legacy.inner.data
+python.data.util      nest                               : framework.nest
+python.data.experimental ops                             : data.experimental
+python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
+                      optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
+                      take_while_ops threadpool unique writers : data.experimental data.* \
+                                                           data.experimental.* legacy.inner.data
+python.compiler       xla                                : xla
+python.compiler.xla   xla                                : xla.experimental contrib.compiler.xla
+python.compiler.xla   jit                                : contrib.compiler.jit
+
+python.debug          cli wrappers lib                   : debug
+python.debug.wrappers hooks local_cli_wrapper dumping_wrapper framework : debug debug.*
+python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
+
+python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
+                                                           contrib.distribute
+python.distribute     cluster_resolver                   : distribute.cluster_resolver
+python.distribute     all_reduce                         : distribute.all_reduce
+contrib.all_reduce.python all_reduce                     : distribute.all_reduce
+
+python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
+                                                           ops.traced_functions framework.tapes runtime.process_options debugging
+python.eager          test                               : test
+python.eager          wrap_function                      : ops.wrapped_functions
+
+python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
+                      estimator estimator.run_config estimator.arguments estimator.experimental
+python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
+python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
+                      estimator estimator.canned.keys
+python.estimator.export export export_output export_lib  : estimator.export
+python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.* legacy.inner.feature_column
+
+python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
+                                                           framework.composites framework.operation framework.registry framework.devices \
+                                                           profiler.statistics ops.gradients contrib.framework.tensors eager.tensor \
+                                                           legacy.inner.framework_ops
+python.framework      constant_op                        : . ops.constants
+python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
+python.framework      composite_tensor                   : framework.type_specs framework.composites
+python.framework      device                             : framework.devices .
+python.framework      dtypes                             : framework.dtypes
+python.framework      errors errors_impl                 : framework.errors
+python.framework      function                           : ops.functions framework.function* .
+python.framework      graph_io                           : formats.graph_files
+python.framework      graph_util graph_util_impl         : graph_util
+python.framework      importer                           : . framework.importer
+python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
+                                                           framework.conversion contrib.framework.tensors
+python.framework      load_library                       : .
+python.framework      meta_graph                         : ops.meta_graph train .
+python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
+python.framework      random_seed                        : framework.seeds
+python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.* legacy.inner.control_flow
+python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
+python.framework      test_util                          : test test.*
+python.framework      versions                           : version .
+python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
+
+python.keras          _impl                              : keras
+python.keras          applications                       : keras.applications
+python.keras          callbacks                          : keras.callbacks
+python.keras          constraints                        : keras.constraints
+python.keras          datasets                           : keras.datasets
+python.keras          engine                             : keras.engine.base_layer keras keras.layers
+python.keras          estimator                          : estimator.keras_models
+python.keras          preprocessing                      : keras.preprocessing
+python.keras          wrappers                           : keras.wrappers
+python.keras          activations                        : keras.activations
+python.keras          applications                       : keras.applications
+python.keras          backend backend_config             : keras.backend
+python.keras          callbacks                          : keras.callbacks
+python.keras          constraints                        : keras.constraints
+python.keras          datasets                           : keras.datasets
+python.keras          initializers                       : keras.initializers
+python.keras          layers                             : keras.layers
+python.keras          losses                             : keras.losses
+python.keras          metrics                            : keras.metrics keras.metrics.*
+python.keras          models                             : keras.models
+python.keras          optimizers                         : keras.optimizers
+python.keras          preprocessing                      : keras.preprocessing
+python.keras          regularizers                       : keras.regularizers
+python.keras          utils                              : keras.utils
+python.keras          wrappers                           : keras.wrappers
+python.keras          engine                             : keras.engine keras keras.layers keras.models
+python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
+                                                           keras keras.layers keras.models keras.engine.*
+python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
+                      cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
+                                                           keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
+python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
+                                                           keras.optimizers.optimizer
+python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
+python.layers         base core convolutional pooling normalization layers : layers layers.* legacy.inner.layers
+python.layers         utils                              : layers layers.* legacy.inner.layers keras.engine.arguments ops.control_flow keras.utils.for_layers
+
+python.lib.io         file_io                            : platform.file_io
+python.lib.io         tf_record python_io                : python_io io
+
+python.ops            array_ops                          : . ops.array.* ops.constants sparse quantization legacy.gen_ops
+python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
+python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.grouping
+python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
+python.ops            check_ops                          : debugging . ops.checks.*
+python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
+python.ops            bitwise_ops                        : bitwise
+python.ops            confusion_matrix                   : math ops.math.confusion_matrix
+python.ops            custom_gradient                    : . ops.custom_gradient
+python.ops            data_flow_ops                      : . queue ops.queues.* ops.accumulators ops.barriers ops.staging ops.record_input
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
+python.ops            critical_section_ops               : ops.critical_section
+python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists ops.array_inplace legacy.gen_ops
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
+python.ops            gradients gradients_impl gradients_util : . ops.gradients
+python.ops            gradient_checker                   : test
+python.ops            gradient_checker_v2                : test.gradient_checker_v2
+python.ops            image_ops image_ops_impl           : image ops.image.*
+python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
+python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
+python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
+python.ops            lookup_ops                         : lookup ops.lookup.* .
+python.ops            losses                             : losses
+python.ops            manip_ops                          : manip .
+python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
+python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
+python.ops            partitioned_variables              : . ops.partitioned_variables
+python.ops            quantized_ops                      : quantization .
+python.ops            random_ops stateless_random_ops    : . random ops.random.*
+python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables legacy.gen_ops .
+python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
+python.ops            script_ops                         : . ops.functions.python ops.functions.python
+python.ops            session_ops                        : . ops.queues.session_tensors
+python.ops            sets sets_impl                     : sets
+python.ops            sparse_ops                         : sparse . ops.sparse.*
+python.ops            special_math_ops                   : math . ops.math.* ops.math.einsum
+python.ops            spectral_ops                       : signal spectral
+python.ops            standard_ops                       : .
+python.ops            state_ops                          : . ops.state ops.variables legacy.gen_ops
+python.ops            string_ops                         : strings . ops.strings.*
+python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
+python.ops            summary_ops summary_op_util        : ops.summaries
+python.ops            template                           : . ops.template
+python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
+python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
+python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables \
+                                                           ops.eager_variable_store legacy.inner.nn
+python.ops            weights_broadcast_ops              : losses losses.* ops.nn.weights
+python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
+                      gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
+                      gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
+                      gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
+                      gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
+                      gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
+python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
+                      laplace student_t kullback_leibler util : distributions distributions.*
+python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linear_operators.broadcasting
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators ops.linalg.*
+python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
+python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
+python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
+python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
+python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
+
+python.module         module                             : ops.module
+python.platform       app                                : platform.app
+python.platform       flags                              : platform.flags
+python.platform       gfile                              : platform.gfile
+python.platform       googletest test benchmark          : test
+python.platform       resource_loader                    : platform.resource_loader
+python.platform       self_check build_info              : sysconfig version
+python.platform       sysconfig                          : sysconfig
+python.platform       tf_logging                         : platform.logging
+python.profiler       model_analyzer option_builder profile_context profiler tfprof_logger : profiler profiler.*
+python.profiler.internal flops_registry                  : profiler.statistics
+
+python.saved_model    builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants signature_def_utils \
+                      signature_def_utils_impl simple_save tag_constants utils utils_impl : \
+                      saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
+                      saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
+python.summary        summary                            : summary
+python.summary        summary_iterator                   : train
+python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files
+
+python.tools          freeze_graph                       : tools.freeze_graph
+python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
+python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
+python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
+python.tools          saved_model_cli                    : tools.saved_model_cli
+python.tools          saved_model_utils                  : tools.saved_model_utils
+python.tools          strip_unused strip_unused_lib      : tools.strip_unused
+lite                  python                             : lite
+lite.python           lite convert                       : lite.converter lite.options lite
+lite.python           interpreter                        : lite.interpreter
+lite.python           lite_constants                     : lite.constants
+lite.python           op_hint                            : lite.op_hints
+lite.python           tflite_convert                     : tools.tflite_convert
+tools                 .                                  : tools
+tools                 graph_transforms                   : tools.graph_transforms
+
+python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent momentum optimizer proximal_adagrad \
+                      proximal_gradient_descent rmsprop sync_replicas_optimizer : train train.optim*
+python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
+                      queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
+                      checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
+                      warm_starting_util saveable_object_util : train train.* summary .
+python.training       training_ops gen_training_ops      : legacy.gen_ops
+python.training       distribute distribution_strategy_context : distribute
+python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
+python.training       summary_io                         : legacy.inner.summary summary
+python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
+                                                           contrib.checkpoint.inspection keras.engine.tracked_attributes
+python.training       checkpoint_utils                   : train.eval_step
+python.training.checkpointable base tracking util data_structures : train train.*
+
+python.util           compat                             : platform.compat
+python.util           deprecation decorator_utils        : platform.deprecation
+python.util           nest                               : framework.nest
+python.util           tf_inspect                         : platform.inspection
+python.util           lazy_loader                        : platform.lazy_loader
+python.util           tf_export                          : platform.exports
+python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
+
+examples.tutorials.mnist input_data                      : datasets.mnist
+contrib.learn.python.learn.datasets mnist                : datasets.mnist
+contrib.learn.python.learn.datasets base                 : datasets.csv_files
+contrib.learn.python.learn.utils saved_model_export_utils : contrib.learn.export_strategies
+contrib.learn.python.learn session_run_hook basic_session_run_hooks : train
+contrib.learn.python.learn preprocessing                 : contrib.learn.preprocessing
+contrib.learn.python.learn.preprocessing text categorical categorical_vocabulary : contrib.learn.preprocessing
+contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_search_decoder beam_search_ops loss : \
+                      contrib.seq2seq legacy.inner.contrib_seq2seq
+contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
+                      contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
+contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
+contrib.summary       summary                            : contrib.summary
+contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
+contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
+contrib.layers.python.layers utils                       : contrib.layers.outputs
+contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
+contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
+contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
+contrib.slim.python.slim nets                            : contrib.slim.nets
+contrib.slim.python.slim learning                        : contrib.slim.learning
+contrib.slim.python.slim evaluation                      : contrib.slim.evaluation
+contrib.slim.python.slim model_analyzer                  : contrib.slim.model_analyzer
+contrib.slim.python.slim.nets alexnet                    : contrib.slim.nets.alexnet
+contrib.slim.python.slim.nets inception inception_v1 inception_v2 inception_v3 : contrib.slim.nets.inception
+contrib.slim.python.slim.nets overfeat                   : contrib.slim.nets.overfeat
+contrib.slim.python.slim.nets resnet_utils               : contrib.slim.nets.resnet_utils
+contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.resnet_v1
+contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
+contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
+"""
+
+# The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked through, best first.
+FOLDERS = {
+    "python.autograph": "ops.autograph",
+    "python.client": "runtime",
+    "python.compiler": "xla",
+    "python.data": "data data.experimental",
+    "python.data.experimental": "data.experimental data",
+    "python.debug": "debug",
+    "python.distribute": "distribute",
+    "python.distribute.cluster_resolver": "distribute",
+    "python.eager": "eager ops.functions ops.gradients framework",
+    "python.estimator": "estimator estimator.canned estimator.export estimator.inputs",
+    "python.feature_column": "feature_column",
+    "python.framework": "framework ops.functions runtime",
+    "python.grappler": "runtime.plan",
+    "python.keras": "keras keras.engine keras.utils keras.layers keras.backend",
+    "python.keras.engine": "keras.engine keras",
+    "python.keras.layers": "keras.layers keras",
+    "python.keras.saving": "keras.saving keras",
+    "python.layers": "layers keras.layers",
+    "python.lib": "platform io",
+    "python.module": "ops.variables",
+    "python.ops": "ops ops.array ops.math ops.nn ops.io ops.variables ops.functions ops.queues ops.gradients ops.sparse ops.random",
+    "python.ops.distributions": "distributions",
+    "python.ops.linalg": "ops.linalg ops.linalg.operators",
+    "python.ops.losses": "losses keras",
+    "python.ops.parallel_for": "ops.parallel_for",
+    "python.ops.ragged": "ops.ragged ops.strings ops.array",
+    "python.ops.signal": "signal ops.math",
+    "python.platform": "platform test",
+    "python.profiler": "profiler",
+    "python.saved_model": "saved_model train",
+    "python.summary": "summary",
+    "python.tools": "tools",
+    "python.tpu": "contrib.tpu",
+    "python.training": "train ops.variables",
+    "python.training.saving": "train ops.variables",
+    "python.training.tracking": "train keras.engine saved_model",
+    "python.util": "platform framework",
+    "lite": "lite",
+}

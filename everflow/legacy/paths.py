@@ -1,0 +1,220 @@
+"""Serves `import tensorflow` and every path below it.
+
+`tensorflow.X` is the module `everflow.X` itself. A path into TensorFlow's own tree (`tensorflow.python.ops.math_ops`) is a module without code of
+its own: it looks a name up in the everflow modules that `path_table.py` lists for it, and then in all modules of the packages that the folder
+stands for. `module_paths.txt` has the paths that TensorFlow 1.15 has, so that any of them can be imported, and no other.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import pathlib
+import pkgutil
+import re
+import sys
+import types
+from collections.abc import Iterator
+
+import everflow
+from everflow.framework import api_names
+from everflow.legacy.path_table import FOLDERS, TABLE
+from everflow.platform.module_alias import alias_spec
+from everflow.version import EVERFLOW_VERSION
+
+# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
+_CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
+# Other roots that name the same tree.
+_SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
+# Keras's places before it was tf.keras, and the tree that contrib's had inside.
+_SAME_AS_KERAS = re.compile(r"(?:contrib\.keras|python\.keras\._impl\.keras)(?:\.(?:api|python)(?:\.keras)?)?(?=\.|$)")
+_ROOTS = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
+
+
+@functools.cache
+def _rows() -> dict[str, list[str]]:
+    """{path below tensorflow: everflow modules}."""
+    rows: dict[str, list[str]] = {}
+    for line in TABLE.replace("\\\n", " ").splitlines():
+        if not line.strip():
+            continue
+        left, _, sources = line.rpartition(" : ")
+        folder, *names = left.split()
+        for name in names:
+            path = folder if name == "." else f"{folder}.{name}"
+            rows.setdefault(path, []).extend(s for s in sources.split() if s not in rows.get(path, ()))
+    return rows
+
+
+@functools.cache
+def _folders() -> frozenset[str]:
+    """Every folder above a path in the table, and those of the messages."""
+    above = {"core.framework", "core.protobuf", "core.util", "core.example", "core.lib.core", "core.profiler", "core.kernels.boosted_trees"}
+    for path in {*_rows(), *above}:
+        above.add(path)
+        while path := path.rpartition(".")[0]:
+            above.add(path)
+    return frozenset(above - set(_rows()))
+
+
+def _load(source: str) -> types.ModuleType | None:
+    """The everflow module called `source`, or None where there is none."""
+    if source == ".":
+        return everflow
+    name = f"everflow.{source}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if not name.startswith(missing.name or " "):
+            raise
+    # A namespace that is an attribute rather than a file, as tf.nn.rnn_cell may be.
+    folder, _, last = source.rpartition(".")
+    found = getattr(_load(folder), last, None) if folder else None
+    return found if isinstance(found, types.ModuleType) and not isinstance(found, _Served) else None
+
+
+def _load_all(sources: list[str]) -> Iterator[types.ModuleType]:
+    """The everflow modules that `sources` name, in order."""
+    for source in sources:
+        for name in _matching(source) if "*" in source else [source]:
+            module = _load(name)
+            if module is not None:
+                yield module
+
+
+@functools.cache
+def _matching(pattern: str) -> list[str]:
+    """The modules of a package that a pattern such as `ops.math.*` names."""
+    folder, _, last = pattern.rpartition(".")
+    package = _load(folder)
+    inside = pkgutil.iter_modules(package.__path__) if hasattr(package, "__path__") else ()
+    return [f"{folder}.{module.name}" for module in inside if fnmatch.fnmatch(module.name, last)]
+
+
+class _Served(types.ModuleType):
+    """A module of TensorFlow's tree: its names are those of the everflow modules that serve it."""
+
+    def __init__(self, name: str, path: str, sources: list[str]):
+        super().__init__(
+            name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.legacy."
+        )
+        self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if _is_known(f"{self._path}.{name}"):
+            return importlib.import_module(f"{self.__name__}.{name}")
+        for module in _load_all([*self._sources, *_by_rule(self._path)]):
+            if hasattr(module, name):
+                return getattr(module, name)
+        # Modules of TensorFlow hold the functions of both interfaces: `argmax` is that of 1, `argmax_v2` that of 2.
+        plain, _, version = name.rpartition("_")
+        if version == "v1":
+            return getattr(self, plain)
+        if version == "v2" and (found := everflow.compat.v2.wherever(plain)):
+            return found
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_where_else(name)}", name=name)
+
+    def __dir__(self):
+        return sorted({name for module in _load_all(self._sources) for name in dir(module)} | set(self.__dict__))
+
+
+@functools.cache
+def module_paths() -> frozenset[str]:
+    """The paths of TensorFlow 1.15's modules below `tensorflow`."""
+    found = set()
+    for line in pathlib.Path(__file__).with_name("module_paths.txt").read_text().splitlines():
+        folder, _, names = line.partition(": ")
+        found |= {name if folder == "." else f"{folder}.{name}" for name in names.split()}
+    return frozenset(found)
+
+
+def _by_rule(path: str) -> list[str]:
+    """What a path's folder stands for: the packages of the nearest folder above it that has a row in FOLDERS, with all their modules."""
+    folder = path
+    while folder and folder not in FOLDERS:
+        folder = folder.rpartition(".")[0]
+    packages = FOLDERS.get(folder, "").split()
+    return packages + [f"{package}.*" for package in packages]
+
+
+def _is_known(path: str) -> bool:
+    return path in _rows() or path in _folders() or path in module_paths() or (path.startswith("core.") and path.endswith("_pb2"))
+
+
+def _resolve(fullname: str, path: str) -> types.ModuleType | None:
+    """The module to hand out for `tensorflow.PATH`; None where there is none."""
+    if match := _SAME_AS_ROOT.match(path):
+        path = path[match.end() :]
+    path = _SAME_AS_KERAS.sub("keras", path)
+    if not path:
+        return everflow
+    if path.startswith("core.") and path.endswith("_pb2"):
+        return _load("protos." + path.rpartition(".")[2])
+    sources = _rows().get(path)
+    if sources is None:
+        if module := _load(path.removeprefix("python.") if path.startswith("python.keras.") else path):
+            return module
+        if match := _CONTRIB_INNER.fullmatch(path):
+            *_, folder, file = path.split(".")
+            if file[0] == "_" or file[0].isupper():  # a name that the file before it lacks, not a file
+                return None
+            sources = [f"{match[1]}.{folder}.{file}", f"{match[1]}.{file}", match[1]]
+        elif path in _folders():
+            sources = ["."] if path.startswith("python") else []
+        elif path in module_paths():
+            sources = [*_by_rule(path), "."]
+    if sources is None or (sources and next(_load_all(sources), None) is None):
+        return None
+    return _Served(fullname, path, sources)
+
+
+def _where_else(name: str) -> str:
+    """What to tell somebody who looks for a name in a module of TensorFlow's that has it not here: who has it."""
+    public = [path for path in api_names.ending_in(name) if api_names.resolve(everflow, path) is not None]
+    if public:
+        return f": use {' or '.join(f'tf.{path}' for path in public[:3])}"
+    return f" (Everflow {EVERFLOW_VERSION} doesn't have it yet)"
+
+
+def _missing(fullname: str, path: str) -> str:
+    """What to tell somebody who imports a path that TensorFlow 1.15 has not."""
+    near = difflib.get_close_matches(path, module_paths(), 2, 0.8)
+    hint = f": TensorFlow 1.15 has {' and '.join(f'tensorflow.{n}' for n in near)}" if near else ""
+    return f"No module named {fullname!r}{hint or f' in TensorFlow 1.15, nor in Everflow {EVERFLOW_VERSION}'}"
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds tensorflow and everything below it, before the finders that look at sys.path."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        root, _, rest = fullname.partition(".")
+        if root not in _ROOTS:
+            return None
+        module = _resolve(fullname, rest)
+        if module is None:
+            raise ModuleNotFoundError(_missing(fullname, rest), name=fullname)
+        return alias_spec(fullname, module)
+
+
+def installed_tensorflow() -> str | None:
+    """Where a real TensorFlow is installed, if one is; `import tensorflow` doesn't reach it from here on."""
+    spec = importlib.machinery.PathFinder.find_spec("tensorflow")
+    return spec.origin if spec else None
+
+
+def install() -> None:
+    """From now on `import tensorflow` gives everflow."""
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None and loaded is not everflow:
+        raise ImportError(
+            f"TensorFlow is already imported from {getattr(loaded, '__file__', '?')}: import everflow.as_tensorflow before it"
+        )
+    sys.modules["tensorflow"] = everflow
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
