@@ -88,7 +88,7 @@ def test_generated_ops():
 
 
 def test_a_missing_path_says_so():
-    with pytest.raises(ModuleNotFoundError, match="tensorflow.python.no_such.*doesn't have it yet"):
+    with pytest.raises(ModuleNotFoundError, match="tensorflow.python.no_such.*nor in Everflow"):
         importlib.import_module("tensorflow.python.no_such")
     with pytest.raises(ImportError):
         from tensorflow.python.framework import no_such  # noqa: F401
@@ -253,3 +253,25 @@ def test_questions_about_control_flow():
 def test_a_name_that_an_inner_file_lacks_is_no_module():
     with pytest.raises(ImportError, match="doesn't have it yet"):
         importlib.import_module("tensorflow.contrib.layers.python.layers.layers.NoSuchLayer")
+
+
+def test_paths_without_a_row_are_served_by_their_folder():
+    from tensorflow.python.framework import device_spec
+    from tensorflow.python.ops.ragged import ragged_tensor_value
+    from tensorflow.python.training.tracking import data_structures
+
+    assert device_spec.DeviceSpec is everflow.DeviceSpec
+    assert ragged_tensor_value.RaggedTensorValue is everflow.compat.v1.ragged.RaggedTensorValue
+    assert data_structures.__name__ == "tensorflow.python.training.tracking.data_structures"
+
+
+def test_paths_that_tensorflow_has_not_are_told_from_those_it_has():
+    with pytest.raises(ModuleNotFoundError, match="TensorFlow 1.15 has tensorflow.python.ops.math_ops"):
+        importlib.import_module("tensorflow.python.ops.math_op")
+
+
+def test_a_name_that_a_module_lacks_is_looked_for_elsewhere():
+    from tensorflow.python.tools import freeze_graph
+
+    with pytest.raises(AttributeError, match=r"use tf\.nn\.rnn_cell\.BasicLSTMCell"):
+        freeze_graph.BasicLSTMCell  # noqa: B018

@@ -184,6 +184,9 @@ def _where_else(name: str) -> str:
 
 def _missing(fullname: str, path: str) -> str:
     """What to tell somebody who imports a path that TensorFlow 1.15 has not."""
+    folder, _, name = path.rpartition(".")
+    if folder in module_paths() and not name.islower():  # a name rather than a module
+        return f"cannot import name {name!r} from 'tensorflow.{folder}'{_where_else(name)}"
     near = difflib.get_close_matches(path, module_paths(), 2, 0.8)
     hint = f": TensorFlow 1.15 has {' and '.join(f'tensorflow.{n}' for n in near)}" if near else ""
     return f"No module named {fullname!r}{hint or f' in TensorFlow 1.15, nor in Everflow {EVERFLOW_VERSION}'}"
