@@ -24,6 +24,7 @@ import everflow.ops.math_binary
 import everflow.runtime.session
 from everflow.framework.lazy_names import add_names as _add_names
 from everflow.framework.lazy_names import imported_names as _imported_names
+from everflow.runtime.session import register_target as _register_target
 from everflow.version import (
     COMPILER_VERSION,
     CXX11_ABI_FLAG,
@@ -36,7 +37,20 @@ from everflow.version import (
 )
 from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
-# Names of namespaces that come from floors above them: layers over feature columns, and Estimators of Keras models.
+# Sessions on clusters: who needs none needs no gRPC.
+_register_target("grpc://", "everflow.distributed.client", "RemoteExecutor")
+
+# Names of namespaces that come from floors above them: recurrent networks, layers over feature columns, Estimators of models.
+_add_names("everflow.nn", rnn_cell="everflow.rnn.rnn_cell:")
+_add_names(
+    "everflow.nn",
+    **dict.fromkeys(
+        """
+        bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn
+        """.split(),
+        "everflow.rnn",
+    ),
+)
 _add_names("everflow.keras", estimator="everflow.estimator.keras_models:")
 _add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
 _add_names("everflow.keras.experimental", SequenceFeatures="everflow.feature_column.features_layers")

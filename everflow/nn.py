@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 __path__: list[str] = []  # so that `from tensorflow.nn.rnn_cell import LSTMCell` looks further
 
+from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.ops.array_blocks import depth_to_space, space_to_batch, space_to_depth
 from everflow.ops.math import sigmoid, tanh
 from everflow.ops.nn import (
@@ -119,33 +120,8 @@ conv3d_backprop_filter_v2 = conv3d_backprop_filter
 depthwise_conv2d_backprop_filter = depthwise_conv2d_native_backprop_filter
 depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
 
-# Recurrent networks and embeddings, loaded when touched.
-_LATER = {
-    **dict.fromkeys(("embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"), "everflow.ops.embedding"),
-    **dict.fromkeys(
-        (
-            "bidirectional_dynamic_rnn",
-            "dynamic_rnn",
-            "raw_rnn",
-            "static_bidirectional_rnn",
-            "static_rnn",
-            "static_state_saving_rnn",
-        ),
-        "everflow.rnn",
-    ),
-}
+# Embeddings are loaded when touched; so are recurrent networks, which everflow/__init__.py adds.
+if _TYPE_CHECKING:
+    from everflow.ops.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
 
-
-def __getattr__(name):
-    if name == "rnn_cell":
-        value = _importlib.import_module("everflow.rnn.rnn_cell")
-    elif name in _LATER:
-        value = getattr(_importlib.import_module(_LATER[name]), name)
-    else:
-        raise AttributeError(f"module 'everflow.nn' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted({*globals(), *_LATER, "rnn_cell"})
+__getattr__, __dir__ = _lazy_names(__name__, __file__)

@@ -9,8 +9,18 @@ from everflow.framework.families import Families
 
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
-# Every family of ops, so that rules for graphs from files are known; linear operators only build on others.
-load_all = Families("everflow.ops", without=frozenset(["linear_operators"])).load
+_families: list[Families] = []
+
+
+def add_families(families: Families) -> None:
+    """Modules that register rules, to be loaded when a rule is asked for that isn't known."""
+    _families.append(families)
+
+
+def load_all() -> None:
+    """Import every family of ops, so that rules for graphs from files are known."""
+    for families in _families:
+        families.load()
 
 
 def shape_rule(*op_types: str):

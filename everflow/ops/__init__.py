@@ -1,1 +1,7 @@
 """What an op is: build functions, shape rules and gradients, a file a family. What an op does is in `kernels`; both meet in its name."""
+
+from everflow.framework.families import Families
+from everflow.framework.registry import add_families
+
+# Linear operators only build on others, and AutoGraph converts Python.
+add_families(Families(__name__, without=frozenset(["linear_operators"])))

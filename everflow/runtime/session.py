@@ -18,9 +18,14 @@ from everflow.runtime.fetches import FetchPlan, composite_parts, conversion_of
 
 # How targets other than this process are reached: prefix → where `factory(target, graph, config)` is, an executor. It is loaded when a
 # session first asks for it, so that who needs no cluster needs no gRPC.
-_TARGETS = {"grpc://": ("everflow.distributed.client", "RemoteExecutor")}
+_TARGETS: dict[str, tuple[str, str]] = {}
 _open_sessions: weakref.WeakSet = weakref.WeakSet()
 _NO_FEEDS: dict = {}
+
+
+def register_target(prefix: str, module: str, factory: str) -> None:
+    """Let sessions reach targets that begin with `prefix` by `factory(target, graph, config)` of a module."""
+    _TARGETS[prefix] = (module, factory)
 
 
 def _make_executor(target: str, graph, config):

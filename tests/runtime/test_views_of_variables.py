@@ -63,3 +63,23 @@ def test_adding_zero_copies_a_ref_variable():
         before = step.initialized_value() + 0
         sess.run(step.initializer)
         assert sess.run([before, tf.assign_add(step, 1), step])[::2] == [0, 1]
+
+
+VIEWS_TO_WRITE = {
+    "transposed": (tf.transpose, [[1.0, 3.0], [2.0, 4.0]]),
+    "a row for all": (lambda v: tf.broadcast_to(v[0], [2, 2]), [[1.0, 2.0], [1.0, 2.0]]),
+    "from the end": (lambda v: v[::-1], [[3.0, 4.0], [1.0, 2.0]]),
+}
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("view", VIEWS_TO_WRITE)
+def test_a_variable_is_changed_by_a_view_of_itself(view, use_resource):
+    make, added = VIEWS_TO_WRITE[view]
+    start = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    v = tf.Variable(start, use_resource=use_resource)
+    step = tf.assign_add(v, make(v)).op
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        sess.run(step)
+        np.testing.assert_array_equal(sess.run(v), start + added)

@@ -20,7 +20,7 @@ _FOREVER = float("inf")
 class Class:
     """Values that may share memory."""
 
-    __slots__ = ("is_shared", "variables", "reads", "loops", "last_use")
+    __slots__ = ("is_shared", "variables", "reads", "loops", "last_use", "has_views")
 
     def __init__(self):
         self.is_shared = False  # the caller, the plan or a store holds that memory, too
@@ -28,6 +28,7 @@ class Class:
         self.reads: list[Node] = []  # who looked into a variable's buffer
         self.loops: list[Node] = []  # the loops that carry it from round to round
         self.last_use: float = -1
+        self.has_views = False  # some of it lies in memory in another order than the rest
 
     def join(self, other: Class) -> None:
         self.is_shared |= other.is_shared
@@ -35,6 +36,7 @@ class Class:
         self.reads += other.reads
         self.loops += other.loops
         self.last_use = max(self.last_use, other.last_use)
+        self.has_views |= other.has_views
 
 
 class Aliases:
@@ -132,6 +134,7 @@ class Aliases:
             else:
                 self._union(first, edge)
                 mine = self._classes[self._find(first)]
+        mine.has_views |= memory is not Memory.SAME
         if memory is Memory.UNKNOWN:
             mine.is_shared = True
             if is_load(node):
@@ -268,7 +271,9 @@ class Aliases:
                 first = min([read.order, *(loop.order for loop in found.loops if loop in loops_around(read))])
                 for variable in found.variables:
                     places = self.writes.get(variable, ())
-                    if bisect_right(places, first) < bisect_left(places, last):
+                    # A writer may take the very buffer it writes, element by element, but no view that lies in it otherwise.
+                    until = bisect_right(places, last) if found.has_views else bisect_left(places, last)
+                    if bisect_right(places, first) < until:
                         copied.add(read)
         return copied
 
