@@ -1,31 +1,39 @@
-# make run   train the example
-# make test  style, types and tests
-# make test-all  the same with slow sweeps: kernels held to their facts in all of the conformance suite, thousands of random programs
-# make proto compile everflow/protos/*.proto again
-
+.DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-all proto clean
+.PHONY: help run test test-all check-fast metrics proto clean
 
-run: $(STAMP)
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: $(STAMP)  ## train and check a model on data that comes with the package
 	$(BIN)/everflow run examples/digits_convnet.py
 
-test: $(STAMP)
+test: $(STAMP)  ## style, types and every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
-test-all: test
+test-all: test  ## the same with the slow sweeps: kernels held to their facts, thousands of random programs
 	$(BIN)/pytest -n 2 -m slow
 	$(BIN)/pytest -n 2 --checked tests/conformance
 	$(BIN)/python -m tests.runtime.random_programs --seeds 1000 21000
 
+check-fast: $(STAMP)  ## style, types and the tests of the house itself: under a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 tests/test_floors.py tests/test_docs.py tests/test_tf_namespace.py tests/test_as_tensorflow.py tests/framework tests/ops/math
+
+metrics: $(STAMP)  ## figures of the source, with their bounds
+	$(BIN)/python -m tests.metrics
+
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
-proto:
+proto:  ## compile everflow/protos/*.proto again
 	$(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/pip install --quiet "grpcio-tools==1.63.2" "setuptools<81"
 	$(VENV)-proto/bin/python everflow/protos/generate.py
@@ -36,5 +44,5 @@ $(STAMP): pyproject.toml
 	$(BIN)/pip install --quiet --editable ".[dev]"
 	touch $@
 
-clean:
+clean:  ## remove what was made
 	rm -rf $(VENV) $(VENV)-proto build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
