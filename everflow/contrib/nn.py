@@ -44,7 +44,7 @@ def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:
-            raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
+            raise ValueError(f"keep_prob is the share that is kept, above 0 and at most 1; got {keep_prob:g}")
         keep_prob = convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
         keep_prob.shape.assert_has_rank(0)
         if constant_value(keep_prob) == 1:

@@ -75,9 +75,7 @@ def _checked(value, where):
     if isinstance(value, dict):
         return Mapping(value)
     if not is_trackable(value):
-        raise ValueError(
-            f"Only trackable objects (such as Layers or Optimizers) may be stored in a {where} object. Got {value}, which checkpoints can't save."
-        )
+        raise ValueError(f"A {where} takes only trackable objects, which a checkpoint can save: layers, optimizers, variables. Got {value}")
     return value
 
 
@@ -139,13 +137,11 @@ class Mapping(_Container, collections.abc.Mapping):
 
     def __setitem__(self, key, value):
         if not isinstance(key, str):
-            raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
+            raise TypeError(f"A Mapping's keys are strings, since they name what is saved; got {key!r}")
         held = dict(self._storage)
         value = _checked(value, "Mapping")
         if held.get(key, value) is not value:
-            raise ValueError(
-                f"Mappings are an append-only data structure. Tried to overwrite the key {key!r} with value {value}, but it already contains {held[key]}"
-            )
+            raise ValueError(f"A Mapping is append-only: {key!r} already holds {held[key]}, so {value} needs a key of its own")
         self._storage = tuple({**held, key: value}.items())
 
     def update(self, *args, **kwargs):

@@ -69,16 +69,18 @@ class Metric(AutoTrackable):
         """Add the variables of metrics of the same kind to this one's."""
         for metric in metrics:
             if len(self._variables) != len(metric._variables):
-                raise ValueError("All metrics must have the same number of variables.")
+                raise ValueError(
+                    f"Only metrics of the same kind add up: {len(self._variables)} variables here, {len(metric._variables)} there"
+                )
             for mine, other in zip(self._variables, metric._variables):
                 if mine.name != other.name:
-                    raise ValueError("All metrics must have variables in the same order.")
+                    raise ValueError(f"Only metrics of the same kind add up: {mine.name} would be added to {other.name}")
                 mine.assign_add(other)
 
     def add_variable(self, name, shape=None, dtype=None, initializer=None):
         """A variable of the metric; only inside `build`."""
         if self._built:
-            raise RuntimeError("Can't call add_variable() except in build().")
+            raise RuntimeError(f"add_variable() belongs into build(): the metric {self.name!r} is built already")
         scope = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
         collections = [scope, GraphKeys.METRIC_VARIABLES]
         made = get_variable(name, shape, dtype, initializer, trainable=False, collections=collections, use_resource=True)

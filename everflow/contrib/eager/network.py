@@ -31,7 +31,7 @@ class Network(Layer):
         if isinstance(name, VariableScope):
             raise ValueError("VariableScopes are not valid Network names.")
         if name is not None and "/" in name:
-            raise ValueError(f"Forward slashes ('/') are not allowed in Network names, got {name!r}")
+            raise ValueError(f"A Network's name is a part of its variables' names, so it may not have a '/' in it: {name!r}")
         super().__init__(name=name or snake_case(type(self).__name__))
         self._given_name = name
         self._named = False
@@ -43,8 +43,8 @@ class Network(Layer):
     def name(self):
         if not self._named:
             raise ValueError(
-                "The network does not yet have a final name, but a name was requested for it. Networks get a name when they are added to "
-                "another Network via track_layer, or when they are first called/built."
+                "The Network does not yet have a final name: it gets one when another Network takes it in by track_layer, or when it is "
+                "first called."
             )
         return self._name
 
@@ -54,12 +54,12 @@ class Network(Layer):
     def track_layer(self, layer):
         """Make a layer a part of the network; returns it."""
         if not isinstance(layer, Layer):
-            raise TypeError(f"Network.track_layer() passed type {type(layer)}, not a tf.layers.Layer")
+            raise TypeError(f"track_layer() takes a tf.layers.Layer or a Network, not a {type(layer)}")
         base = snake_case(type(layer).__name__)
         given = layer._given_name if isinstance(layer, Network) else layer._base_name
         name = given if given and given != base else self._free_name(base)
         if name in self._tracked_layers:
-            raise ValueError(f"Attempt to add two Layers with the name {name!r} to the same Network.")
+            raise ValueError(f"The Network has a layer named {name!r} already: give this one another name")
         if isinstance(layer, Network):
             layer._take_name(name)
         else:
@@ -98,7 +98,7 @@ class Network(Layer):
                 raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers.")
             return self.layers[index]
         if not name:
-            raise ValueError("Provide either a layer name or layer index.")
+            raise ValueError("Which layer? get_layer() wants its name or its index")
         if name not in self._tracked_layers:
             raise ValueError(f"No such layer: {name}")
         return self._tracked_layers[name]
@@ -163,7 +163,7 @@ def _by_name(network, map_func):
 def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
     """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's name."""
     if not network.built:
-        raise RuntimeError("Attempt to save the Network before it was first called. This means variables have not yet been created.")
+        raise RuntimeError("The Network has no variables to save yet: call it on inputs first")
     if file_io.is_directory(save_path):
         save_path = os.path.join(save_path, network.name.replace("/", "_"))
     saver = Saver(_by_name(network, map_func))

@@ -25,7 +25,7 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
 
     def single_device_model_fn(features, labels, mode, params=None, config=None):
         if "labels" not in fn_args(model_fn) and labels is not None:
-            raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+            raise ValueError("The input_fn returns labels, for which the model_fn has no argument `labels`")
         with device(devices[0]):
             return model_fn(features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config))
 

@@ -77,7 +77,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
             assignment = variable.assign(source)
             if part.size != variable.get_shape().num_elements():
                 raise ValueError(
-                    f"Total size of new array must be unchanged for {name} lh_shape: [{np.shape(part)}], rh_shape: [{tuple(variable.get_shape().as_list())}]"
+                    f"{name} has the shape {part.shape} in the checkpoint, which can't be reshaped to the variable's, {variable.get_shape()}"
                 )
             array = part.reshape(variable.get_shape().as_list())
             assignments.append(assignment)

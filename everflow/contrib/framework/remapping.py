@@ -48,22 +48,5 @@ def load_variable_slot_initializer(ckpt_path, old_tensor_name, primary_partition
                                    old_row_vocab_file=None, new_row_vocab_file=None, old_col_vocab_file=None, new_col_vocab_file=None,
                                    num_row_oov_buckets=0, num_col_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
     """As `load_and_remap_matrix_initializer`, for an optimizer's slot: it is made whole, for the part its variable is."""
-    of_variable = load_and_remap_matrix_initializer(
-        ckpt_path=ckpt_path,
-        old_tensor_name=old_tensor_name,
-        new_row_vocab_size=new_row_vocab_size,
-        new_col_vocab_size=new_col_vocab_size,
-        old_row_vocab_file=old_row_vocab_file,
-        new_row_vocab_file=new_row_vocab_file,
-        old_col_vocab_file=old_col_vocab_file,
-        new_col_vocab_file=new_col_vocab_file,
-        num_row_oov_buckets=num_row_oov_buckets,
-        num_col_oov_buckets=num_col_oov_buckets,
-        initializer=initializer,
-        max_rows_in_memory=max_rows_in_memory,
-    )
-
-    def of_slot(shape, dtype=dtypes.float32, partition_info=None):
-        return of_variable(shape, dtype, partition_info=primary_partition_info)
-
-    return of_slot
+    of_variable = load_and_remap_matrix_initializer(**{name: given for name, given in locals().items() if name != "primary_partition_info"})
+    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary_partition_info)

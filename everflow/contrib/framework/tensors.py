@@ -33,7 +33,7 @@ def reduce_sum_n(tensors, name=None):
 
 @deprecated(
     None,
-    "Please switch to tf.confusion_matrix.remove_squeezable_dimensions. Note that order of the inputs and outputs of labels and predictions have also been switched.",
+    "tf.confusion_matrix.remove_squeezable_dimensions has taken its place; it takes and gives the labels first.",
 )
 def remove_squeezable_dimensions(predictions, labels, name=None):
     """(predictions, labels) with the last dimension of one dropped where it is 1 and the other lacks it."""
@@ -203,7 +203,7 @@ class BoundedTensorSpec(TensorSpec):
     def __init__(self, shape, dtype, minimum, maximum, name=None):
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
-            raise ValueError(f"minimum and maximum must be provided; but saw '{minimum}' and '{maximum}'")
+            raise ValueError(f"A BoundedTensorSpec wants both bounds, got minimum={minimum} and maximum={maximum}")
         self._minimum = self._bound("minimum", minimum)
         self._maximum = self._bound("maximum", maximum)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
@@ -166,22 +167,12 @@ class VariableDeviceChooser:
     """Devices for variables, parameter servers taking turns: to be given as `device`."""
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
-        self._job_name = job_name
-        self._device_type = device_type
-        self._device_index = device_index
-        self._replica = replica
-        self._num_tasks = num_tasks
-        self._next_task_id = 0
+        anywhere = DeviceSpec(replica=replica, device_type=device_type, device_index=device_index)
+        servers = [anywhere.replace(job=job_name, task=task) for task in range(num_tasks)]
+        self._devices = itertools.cycle(spec.to_string() for spec in servers or [anywhere])
 
     def __call__(self, op):
-        spec = DeviceSpec(replica=self._replica, device_type=self._device_type, device_index=self._device_index)
-        if self._num_tasks > 0:
-            task = self._next_task_id
-            self._next_task_id = (task + 1) % self._num_tasks
-            spec = DeviceSpec(
-                job=self._job_name, task=task, replica=self._replica, device_type=self._device_type, device_index=self._device_index
-            )
-        return spec.to_string()
+        return next(self._devices)
 
 
 # --- finding ---------------------------------------------------------------------------------
@@ -223,20 +214,18 @@ def get_variables_by_name(given_name, scope=None):
 
 def get_unique_variable(var_op_name):
     """The one variable whose op has this name."""
-    candidates = get_variables(scope=var_op_name)
-    if not candidates:
-        raise ValueError(f"Couldn't find variable {var_op_name}")
-    for candidate in candidates:
-        if candidate.op.name == var_op_name:
-            return candidate
-    raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
+    below = {v.op.name: v for v in get_variables(scope=var_op_name)}
+    if var_op_name in below:
+        return below[var_op_name]
+    others = f": only {', '.join(below)}" if below else ""
+    raise ValueError(f"Couldn't find variable {var_op_name}{others}")
 
 
 def get_variables_to_restore(include=None, exclude=None):
     """Global variables in the scopes of `include` (all, without it) and in none of `exclude`."""
     for name, given in (("include", include), ("exclude", exclude)):
         if given is not None and not isinstance(given, (list, tuple)):
-            raise TypeError(f"{name} is provided but is not a list or a tuple.")
+            raise TypeError(f"{name} should be a list of scopes, not {given!r}")
     wanted = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
     unwanted = {v.name for scope in exclude or () for v in get_variables(scope)}
     return [v for v in wanted if v.name not in unwanted]

@@ -19,7 +19,7 @@ def _as_batch(images):
     """(images of rank 4, function that takes the result back to the rank they came with)."""
     rank = images.shape.rank
     if rank is None:
-        raise TypeError("image_or_images rank must be statically known")
+        raise TypeError("The images' rank must be known when the graph is drawn; set_shape can tell it")
     if rank == 2:
         return images[None, :, :, None], lambda x: x[0, :, :, 0]
     if rank == 3:
@@ -81,7 +81,7 @@ def translations_to_projective_transforms(translations, name=None):
     with name_scope(name or "translations_to_projective_transforms"):
         translations = convert_to_tensor(translations, name="translations", dtype=dtypes.float32)
         if translations.shape.rank is None:
-            raise TypeError("translation_or_translations rank must be statically known")
+            raise TypeError("The translations' rank must be known when the graph is drawn; set_shape can tell it")
         if len(translations.shape) == 1:
             translations = translations[None]
         elif len(translations.shape) != 2:
@@ -113,11 +113,11 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
             output_shape = array.shape(images)[1:3]
         output_shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         if not output_shape.shape.is_compatible_with([2]):
-            raise ValueError("output_shape must be a 1-D Tensor of 2 elements: new_height, new_width")
+            raise ValueError(f"output_shape is [height, width], a vector of two numbers; its own shape is {output_shape.shape}")
         if len(transforms.shape) == 1:
             transforms = transforms[None]
         elif transforms.shape.rank is None:
-            raise TypeError("transforms rank must be statically known")
+            raise TypeError("The transforms' rank must be known when the graph is drawn; set_shape can tell it")
         elif len(transforms.shape) != 2:
             raise TypeError("Transforms should have rank 1 or 2.")
         output = raw.ImageProjectiveTransformV2(

@@ -106,7 +106,7 @@ def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_o
     with name_scope(name, "odeint", [y0, t, rtol, atol]) as scope:
         y0 = convert_to_tensor(y0, name="y0")
         if not (y0.dtype.is_floating or y0.dtype.is_complex):
-            raise TypeError("`y0` must have a floating point or complex floating point dtype")
+            raise TypeError(f"`y0` must be real or complex floating point, not {y0.dtype.name}")
         if not y0.shape.is_fully_defined():
             raise ValueError("`y0` must have a fully defined shape")
         t = convert_to_tensor(t, preferred_dtype=dtypes.float64, name="t")

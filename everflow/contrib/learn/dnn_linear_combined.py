@@ -30,7 +30,7 @@ class _Combined(BaseEstimator):
         self._linear_columns = tuple(linear_feature_columns or [])
         self._dnn_columns = tuple(dnn_feature_columns or [])
         if not self._linear_columns and not self._dnn_columns:
-            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+            raise ValueError("A model needs columns: give linear_feature_columns, dnn_feature_columns, or both")
         self._head = head
         self._linear_optimizer = linear_optimizer
         self._joint_linear_weights = joint_linear_weights
@@ -52,7 +52,7 @@ class _Combined(BaseEstimator):
         parts, units = [], self._head.logits_dimension
         if self._dnn_columns:
             if not self._dnn_hidden_units:
-                raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+                raise ValueError("With dnn_feature_columns there is a network: say by dnn_hidden_units how wide its layers are")
             with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
                 parts.append(
                     dnn.dnn_logits(

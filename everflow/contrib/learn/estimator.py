@@ -80,7 +80,7 @@ class BaseEstimator(Trainable, Evaluable):
     def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
         """Train for `steps` more steps, or up to step `max_steps`; gives itself."""
         if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
+            raise ValueError(f"steps={steps} counts from here, max_steps={max_steps} from the start: give one of them")
         _check_inputs(x, y, input_fn, batch_size)
         if max_steps is not None and self._has_reached(max_steps):
             return self
@@ -109,7 +109,7 @@ class BaseEstimator(Trainable, Evaluable):
         if feed_fn is not None:
             raise ValueError("Can not provide feed_fn: give the data as x and y or by an input_fn.")
         if metrics is not None and not isinstance(metrics, dict):
-            raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
+            raise ValueError(f"metrics should be a dict, {{name: MetricSpec}}, not {metrics}")
         self._require_checkpoint(checkpoint_path)
         self._metrics = metrics
         hooks = list(hooks or [])
@@ -188,7 +188,7 @@ class Estimator(BaseEstimator):
         if model_fn is not None:
             names = fn_args(model_fn)
             if params is not None and "params" not in names:
-                raise ValueError(f"Estimator's model_fn ({model_fn}) does not have a params argument, but params ({params}) were passed.")
+                raise ValueError(f"The model_fn {model_fn} would not see params={params}: it has no argument `params`")
         self._user_model_fn = model_fn
         self._feature_engineering_fn = feature_engineering_fn
         self.params = params
@@ -203,7 +203,7 @@ class Estimator(BaseEstimator):
         if isinstance(made, ModelFnOps):
             return made
         if not (isinstance(made, (list, tuple)) and len(made) == 3):
-            raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
+            raise ValueError(f"model_fn should return a ModelFnOps, or (predictions, loss, train op); it returned {made}")
         return ModelFnOps(mode, *made)
 
 
@@ -218,11 +218,11 @@ def _placeholder_like(spec):
 def _check_inputs(x, y, input_fn, batch_size):
     if input_fn is None:
         if x is None:
-            raise ValueError("Either x or input_fn must be provided.")
+            raise ValueError("There is no data: give x or an input_fn")
     elif x is not None or y is not None:
-        raise ValueError("Can not provide both input_fn and x or y.")
+        raise ValueError("The data come from input_fn or from x and y: give one of them")
     elif batch_size is not None:
-        raise ValueError("Can not provide both input_fn and batch_size.")
+        raise ValueError(f"An input_fn makes its own batches, so batch_size={batch_size} can't be given with it")
 
 
 def _hooks(monitors, estimator):

@@ -51,7 +51,7 @@ class Head(abc.ABC):
                 summary.scalar(self._name("loss"), loss)
                 if mode == ModeKeys.TRAIN:
                     if train_op_fn is None:
-                        raise ValueError("train_op_fn can not be None in TRAIN mode")
+                        raise ValueError("To train, a head needs train_op_fn: a function from the loss to the train op")
                     train_op = train_op_fn(loss)
                 else:
                     evaluated = {self._name(key): value for key, value in self._metrics(loss, predictions, labels, weights).items()}

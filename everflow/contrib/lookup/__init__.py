@@ -54,7 +54,7 @@ def string_to_index_table_from_tensor(mapping, num_oov_buckets=0, default_value=
     with name_scope(name, "string_to_index") as name:
         mapping = convert_to_tensor(_given(mapping))
     if dtypes.string != mapping.dtype.base_dtype:
-        raise ValueError("string_to_index_table_from_tensor requires string.")
+        raise ValueError(f"The mapping should be a vector of strings, not of {mapping.dtype.name}")
     return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
 
 

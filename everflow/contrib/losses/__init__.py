@@ -127,10 +127,10 @@ def hinge_loss(logits, labels=None, scope=None):
     """max(0, 1 - logits * labels), labels being made -1 and 1 of 0 and 1; each element's own, not averaged."""
     with name_scope(scope, "hinge_loss", [logits, labels]):
         logits.get_shape().assert_is_compatible_with(labels.get_shape())
-        labels = math.cast(labels, dtypes.float32)
-        all_ones = array.ones_like(labels)
-        labels = math.subtract(2 * labels, all_ones)
-        return nn.relu(math.subtract(all_ones, math.multiply(labels, logits)))
+        zeros_and_ones = math.cast(labels, dtypes.float32)
+        ones = array.ones_like(zeros_and_ones)
+        margins = math.multiply(math.subtract(2 * zeros_and_ones, ones), logits)
+        return nn.relu(math.subtract(ones, margins))
 
 
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):

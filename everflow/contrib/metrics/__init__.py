@@ -106,12 +106,10 @@ def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collecti
 def accuracy(predictions, labels, weights=None, name=None):
     """The share of predictions that equal labels, of this batch alone."""
     if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
-        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
+        raise ValueError(f"Labels can be compared where they are integers, strings or booleans, not {labels.dtype.name}")
     labels.shape.assert_is_compatible_with(predictions.shape)
     if labels.dtype != predictions.dtype:
-        raise ValueError(
-            f"Dtypes of predictions and labels should match. Given: predictions ({predictions.dtype}) and labels ({labels.dtype})"
-        )
+        raise ValueError(f"Predictions are {predictions.dtype.name}, labels {labels.dtype.name}: cast one to the other's type")
     with name_scope(name, "accuracy", values=[predictions, labels]):
         correct = math.cast(math.equal(predictions, labels), dtypes.float32)
         if weights is not None:
@@ -138,7 +136,7 @@ def count(values, weights=None, metrics_collections=None, updates_collections=No
 def aggregate_metrics(*value_update_tuples):
     """([values], [update ops]) of several metrics."""
     if not value_update_tuples:
-        raise ValueError("Expected at least one value_tensor/update_op pair")
+        raise ValueError("There is nothing to aggregate: give (value, update op) of one metric or more")
     values, updates = zip(*value_update_tuples)
     return list(values), list(updates)
 

@@ -37,7 +37,7 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
         scores, boolean_labels = remove_squeezable_dimensions(scores, boolean_labels)
         score_range = convert_to_tensor(score_range, name="score_range")
         if boolean_labels.dtype != dtypes.bool:
-            raise ValueError(f"Argument boolean_labels should have dtype bool.  Found: {boolean_labels.dtype}")
+            raise ValueError(f"boolean_labels should have dtype bool, not {boolean_labels.dtype.name}")
         if check_shape:
             _assert_vectors(boolean_labels=boolean_labels, scores=scores)
         with name_scope(None, "make_auc_histograms", [boolean_labels, scores, score_range]):
@@ -105,7 +105,7 @@ def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=
     All labels and predictions are kept, so its memory grows with the data.
     """
     if curve not in ("PR", "ROC"):
-        raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
     with variable_scope(name, default_name="dynamic_auc"):
         labels.shape.assert_is_compatible_with(predictions.shape)
         predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])

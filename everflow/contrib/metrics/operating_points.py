@@ -103,7 +103,7 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
     """Points [thresholds, 2] of the ROC curve (false, true positive rate) or of the PR curve (recall, precision)."""
     with variable_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
-            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+            raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
         values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
         tp, fn, tn, fp = values["tp"], values["fn"], values["tn"], values["fp"]
         epsilon = 1.0e-6

@@ -47,7 +47,7 @@ class MovingAverageOptimizer(Optimizer):
         from everflow.train import Saver
 
         if self._swapped_variable_name_map is None:
-            raise RuntimeError("Must call apply_gradients or minimize before creating the swapping_saver")
+            raise RuntimeError("There are no averages to save yet: call minimize() or apply_gradients() before swapping_saver()")
         if var_list is None:
             var_list = variables.global_variables()
         if not isinstance(var_list, dict):
@@ -58,7 +58,9 @@ class MovingAverageOptimizer(Optimizer):
             other = self._swapped_variable_name_map.get(v.op.name)
             if other is not None:
                 if other not in by_name:
-                    raise ValueError(f"Variable to swap {other} is not part of variables to save. This breaks MovingAverageOptimizer.")
+                    raise ValueError(
+                        f"{v.op.name} and {other} change places in the checkpoint, so both must be in var_list; {other} is missing"
+                    )
                 v = by_name[other]
             swapped[key] = v
         return Saver(swapped, name=name, **kwargs)
@@ -119,7 +121,11 @@ class VariableClippingOptimizer(Optimizer):
     def _clip_sparse(self, grad, var):
         dims = self._vars_to_clip_dims[var]
         if 0 in dims:
-            logging.warning("Clipping norm across dims %s for %s is inefficient when including sparse dimension 0.", dims, var.op.name)
+            logging.warning(
+                "Gradients are sparse, but a norm over dims %s of %s takes all rows: without dimension 0 it would be cheaper",
+                dims,
+                var.op.name,
+            )
             return self._clip_dense(var)
         with colocate_with(var.op):
             rows = array.gather(var, grad.indices)
@@ -140,7 +146,7 @@ class MultitaskOptimizerWrapper:
 
     def __init__(self, opt):
         if not isinstance(opt, Optimizer):
-            raise TypeError("Supplied optimizer must be an instance of tf.train.Optimizer")
+            raise TypeError(f"MultitaskOptimizerWrapper wraps a tf.train.Optimizer, not a {type(opt)}")
         self._opt = opt
         for name in self._APPLYING:
             setattr(opt, name, self._guarded(getattr(opt, name)))

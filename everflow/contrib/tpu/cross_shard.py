@@ -23,7 +23,7 @@ class CrossShardOptimizer(Optimizer):
     def compute_gradients(self, loss, var_list=None, **kwargs):
         """The wrapped optimizer's gradients."""
         # A mean would divide by the number of copies, of which there is one off a TPU.
-        logging.warning("CrossShardOptimizer should be used within a tpu_shard_context, but got unset number_of_shards. Assuming 1.")
+        logging.warning("CrossShardOptimizer: there is no TPU and so one copy of the model, whose gradients stay as they are")
         return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):

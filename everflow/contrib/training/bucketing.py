@@ -23,7 +23,7 @@ _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 def _sizes(batch_size, num_buckets):
     if isinstance(batch_size, (list, tuple)):
         if len(batch_size) != num_buckets:
-            raise ValueError("If batch_size is a list it must have num_buckets elements")
+            raise ValueError(f"A list of batch sizes has one for each of the {num_buckets} buckets, not {len(batch_size)}")
         return list(batch_size)
     return [batch_size] * num_buckets
 
@@ -41,7 +41,7 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
             raise ValueError("Expected at least one tensor in bucket().")
         batch_size_per_bucket = _sizes(batch_size, num_buckets)
         if bucket_capacities is not None and len(bucket_capacities) != num_buckets:
-            raise ValueError("The list bucket_capacities must have exactly num_buckets elements")
+            raise ValueError(f"bucket_capacities has one for each of the {num_buckets} buckets, not {len(bucket_capacities)}")
         keep_input = convert_to_tensor(keep_input)
         sizes = [convert_to_tensor(size, dtype=dtypes.int32, name="batch_size") for size in batch_size_per_bucket]
         types = [t.dtype.base_dtype for t in tensor_list]
@@ -119,7 +119,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         raise ValueError("bucket_boundaries must not be empty")
     for smaller, larger in zip(bucket_boundaries[:-1], bucket_boundaries[1:]):
         if not smaller < larger:
-            raise ValueError(f"Buckets must contain sequential increasing lengths, but saw: {smaller} before {larger}")
+            raise ValueError(f"bucket_boundaries must increase, but {larger} comes after {smaller}")
     with name_scope(name, "bucket_by_sequence_length", [input_length, *values]):
         input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         limits = np.iinfo(np.int32)

@@ -63,7 +63,7 @@ class SequenceQueueingStateSaver:
             raise TypeError("initial_states must be a dictionary")
         if not initial_states:
             raise ValueError(
-                "initial_states may not be empty: at least one state variable is required to properly enqueue split sequences to run in separate iterations"
+                "initial_states may not be empty: a segment is taken once it has the states that the one before it left, so there must be one"
             )
         values += initial_states.values()
         with colocate_with(self._queue.queue_ref), name_scope(name, "InputQueueingStateSaver", values) as scope:

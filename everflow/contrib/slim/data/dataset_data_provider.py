@@ -26,6 +26,6 @@ class DatasetDataProvider(DataProvider):
         items = dataset.decoder.list_items()
         tensors = dict(zip(items, dataset.decoder.decode(data, items)))
         if record_key in tensors:
-            raise ValueError(f"The item name used for `record_key` cannot also be used for a dataset item: {record_key}")
+            raise ValueError(f"The dataset has an item {record_key!r} of its own: choose another name by record_key")
         tensors[record_key] = key
         super().__init__(items_to_tensors=tensors, num_samples=dataset.num_samples)
