@@ -43,7 +43,7 @@ class Network(Layer):
     def name(self):
         if not self._named:
             raise ValueError(
-                "The Network does not yet have a final name: it gets one when another Network takes it in by track_layer, or when it is "
+                "The Network has no final name yet: it gets one when another Network takes it in by track_layer, or when it is "
                 "first called."
             )
         return self._name
