@@ -75,14 +75,8 @@ def run_standard_tensorflow_server(session_config=None):
     return Server(cluster, job_name=resolver.task_type, task_index=resolver.task_id, protocol=resolver.rpc_layer, config=session_config)
 
 
-def get_distribution_strategy():
-    """The first name of `tf.distribute.get_strategy`."""
-    return get_strategy()
-
-
-def has_distribution_strategy():
-    """The first name of `tf.distribute.has_strategy`."""
-    return has_strategy()
+# Their first names.
+get_distribution_strategy, has_distribution_strategy = get_strategy, has_strategy
 
 
 def get_cross_replica_context():

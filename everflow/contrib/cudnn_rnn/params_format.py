@@ -12,6 +12,10 @@ class _Converter:
     """Goes from one form to the other; cells of layers come in order, forward before backward."""
 
     rnn_mode: str
+    kinds: list[type] = []
+
+    def __init_subclass__(cls):
+        cls.kinds.append(cls)
 
     def __init__(self, num_layers, num_units, input_size, num_proj=None, input_mode="linear_input", direction="unidirectional"):
         if num_proj:
@@ -146,12 +150,4 @@ class CudnnParamsFormatConverterGRU(_Converter):
         return [reset, update, of_inputs, reset, update, of_state]
 
 
-CONVERTERS = {
-    converter.rnn_mode: converter
-    for converter in (
-        CudnnParamsFormatConverterLSTM,
-        CudnnParamsFormatConverterGRU,
-        CudnnParamsFormatConverterTanh,
-        CudnnParamsFormatConverterRelu,
-    )
-}
+CONVERTERS = {converter.rnn_mode: converter for converter in _Converter.kinds}

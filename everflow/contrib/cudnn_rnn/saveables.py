@@ -57,28 +57,12 @@ class _OpaqueParamsSaveable(SaveableObject):
         return state.assign(self._variable, opaque, validate_shape=False)
 
 
-class CudnnLSTMSaveable(_OpaqueParamsSaveable):
-    """The parameters of LSTMs."""
-
-    _rnn_mode = "lstm"
+def _saveable(kind, mode):
+    return type(f"Cudnn{kind}Saveable", (_OpaqueParamsSaveable,), {"_rnn_mode": mode, "__doc__": f"The parameters of a Cudnn{kind}."})
 
 
-class CudnnGRUSaveable(_OpaqueParamsSaveable):
-    """The parameters of GRUs."""
-
-    _rnn_mode = "gru"
-
-
-class CudnnRNNTanhSaveable(_OpaqueParamsSaveable):
-    """The parameters of plain recurrent networks with tanh."""
-
-    _rnn_mode = "rnn_tanh"
-
-
-class CudnnRNNReluSaveable(_OpaqueParamsSaveable):
-    """The parameters of plain recurrent networks with relu."""
-
-    _rnn_mode = "rnn_relu"
-
-
+CudnnLSTMSaveable = _saveable("LSTM", "lstm")
+CudnnGRUSaveable = _saveable("GRU", "gru")
+CudnnRNNTanhSaveable = _saveable("RNNTanh", "rnn_tanh")
+CudnnRNNReluSaveable = _saveable("RNNRelu", "rnn_relu")
 SAVEABLES = {s._rnn_mode: s for s in (CudnnLSTMSaveable, CudnnGRUSaveable, CudnnRNNTanhSaveable, CudnnRNNReluSaveable)}

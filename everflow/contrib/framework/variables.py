@@ -92,27 +92,14 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None, caching_device=None,
              device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO, aggregation=_NONE):  # fmt: skip
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
-    collections = list(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES])
+    given = {key: value for key, value in locals().items() if key not in ("name", "device", "custom_getter")}
     # Each collection once, however often it was given.
-    collections = list(set(collections))
+    given["collections"] = list(set(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES]))
     getter = scopes.get_variable
     if custom_getter is not None:
         getter = functools.partial(custom_getter, reuse=scopes.get_variable_scope().reuse)
     with device_scope(device or ""):
-        return getter(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-            collections=collections,
-            caching_device=caching_device,
-            partitioner=partitioner,
-            use_resource=use_resource,
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        return getter(name, **given)
 
 
 @add_arg_scope
@@ -120,23 +107,9 @@ def model_variable(name, shape=None, dtype=dtypes.float32, initializer=None, reg
                    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO,
                    aggregation=_NONE):  # fmt: skip
     """As `variable`, in the collection of model variables as well."""
-    collections = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        caching_device=caching_device,
-        device=device,
-        partitioner=partitioner,
-        custom_getter=custom_getter,
-        use_resource=use_resource,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    given = dict(locals())
+    given["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(**given)
 
 
 def add_model_variable(var):

@@ -175,31 +175,3 @@ streaming_false_positive_rate = _rate(
 streaming_false_negative_rate = _rate(
     "false_negative_rate", metrics.false_negatives, metrics.true_positives, "The share of positive labels that are predicted as negative."
 )
-
-__all__ = [
-    "accuracy",
-    "aggregate_metric_map",
-    "aggregate_metrics",
-    "auc_using_histogram",
-    "auc_with_confidence_intervals",
-    "cohen_kappa",
-    "confusion_matrix",
-    "count",
-    "f1_score",
-    "set_difference",
-    "set_intersection",
-    "set_size",
-    "set_union",
-    "sparse_recall_at_top_k",
-    "streaming_concat",
-    "streaming_covariance",
-    "streaming_dynamic_auc",
-    "streaming_false_negative_rate",
-    "streaming_false_positive_rate",
-    "streaming_mean",
-    "streaming_mean_tensor",
-    "streaming_pearson_correlation",
-    "streaming_percentage_less",
-    "streaming_sparse_precision_at_top_k",
-    *_RENAMED,
-]

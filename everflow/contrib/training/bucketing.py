@@ -130,20 +130,8 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
         if shapes is not None:
             shapes = [TensorShape([]), *shapes]
-        _, batch = bucket(
-            tensors=with_length,
-            which_bucket=which,
-            batch_size=batch_size,
-            num_buckets=len(bucket_boundaries) + 1,
-            num_threads=num_threads,
-            capacity=capacity,
-            bucket_capacities=bucket_capacities,
-            shapes=shapes,
-            dynamic_pad=dynamic_pad,
-            allow_smaller_final_batch=allow_smaller_final_batch,
-            keep_input=keep_input,
-            shared_name=shared_name,
-        )
+        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads, capacity, bucket_capacities, shapes,
+                          dynamic_pad, allow_smaller_final_batch, keep_input, shared_name)  # fmt: skip
         if isinstance(tensors, dict):
             return batch.pop("length"), batch
         return batch[0], batch[1:]

@@ -122,25 +122,10 @@ class SequenceQueueingStateSaver:
             before += len(kind)
         raise KeyError(name)
 
-    @property
-    def name(self):
-        """The name scope."""
-        return self._name
-
-    @property
-    def barrier(self):
-        """The barrier that holds the segments."""
-        return self._barrier
-
-    @property
-    def batch_size(self):
-        """How many segments a batch has."""
-        return self._batch_size
-
-    @property
-    def num_unroll(self):
-        """How many steps a segment has."""
-        return self._num_unroll
+    name = property(lambda self: self._name, doc="The name scope.")
+    barrier = property(lambda self: self._barrier, doc="The barrier that holds the segments.")
+    batch_size = property(lambda self: self._batch_size, doc="How many segments a batch has.")
+    num_unroll = property(lambda self: self._num_unroll, doc="How many steps a segment has.")
 
     @property
     def prefetch_op(self):
