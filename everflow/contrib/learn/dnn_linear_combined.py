@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.contrib import layers
 from everflow.contrib.learn import dnn, linear
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.framework.graph_keys import GraphKeys
@@ -44,9 +44,7 @@ class _Combined(BaseEstimator):
         self._counts_once = fix_global_step_increment_bug
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         features = dnn.features_by_name(features)
         values = tuple(features.values())
         parts, units = [], self._head.logits_dimension
@@ -54,19 +52,9 @@ class _Combined(BaseEstimator):
             if not self._dnn_hidden_units:
                 raise ValueError("With dnn_feature_columns there is a network: say by dnn_hidden_units how wide its layers are")
             with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
-                parts.append(
-                    dnn.dnn_logits(
-                        features,
-                        mode,
-                        self._dnn_columns,
-                        self._dnn_hidden_units,
-                        units,
-                        self._dnn_activation_fn,
-                        self._dnn_dropout,
-                        config,
-                        self._min_slice_size,
-                    )
-                )
+                shape = self._dnn_columns, self._dnn_hidden_units, units
+                options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size
+                parts.append(dnn.dnn_logits(features, mode, *shape, *options))
         if self._linear_columns:
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
@@ -125,9 +113,7 @@ class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
                  dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
                  embedding_lr_multipliers=None, input_layer_min_slice_size=None, label_keys=None,
                  fix_global_step_increment_bug=False):  # fmt: skip
-        head = multi_class_head(
-            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
-        )
+        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
         super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
                          dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
@@ -142,9 +128,7 @@ class DNNLinearCombinedRegressor(PredictsScores, _Combined):
                  dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, label_dimension=1, config=None,
                  feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
                  fix_global_step_increment_bug=False):  # fmt: skip
-        head = regression_head(
-            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
-        )
+        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
         super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
                          dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,

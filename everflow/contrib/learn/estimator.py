@@ -47,7 +47,9 @@ class Evaluable(abc.ABC):
 
 
 class BaseEstimator(Trainable, Evaluable):
-    """What estimators have in common. Subclasses say how a model is drawn, in `_model_ops`."""
+    """What estimators have in common. Subclasses say how a model is drawn, in `_draw`."""
+
+    _feature_engineering_fn = None
 
     def __init__(self, model_dir=None, config=None):
         self._config = config or RunConfig()
@@ -62,6 +64,11 @@ class BaseEstimator(Trainable, Evaluable):
     def model_fn(self):
         """The model function, as `fn(features, labels, mode, config)`."""
         return self._model_ops
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        return self._draw(features, labels, mode, config)
 
     def _spec(self, features, labels, mode, config):
         # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were fitted with.
@@ -84,11 +91,8 @@ class BaseEstimator(Trainable, Evaluable):
         _check_inputs(x, y, input_fn, batch_size)
         if max_steps is not None and self._has_reached(max_steps):
             return self
-        hooks = _hooks(monitors, self)
-        if input_fn is None:
-            feeder = ArrayFeeder(x, y, batch_size, shuffle=True, epochs=None)
-            input_fn, hooks = feeder.input_fn, [*hooks, feeder]
-        self._core.train(input_fn, hooks, steps=steps, max_steps=max_steps)
+        input_fn, feeders = _input(x, y, input_fn, batch_size, shuffle=True, epochs=None)
+        self._core.train(input_fn, [*_hooks(monitors, self), *feeders], steps=steps, max_steps=max_steps)
         return self
 
     def _has_reached(self, max_steps):
@@ -112,11 +116,8 @@ class BaseEstimator(Trainable, Evaluable):
             raise ValueError(f"metrics should be a dict, {{name: MetricSpec}}, not {metrics}")
         self._require_checkpoint(checkpoint_path)
         self._metrics = metrics
-        hooks = list(hooks or [])
-        if input_fn is None:
-            feeder = ArrayFeeder(x, y, batch_size)
-            input_fn = feeder.input_fn
-            hooks.append(feeder)
+        input_fn, feeders = _input(x, y, input_fn, batch_size)
+        hooks = [*(hooks or []), *feeders]
         try:
             return self._core.evaluate(input_fn, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
         finally:
@@ -126,11 +127,8 @@ class BaseEstimator(Trainable, Evaluable):
         """Predictions, one example at a time, or as arrays of all; `outputs` picks some of them."""
         _check_inputs(x, None, input_fn, batch_size)
         self._require_checkpoint(None)
-        hooks = []
-        if input_fn is None:
-            feeder = ArrayFeeder(x, None, batch_size)
-            input_fn, hooks = feeder.input_fn, [feeder]
-        made = self._core.predict(input_fn, outputs, hooks, yield_single_examples=False)
+        input_fn, feeders = _input(x, None, input_fn, batch_size)
+        made = self._core.predict(input_fn, outputs, feeders, yield_single_examples=False)
         batches = (_plain(batch) for batch in made)
         if not as_iterable:
             return _joined(list(batches))
@@ -185,18 +183,14 @@ class Estimator(BaseEstimator):
     """
 
     def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
-        if model_fn is not None:
-            names = fn_args(model_fn)
-            if params is not None and "params" not in names:
-                raise ValueError(f"The model_fn {model_fn} would not see params={params}: it has no argument `params`")
+        if model_fn is not None and params is not None and "params" not in fn_args(model_fn):
+            raise ValueError(f"The model_fn {model_fn} would not see params={params}: it has no argument `params`")
         self._user_model_fn = model_fn
         self._feature_engineering_fn = feature_engineering_fn
         self.params = params
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         given = {"mode": mode, "params": self.params, "config": config, "model_dir": self.model_dir}
         names = fn_args(self._user_model_fn)
         made = self._user_model_fn(features, labels, **{key: value for key, value in given.items() if key in names})
@@ -223,6 +217,14 @@ def _check_inputs(x, y, input_fn, batch_size):
         raise ValueError("The data come from input_fn or from x and y: give one of them")
     elif batch_size is not None:
         raise ValueError(f"An input_fn makes its own batches, so batch_size={batch_size} can't be given with it")
+
+
+def _input(x, y, input_fn, batch_size, **options):
+    """(an input function, the hooks that feed it): the one given, or one of the arrays."""
+    if input_fn is not None:
+        return input_fn, []
+    feeder = ArrayFeeder(x, y, batch_size, **options)
+    return feeder.input_fn, [feeder]
 
 
 def _hooks(monitors, estimator):

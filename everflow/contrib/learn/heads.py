@@ -240,6 +240,11 @@ def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable
     return MultiClassHead(n_classes, label_name, weight_column_name, head_name, label_keys)
 
 
+def class_head(n_classes, weight_column_name, enable_centered_bias, label_keys):
+    """The head of the ready-made classifiers."""
+    return multi_class_head(n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys)
+
+
 def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
                      metric_class_ids=None, loss_fn=None):  # fmt: skip
     """A head for classes of which several may hold."""

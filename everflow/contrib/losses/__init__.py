@@ -76,11 +76,15 @@ def _as_floats(predictions, labels):
     return math.cast(predictions, dtypes.float32), math.cast(labels, dtypes.float32)
 
 
+def _of_pairs(name, losses_of, predictions, labels, weights, scope):
+    """The weighted loss of what `losses_of(predictions, labels)` gives."""
+    with name_scope(scope, name, [predictions, labels, weights]) as scope:
+        return compute_weighted_loss(losses_of(*_as_floats(predictions, labels)), weights, scope=scope)
+
+
 def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
     """|predictions - labels|."""
-    with name_scope(scope, "absolute_difference", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        return compute_weighted_loss(math.abs(math.subtract(predictions, labels)), weights, scope=scope)
+    return _of_pairs("absolute_difference", lambda p, y: math.abs(math.subtract(p, y)), predictions, labels, weights, scope)
 
 
 def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None):
@@ -117,10 +121,11 @@ def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
 
 def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
-    with name_scope(scope, "log_loss", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        losses = -math.multiply(labels, math.log(predictions + epsilon)) - math.multiply((1 - labels), math.log(1 - predictions + epsilon))
-        return compute_weighted_loss(losses, weights, scope=scope)
+
+    def losses(p, y):
+        return -math.multiply(y, math.log(p + epsilon)) - math.multiply((1 - y), math.log(1 - p + epsilon))
+
+    return _of_pairs("log_loss", losses, predictions, labels, weights, scope)
 
 
 def hinge_loss(logits, labels=None, scope=None):
@@ -135,9 +140,7 @@ def hinge_loss(logits, labels=None, scope=None):
 
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
     """(predictions - labels)²."""
-    with name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        return compute_weighted_loss(math.squared_difference(predictions, labels), weights, scope=scope)
+    return _of_pairs("mean_squared_error", math.squared_difference, predictions, labels, weights, scope)
 
 
 def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):
@@ -165,7 +168,8 @@ def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None
     axis = dim if dim is not None else axis
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    with name_scope(scope, "cosine_distance_loss", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        losses = 1 - math.reduce_sum(math.multiply(predictions, labels), axis=[axis])
-        return compute_weighted_loss(losses, weights, scope=scope)
+
+    def losses(p, y):
+        return 1 - math.reduce_sum(math.multiply(p, y), axis=[axis])
+
+    return _of_pairs("cosine_distance_loss", losses, predictions, labels, weights, scope)
