@@ -92,14 +92,17 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None, caching_device=None,
              device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO, aggregation=_NONE):  # fmt: skip
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
-    given = {key: value for key, value in locals().items() if key not in ("name", "device", "custom_getter")}
+    given = dict(locals())
     # Each collection once, however often it was given.
     given["collections"] = list(set(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES]))
-    getter = scopes.get_variable
-    if custom_getter is not None:
-        getter = functools.partial(custom_getter, reuse=scopes.get_variable_scope().reuse)
-    with device_scope(device or ""):
-        return getter(name, **given)
+    with device_scope(given.pop("device") or ""):
+        return _getter(given.pop("custom_getter"))(given.pop("name"), **given)
+
+
+def _getter(custom_getter):
+    if custom_getter is None:
+        return scopes.get_variable
+    return functools.partial(custom_getter, reuse=scopes.get_variable_scope().reuse)
 
 
 @add_arg_scope

@@ -34,24 +34,18 @@ def _variable(name, scope, shape, initializer, dtype):
         return scopes.get_variable(name, shape, initializer=initializer, trainable=False, dtype=dtype)
 
 
-def get_masked_weights():
-    """The products of weights and masks."""
-    return get_collection(MASKED_WEIGHTS)
+def _reader(collection, doc):
+    def read():
+        return get_collection(collection)
+
+    read.__doc__ = doc
+    return read
 
 
-def get_masks():
-    """The masks."""
-    return get_collection(MASKS)
-
-
-def get_thresholds():
-    """The thresholds that the masks were made with."""
-    return get_collection(THRESHOLDS)
-
-
-def get_weights():
-    """The weights that have masks."""
-    return get_collection(WEIGHTS)
+get_masked_weights = _reader(MASKED_WEIGHTS, "The products of weights and masks.")
+get_masks = _reader(MASKS, "The masks.")
+get_thresholds = _reader(THRESHOLDS, "The thresholds that the masks were made with.")
+get_weights = _reader(WEIGHTS, "The weights that have masks.")
 
 
 def get_weight_sparsity():

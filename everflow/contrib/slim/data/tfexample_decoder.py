@@ -90,7 +90,7 @@ class Tensor(ItemHandler):
         return _dense(item, self._default_value)
 
 
-def _dense(tensor, default_value=0):
+def _dense(tensor, default_value=None):
     return sparse.sparse_tensor_to_dense(tensor, default_value) if isinstance(tensor, composites.SparseTensor) else tensor
 
 

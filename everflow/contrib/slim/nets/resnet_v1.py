@@ -15,7 +15,8 @@ resnet_arg_scope = resnet_utils.resnet_arg_scope
 def bottleneck(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collections=None, scope=None):
     """A residual unit: 1x1, 3x3 and 1x1 convolutions beside a shortcut, added and then through a ReLU."""
     with variable_scope(scope, "bottleneck_v1", [inputs]) as sc:
-        output = nn.relu(resnet.residual(inputs, inputs, depth, depth_bottleneck, stride, rate))
+        added = resnet.residual(inputs, inputs, depth, depth_bottleneck, stride, rate)
+        output = nn.relu(added)
         return outputs.collect_named_outputs(outputs_collections, sc.name, output)
 
 
