@@ -148,49 +148,51 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
-    loss = None
+    loop = _Loop(supervisor, lambda sess: train_step_fn(sess, train_op, global_step, train_step_kwargs), runners, tokens)
+    delay = min(startup_delay_steps, number_of_steps or sys.maxsize) if startup_delay_steps > 0 else None
+    while True:
+        try:
+            with supervisor.managed_session(master, start_standard_services=False, config=session_config) as sess:
+                logging.info("Starting Session.")
+                sess = sess if session_wrapper is None else session_wrapper(sess)
+                if is_chief and logdir:
+                    supervisor.start_standard_services(sess)
+                elif not is_chief and delay is not None:
+                    _wait_for_step(sess, global_step, delay)
+                loop.run(sess, saves=logdir and supervisor.is_chief, ignore_live_threads=ignore_live_threads)
+            return loop.loss
+        except errors.AbortedError:
+            # A parameter server went away; start again from the last checkpoint.
+            logging.info("Retrying training!")
 
-    def start(sess):
-        """The threads of the input's queues; other workers than the chief may have to wait first."""
-        if is_chief:
-            if logdir:
-                supervisor.start_standard_services(sess)
-        elif startup_delay_steps > 0:
-            _wait_for_step(sess, global_step, min(startup_delay_steps, number_of_steps or sys.maxsize))
+
+class _Loop:
+    """Steps in a session of a supervisor, until one of them or the supervisor says stop; `loss` is that of the last one."""
+
+    def __init__(self, supervisor, take_step, chief_runners, tokens):
+        self._supervisor, self._take_step, self._chief_runners, self._tokens = supervisor, take_step, chief_runners, tokens
+        self.loss = None
+
+    def run(self, sess, saves, ignore_live_threads):
+        supervisor = self._supervisor
         threads = supervisor.start_queue_runners(sess)
         logging.info("Starting Queues.")
-        if runners:
-            supervisor.start_queue_runners(sess, runners)
-            sess.run(tokens)
-        return threads
-
-    def take_steps(sess):
-        nonlocal loss
+        if self._chief_runners:
+            supervisor.start_queue_runners(sess, self._chief_runners)
+            sess.run(self._tokens)
         try:
             while not supervisor.should_stop():
-                loss, stop = train_step_fn(sess, train_op, global_step, train_step_kwargs)
+                self.loss, stop = self._take_step(sess)
                 if stop:
                     logging.info("Stopping Training.")
                     supervisor.request_stop()
         except errors.OutOfRangeError as e:
             # The input came to its end, which is how training on a number of epochs finishes.
             logging.info("Caught OutOfRangeError. Stopping Training. %s", e)
-
-    while True:
-        try:
-            with supervisor.managed_session(master, start_standard_services=False, config=session_config) as sess:
-                logging.info("Starting Session.")
-                sess = sess if session_wrapper is None else session_wrapper(sess)
-                threads = start(sess)
-                take_steps(sess)
-                if logdir and supervisor.is_chief:
-                    logging.info("Finished training! Saving model to disk.")
-                    supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
-                supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
-            return loss
-        except errors.AbortedError:
-            # A parameter server went away; start again from the last checkpoint.
-            logging.info("Retrying training!")
+        if saves:
+            logging.info("Finished training! Saving model to disk.")
+            supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
+        supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
 
 
 def _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps):
