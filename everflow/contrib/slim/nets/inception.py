@@ -28,10 +28,11 @@ class _Builder:
     def build(self, net, table, final_endpoint):
         """(net, end points) up to and with `final_endpoint`; ValueError where the table has no such layer."""
         end_points = {}
-        for i, line in enumerate(table.replace("\\\n", "").strip().splitlines()):
-            name, equals, branches = line.partition(" = ")
+        for i, line in enumerate(filter(None, table.splitlines())):
+            name, equals, mixed = line.partition(" = ")
             if equals:
-                net = self._mixed(net, name, branches)
+                form, *channels = mixed.split()
+                net = self._mixed(net, name, inception_tables.FORMS[form].format(*channels))
             else:
                 text, _, padding = line.partition(" ")
                 name = _LAYER.match(text)["name"]
