@@ -31,19 +31,14 @@ class _Converter:
                 yield layer * self._num_dirs + direction, self._input_size if layer == 0 else self._num_units * self._num_dirs
 
     def _settings(self):
-        return {"rnn_mode": self.rnn_mode, "input_mode": self._input_mode, "direction": self._direction}
+        sizes = {"num_layers": self._num_layers, "num_units": self._num_units, "input_size": self._input_size}
+        return {**sizes, "rnn_mode": self.rnn_mode, "input_mode": self._input_mode, "direction": self._direction}
 
     def opaque_to_tf_canonical(self, opaque_param):
         """(kernels, biases) of the cells."""
         per_cell = 2 * GATES[self.rnn_mode]
-        weights, biases = raw.CudnnRNNParamsToCanonical(
-            num_layers=self._num_layers,
-            num_units=self._num_units,
-            input_size=self._input_size,
-            params=opaque_param,
-            num_params=self._num_layers * self._num_dirs * per_cell,
-            **self._settings(),
-        )
+        number = self._num_layers * self._num_dirs * per_cell
+        weights, biases = raw.CudnnRNNParamsToCanonical(params=opaque_param, num_params=number, **self._settings())
         kernels, sums = [], []
         for cell, _ in self._cells():
             here = slice(cell * per_cell, (cell + 1) * per_cell)
@@ -66,15 +61,7 @@ class _Converter:
 
     def to_opaque(self, weights, biases, **settings):
         """The vector, from the matrices and biases of each gate. `settings` are further attributes of the op."""
-        return raw.CudnnRNNCanonicalToParams(
-            num_layers=self._num_layers,
-            num_units=self._num_units,
-            input_size=self._input_size,
-            weights=weights,
-            biases=biases,
-            **self._settings(),
-            **settings,
-        )
+        return raw.CudnnRNNCanonicalToParams(weights=weights, biases=biases, **self._settings(), **settings)
 
     # --- of one cell: gates, input before state, to the cell's kernels and back
 

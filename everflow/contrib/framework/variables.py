@@ -163,19 +163,18 @@ def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES
     return get_collection(collection, scope)
 
 
-def get_model_variables(scope=None, suffix=None):
-    """As `get_variables`, of the model variables."""
-    return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+def _of(kind, collection):
+    def get(scope=None, suffix=None):
+        return get_variables(scope, suffix, collection)
+
+    get.__name__ = get.__qualname__ = f"get_{kind}_variables"
+    get.__doc__ = f"As `get_variables`, of the {kind} variables."
+    return get
 
 
-def get_local_variables(scope=None, suffix=None):
-    """As `get_variables`, of the local variables."""
-    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
-
-
-def get_trainable_variables(scope=None, suffix=None):
-    """As `get_variables`, of those that are trained."""
-    return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
+get_model_variables = _of("model", GraphKeys.MODEL_VARIABLES)
+get_local_variables = _of("local", GraphKeys.LOCAL_VARIABLES)
+get_trainable_variables = _of("trainable", GraphKeys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix, scope=None):

@@ -40,24 +40,24 @@ def dnn_logits(features, mode, feature_columns, hidden_units, units, activation_
     return logits
 
 
+def refuse_embedding_rates(embedding_lr_multipliers):
+    """ValueError where rates were given for single embeddings."""
+    if embedding_lr_multipliers:
+        raise ValueError("embedding_lr_multipliers is not supported.")
+
+
 class _DNN(BaseEstimator):
     """A network and a head."""
 
     def __init__(self, head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
                  feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size):  # fmt: skip
-        if embedding_lr_multipliers:
-            raise ValueError("embedding_lr_multipliers is not supported.")
+        refuse_embedding_rates(embedding_lr_multipliers)
         self.feature_columns = tuple(feature_columns or [])
         if not self.feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.hidden_units = tuple(hidden_units)
-        self.optimizer = optimizer
-        self._head = head
-        self._activation_fn = activation_fn
-        self._dropout = dropout
-        self._gradient_clip_norm = gradient_clip_norm
-        self._feature_engineering_fn = feature_engineering_fn
-        self._min_slice_size = input_layer_min_slice_size
+        self.hidden_units, self.optimizer = tuple(hidden_units), optimizer
+        self._head, self._gradient_clip_norm, self._feature_engineering_fn = head, gradient_clip_norm, feature_engineering_fn
+        self._activation_fn, self._dropout, self._min_slice_size = activation_fn, dropout, input_layer_min_slice_size
         super().__init__(model_dir=model_dir, config=config)
 
     def _draw(self, features, labels, mode, config):

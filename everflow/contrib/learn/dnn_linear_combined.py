@@ -25,22 +25,15 @@ class _Combined(BaseEstimator):
     def __init__(self, head, model_dir, linear_feature_columns, linear_optimizer, joint_linear_weights, dnn_feature_columns, dnn_optimizer,
                  dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config, feature_engineering_fn,
                  embedding_lr_multipliers, input_layer_min_slice_size, fix_global_step_increment_bug):  # fmt: skip
-        if embedding_lr_multipliers:
-            raise ValueError("embedding_lr_multipliers is not supported.")
+        dnn.refuse_embedding_rates(embedding_lr_multipliers)
         self._linear_columns = tuple(linear_feature_columns or [])
         self._dnn_columns = tuple(dnn_feature_columns or [])
         if not self._linear_columns and not self._dnn_columns:
             raise ValueError("A model needs columns: give linear_feature_columns, dnn_feature_columns, or both")
-        self._head = head
-        self._linear_optimizer = linear_optimizer
-        self._joint_linear_weights = joint_linear_weights
-        self._dnn_optimizer = dnn_optimizer
-        self._dnn_hidden_units = dnn_hidden_units
-        self._dnn_activation_fn = dnn_activation_fn or relu
-        self._dnn_dropout = dnn_dropout
-        self._gradient_clip_norm = gradient_clip_norm
-        self._feature_engineering_fn = feature_engineering_fn
-        self._min_slice_size = input_layer_min_slice_size
+        self._head, self._gradient_clip_norm, self._feature_engineering_fn = head, gradient_clip_norm, feature_engineering_fn
+        self._linear_optimizer, self._joint_linear_weights = linear_optimizer, joint_linear_weights
+        self._dnn_optimizer, self._dnn_hidden_units, self._dnn_dropout = dnn_optimizer, dnn_hidden_units, dnn_dropout
+        self._dnn_activation_fn, self._min_slice_size = dnn_activation_fn or relu, input_layer_min_slice_size
         self._counts_once = fix_global_step_increment_bug
         super().__init__(model_dir=model_dir, config=config)
 

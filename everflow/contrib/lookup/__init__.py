@@ -39,14 +39,7 @@ def _given(mapping):
 
 def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None):
     """A table from the entries of a vector to their positions in it."""
-    return _lookup.index_table_from_tensor(
-        vocabulary_list=_given(mapping),
-        num_oov_buckets=num_oov_buckets,
-        default_value=default_value,
-        hasher_spec=hasher_spec,
-        dtype=dtype,
-        name=name,
-    )
+    return _lookup.index_table_from_tensor(_given(mapping), num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
 def string_to_index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None):

@@ -91,6 +91,11 @@ def _cumulative_sum(values, length):
 # --- from all predictions -----------------------------------------------------------------------------------------------
 
 
+def _flat(predictions, labels):
+    predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
+    return predictions, array.reshape(math.cast(labels, dtypes.int64), [-1])
+
+
 def _checked_labels(labels):
     """Assertions that labels are zeros and ones."""
     return [
@@ -108,8 +113,7 @@ def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=
         raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
     with variable_scope(name, default_name="dynamic_auc"):
         labels.shape.assert_is_compatible_with(predictions.shape)
-        predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
-        labels = array.reshape(math.cast(labels, dtypes.int64), [-1])
+        predictions, labels = _flat(predictions, labels)
         with control_dependencies(_checked_labels(labels)):
             all_predictions, update_predictions = streaming_concat(predictions, name="concat_preds")
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")
@@ -178,8 +182,7 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
         predictions.shape.assert_is_compatible_with(labels.shape)
         total_weight = math.reduce_sum(weights)
         weights = array.reshape(weights, [-1])
-        predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
-        labels = array.reshape(math.cast(labels, dtypes.int64), [-1])
+        predictions, labels = _flat(predictions, labels)
         with control_dependencies(_checked_labels(labels)):
             all_predictions, update_predictions = streaming_concat(predictions, name="concat_preds")
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")

@@ -34,18 +34,19 @@ def _variable(name, scope, shape, initializer, dtype):
         return scopes.get_variable(name, shape, initializer=initializer, trainable=False, dtype=dtype)
 
 
-def _reader(collection, doc):
+def _reader(name, collection, doc):
     def read():
         return get_collection(collection)
 
+    read.__name__ = read.__qualname__ = name
     read.__doc__ = doc
     return read
 
 
-get_masked_weights = _reader(MASKED_WEIGHTS, "The products of weights and masks.")
-get_masks = _reader(MASKS, "The masks.")
-get_thresholds = _reader(THRESHOLDS, "The thresholds that the masks were made with.")
-get_weights = _reader(WEIGHTS, "The weights that have masks.")
+get_masked_weights = _reader("get_masked_weights", MASKED_WEIGHTS, "The products of weights and masks.")
+get_masks = _reader("get_masks", MASKS, "The masks.")
+get_thresholds = _reader("get_thresholds", THRESHOLDS, "The thresholds that the masks were made with.")
+get_weights = _reader("get_weights", WEIGHTS, "The weights that have masks.")
 
 
 def get_weight_sparsity():

@@ -44,19 +44,8 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 gradients = clip_gradient_norms(gradients, clip_gradient_norm)
         return gradients
 
-    return _create_train_op(
-        total_loss=total_loss,
-        optimizer=optimizer,
-        global_step=global_step,
-        update_ops=update_ops,
-        variables_to_train=variables_to_train,
-        transform_grads_fn=transform,
-        summarize_gradients=summarize_gradients,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-        check_numerics=check_numerics,
-    )
+    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform, summarize_gradients,
+                            gate_gradients, aggregation_method, colocate_gradients_with_ops, check_numerics)  # fmt: skip
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):

@@ -126,22 +126,13 @@ def train(train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None,
     """Run the training op in a MonitoredTrainingSession until a hook stops it; returns the last loss."""
     from everflow.train import MonitoredTrainingSession
 
-    for name, given in {"save_summaries_steps": save_summaries_steps, "save_checkpoint_secs": save_checkpoint_secs}.items():
+    for name, given in (("save_summaries_steps", save_summaries_steps), ("save_checkpoint_secs", save_checkpoint_secs)):
         if given and is_chief and logdir is None:
             raise ValueError(f"logdir cannot be None with {name}={given}, which writes into it")
     loss = None
-    with MonitoredTrainingSession(
-        master=master,
-        is_chief=is_chief,
-        checkpoint_dir=logdir,
-        scaffold=scaffold,
-        hooks=hooks,
-        chief_only_hooks=chief_only_hooks,
-        save_checkpoint_secs=save_checkpoint_secs,
-        save_summaries_steps=save_summaries_steps,
-        config=config,
-        max_wait_secs=max_wait_secs,
-    ) as session:
+    watching = {"hooks": hooks, "chief_only_hooks": chief_only_hooks, "max_wait_secs": max_wait_secs}
+    saving = {"save_checkpoint_secs": save_checkpoint_secs, "save_summaries_steps": save_summaries_steps}
+    with MonitoredTrainingSession(master, is_chief, logdir, scaffold, config=config, **watching, **saving) as session:
         while not session.should_stop():
             loss = session.run(train_op, run_metadata=run_metadata)
     return loss
