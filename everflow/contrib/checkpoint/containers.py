@@ -36,9 +36,11 @@ class _Container(AutoTrackable):
 
     trainable = True
 
+    _storage = ()
+
     def _elements(self):
         """[(name, element)], in the order of their coming."""
-        raise NotImplementedError
+        return list(self._storage)
 
     def _checkpoint_children(self):
         return list(self._elements())
@@ -83,7 +85,6 @@ class List(_Container, collections.abc.Sequence):
     """A list of what checkpoints can save. It can be appended to, not changed."""
 
     def __init__(self, *args, **kwargs):
-        self._storage = ()
         self.extend(list(*args, **kwargs))
 
     def _elements(self):
@@ -129,11 +130,7 @@ class Mapping(_Container, collections.abc.Mapping):
     """A dict from strings to what checkpoints can save. Keys can be added, not changed."""
 
     def __init__(self, *args, **kwargs):
-        self._storage = ()
         self.update(*args, **kwargs)
-
-    def _elements(self):
-        return list(self._storage)
 
     def __setitem__(self, key, value):
         if not isinstance(key, str):
@@ -166,12 +163,6 @@ class Mapping(_Container, collections.abc.Mapping):
 
 class UniqueNameTracker(_Container):
     """Saves objects under names that it makes different from each other: base, base_1, base_2, …"""
-
-    def __init__(self):
-        self._storage = ()
-
-    def _elements(self):
-        return list(self._storage)
 
     def track(self, trackable, base_name):
         """Save an object under a name that begins with `base_name`; the object itself."""

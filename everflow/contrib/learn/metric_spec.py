@@ -94,10 +94,7 @@ def metric_ops(metrics, features, labels, predictions):
             name, key = name
             result[name] = metric(predictions[key], labels)
             continue
-        picked = predictions
-        if isinstance(predictions, dict):
-            if len(predictions) != 1:
-                raise ValueError(f"Which prediction is the metric {name!r} of? Name it (name, key), with a key of {sorted(predictions)}")
-            picked = next(iter(predictions.values()))
-        result[name] = metric(picked, labels)
+        if isinstance(predictions, dict) and len(predictions) != 1:
+            raise ValueError(f"Which prediction is the metric {name!r} of? Name it (name, key), with a key of {sorted(predictions)}")
+        result[name] = metric(_picked(predictions, None, "prediction", None), labels)
     return result
