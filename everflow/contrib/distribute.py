@@ -37,7 +37,7 @@ class MirroredStrategy(mirrored.MirroredStrategy):
     def __init__(self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None, auto_shard_dataset=False,
                  cross_tower_ops=None):  # fmt: skip
         if num_gpus is not None and num_gpus_per_worker is not None:
-            raise ValueError(f"num_gpus={num_gpus} and num_gpus_per_worker={num_gpus_per_worker} mean the same: give one of them")
+            raise ValueError("num_gpus and num_gpus_per_worker mean the same: give one of them")
         if cross_device_ops is not None and cross_tower_ops is not None:
             raise ValueError("Both `cross_device_ops` and `cross_tower_ops` are specified; they mean the same.")
         if num_gpus is None:

@@ -111,8 +111,9 @@ def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits, targets, name=N
     return sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
 
 
-def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, sampled_values=None,
-                                remove_accidental_hits=True, partition_strategy="mod", name="sampled_sparse_softmax_loss"):  # fmt: skip
+def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes,
+                                sampled_values=None, remove_accidental_hits=True,
+                                partition_strategy="mod", name="sampled_sparse_softmax_loss"):  # fmt: skip
     """`sampled_softmax_loss` for one true class a row, with the sparse cross entropy."""
     logits, _ = sampled_logits(num_true=1, subtract_log_q=True, **locals())
     # The true class is the first of each row.
@@ -120,8 +121,9 @@ def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, nu
     return sparse_softmax_cross_entropy_with_logits(labels=array.squeeze(labels), logits=logits)
 
 
-def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_resampled, num_classes, num_true, sampled_values,
-                              resampling_temperature, remove_accidental_hits, partition_strategy, name=None):  # fmt: skip
+def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_resampled, num_classes,
+                              num_true, sampled_values, resampling_temperature, remove_accidental_hits,
+                              partition_strategy, name=None):  # fmt: skip
     """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch are kept."""
     if num_sampled > num_classes:
         raise ValueError("num_sampled must not exceed num_classes")

@@ -77,7 +77,7 @@ def _checked(value, where):
     if isinstance(value, dict):
         return Mapping(value)
     if not is_trackable(value):
-        raise ValueError(f"A {where} takes only trackable objects, which a checkpoint can save: layers, optimizers, variables. Got {value}")
+        raise ValueError(f"A {where} takes only trackable objects, as layers and optimizers are. Got {value}")
     return value
 
 
@@ -138,7 +138,7 @@ class Mapping(_Container, collections.abc.Mapping):
         held = dict(self._storage)
         value = _checked(value, "Mapping")
         if held.get(key, value) is not value:
-            raise ValueError(f"A Mapping is append-only: {key!r} already holds {held[key]}, so {value} needs a key of its own")
+            raise ValueError(f"A Mapping is append-only: {key!r} holds {held[key]}, so {value} needs another key")
         self._storage = tuple({**held, key: value}.items())
 
     def update(self, *args, **kwargs):

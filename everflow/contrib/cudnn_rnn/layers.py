@@ -87,9 +87,7 @@ class _CudnnRNN(Layer):
         if input_shape.ndims != 3:
             raise ValueError(f"Expecting input_shape with 3 dims, got {input_shape.ndims}")
         if input_shape[-1].value is None:
-            raise ValueError(
-                f"The depth of the inputs, their last dimension, must be known to make the parameters; their shape is {input_shape}"
-            )
+            raise ValueError(f"The inputs' last dimension, their depth, must be known; their shape is {input_shape}")
         self._input_size = input_shape[-1].value
         self._set_scope(None)  # It may be built without being called.
         with scopes.variable_scope(self._scope, reuse=self.built):

@@ -58,7 +58,8 @@ class _OpaqueParamsSaveable(SaveableObject):
 
 
 def _saveable(kind, mode):
-    return type(f"Cudnn{kind}Saveable", (_OpaqueParamsSaveable,), {"_rnn_mode": mode, "__doc__": f"The parameters of a Cudnn{kind}."})
+    about = {"_rnn_mode": mode, "__doc__": f"The parameters of a Cudnn{kind}."}
+    return type(f"Cudnn{kind}Saveable", (_OpaqueParamsSaveable,), about)
 
 
 CudnnLSTMSaveable = _saveable("LSTM", "lstm")

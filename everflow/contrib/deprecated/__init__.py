@@ -17,7 +17,8 @@ def _summary(kind, tag, values, collections, name, **arguments):
     """A node of type `kind`, whose first two inputs these are, in collections."""
     with _name_scope(name, kind.removesuffix("V2"), [tag, values]) as scope:
         if "sample_rate" in arguments:
-            arguments["sample_rate"] = _convert_to_tensor(arguments["sample_rate"], dtype=_dtypes.float32, name="sample_rate")
+            rate = _convert_to_tensor(arguments["sample_rate"], dtype=_dtypes.float32, name="sample_rate")
+            arguments["sample_rate"] = rate
         made = getattr(_raw, kind)(tag, values, **arguments, name=scope)
         _collect(made, collections, [_GraphKeys.SUMMARIES])
     return made

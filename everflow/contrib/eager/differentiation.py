@@ -22,7 +22,7 @@ def implicit_value_and_gradients(f):
             result = _returned(f, args, kwargs)
         variables = tape.watched_variables()
         if not variables:
-            raise ValueError("No trainable variables were accessed by the function, so there is nothing to differentiate with respect to")
+            raise ValueError("No trainable variables were accessed by the function that is to be differentiated")
         return result, list(zip(tape.gradient(result, variables), variables, strict=True))
 
     return differentiated
@@ -45,7 +45,7 @@ def value_and_gradients_function(f, params=None):
     def differentiated(*args, **kwargs):
         dy = kwargs.pop("dy", None)
         if kwargs:
-            raise ValueError(f"Pass arguments by position to a function that is differentiated; got the keywords {sorted(kwargs)}")
+            raise ValueError(f"Pass arguments by position, not by keyword, to be differentiated: {sorted(kwargs)}")
         positions = _positions(f, params, args)
         args = list(args)
         with GradientTape() as tape:

@@ -69,12 +69,10 @@ class Metric(AutoTrackable):
         """Add the variables of metrics of the same kind to this one's."""
         for metric in metrics:
             if len(self._variables) != len(metric._variables):
-                raise ValueError(
-                    f"Only metrics of the same kind add up: {len(self._variables)} variables here, {len(metric._variables)} there"
-                )
+                raise ValueError("Only metrics of the same kind add up: these have other numbers of variables")
             for mine, other in zip(self._variables, metric._variables):
                 if mine.name != other.name:
-                    raise ValueError(f"Only metrics of the same kind add up: {mine.name} would be added to {other.name}")
+                    raise ValueError(f"Only metrics of the same kind add up: {mine.name} is not {other.name}")
                 mine.assign_add(other)
 
     def add_variable(self, name, shape=None, dtype=None, initializer=None):
@@ -148,7 +146,8 @@ class _ShareOfEqual(Mean):
         return (labels, predictions) if weights is None else (labels, predictions, weights)
 
     def _check(self, labels, predictions):
-        check.assert_equal(array.shape(labels), array.shape(predictions), message="Shapes of labels and predictions are unequal")
+        message = "Shapes of labels and predictions are unequal"
+        check.assert_equal(array.shape(labels), array.shape(predictions), message=message)
 
     def _compared(self, labels, predictions):
         return labels, predictions

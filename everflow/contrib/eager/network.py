@@ -31,7 +31,7 @@ class Network(Layer):
         if isinstance(name, VariableScope):
             raise ValueError("VariableScopes are not valid Network names.")
         if name is not None and "/" in name:
-            raise ValueError(f"A Network's name is a part of its variables' names, so it may not have a '/' in it: {name!r}")
+            raise ValueError(f"A Network's name can't have a '/' in it, as its variables' names do: {name!r}")
         super().__init__(name=name or snake_case(type(self).__name__))
         self._given_name = name
         self._named = False
@@ -42,10 +42,7 @@ class Network(Layer):
     @property
     def name(self):
         if not self._named:
-            raise ValueError(
-                "The Network has no final name yet: it gets one when another Network takes it in by track_layer, or when it is "
-                "first called."
-            )
+            raise ValueError("The Network has no final name yet: call it first, or track it in another Network")
         return self._name
 
     def _take_name(self, name):

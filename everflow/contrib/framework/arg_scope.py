@@ -28,11 +28,11 @@ def arg_scope(list_ops_or_scope, **kwargs):
     """
     if isinstance(list_ops_or_scope, dict):
         if kwargs:
-            raise ValueError(f"A scope that is entered again keeps its arguments, so none can be given with it: {sorted(kwargs)}")
+            raise ValueError(f"A scope that is entered again takes no arguments; got {sorted(kwargs)}")
         scope = list_ops_or_scope.copy()
     else:
         if not isinstance(list_ops_or_scope, (list, tuple)):
-            raise TypeError(f"arg_scope takes a list of functions, or the scope an earlier one gave, not {list_ops_or_scope!r}")
+            raise TypeError(f"arg_scope takes a list of functions or an earlier scope, not {list_ops_or_scope!r}")
         scope = current_arg_scope().copy()
         for function in list_ops_or_scope:
             key = arg_scope_func_key(function)

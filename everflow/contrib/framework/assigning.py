@@ -18,7 +18,8 @@ def _assigned(variables_and_values):
     """(op that assigns what placeholders are fed, {placeholder: the value in the variable's shape})."""
     feed, assignments = {}, []
     for variable, value in variables_and_values:
-        source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name="placeholder/" + variable.op.name)
+        name = "placeholder/" + variable.op.name
+        source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name=name)
         assignments.append(variable.assign(source))
         feed[source] = np.asarray(value).reshape(source.get_shape().as_list())
     return group(*assignments), feed
@@ -72,7 +73,7 @@ def _read(reader, variables_of_name, ignore_missing_vars):
         for variable in variables:
             part, shape = _part_of(whole, variable), variable.get_shape()
             if part.size != shape.num_elements():
-                raise ValueError(f"{name} has the shape {part.shape} in the checkpoint, which can't be reshaped to the variable's, {shape}")
+                raise ValueError(f"{name} of the checkpoint can't be reshaped from {part.shape} to {shape}")
             yield variable, part
 
 

@@ -15,7 +15,8 @@ def load_embedding_initializer(ckpt_path, embedding_tensor_name, new_vocab_size,
     if initializer is None:
         initializer = initializers.truncated_normal_initializer(stddev=1.0 / sqrt(embedding_dim))
     rows = _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory)
-    return load_and_remap_matrix_initializer(ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_size, **rows)
+    sizes = new_vocab_size, embedding_dim, old_vocab_size
+    return load_and_remap_matrix_initializer(ckpt_path, embedding_tensor_name, *sizes, **rows)
 
 
 def _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory):
@@ -40,5 +41,7 @@ def load_variable_slot_initializer(ckpt_path, old_tensor_name, primary_partition
                                    old_row_vocab_file=None, new_row_vocab_file=None, old_col_vocab_file=None, new_col_vocab_file=None,
                                    num_row_oov_buckets=0, num_col_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
     """As `load_and_remap_matrix_initializer`, for an optimizer's slot: it is made whole, for the part its variable is."""
-    of_variable = load_and_remap_matrix_initializer(**{name: given for name, given in locals().items() if name != "primary_partition_info"})
-    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary_partition_info)
+    given = dict(locals())
+    primary = given.pop("primary_partition_info")
+    of_variable = load_and_remap_matrix_initializer(**given)
+    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary)

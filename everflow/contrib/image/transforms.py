@@ -120,7 +120,7 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
             output_shape = array.shape(images)[1:3]
         output_shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         if not output_shape.shape.is_compatible_with([2]):
-            raise ValueError(f"output_shape is [height, width], a vector of two numbers; its own shape is {output_shape.shape}")
+            raise ValueError(f"output_shape is a vector, [height, width]; its own shape is {output_shape.shape}")
         transforms = _rows(transforms, 2, "Transforms")
         output = raw.ImageProjectiveTransformV2(
             images=images, transforms=transforms, output_shape=output_shape, interpolation=interpolation.upper()
@@ -179,6 +179,6 @@ def _image_projective_transform_grad(op, grad):
     """The gradient taken the other way; to the images only."""
     images, transforms = op.inputs[:2]
     inverse = matrices_to_flat_transforms(linalg.matrix_inverse(flat_transforms_to_matrices(transforms)))
-    size = array.shape(images)[1:3]
-    output = raw.ImageProjectiveTransformV2(images=grad, transforms=inverse, output_shape=size, interpolation=op.attrs["interpolation"])
+    size, how = array.shape(images)[1:3], op.attrs["interpolation"]
+    output = raw.ImageProjectiveTransformV2(images=grad, transforms=inverse, output_shape=size, interpolation=how)
     return [output, None, None]

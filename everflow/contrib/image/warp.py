@@ -44,7 +44,8 @@ def _interpolated(grid, query_points, sizes, indexing):
         ]
     ):
         points = array.unstack(query_points, axis=2)
-    neighbours = [_neighbours(dim, points[dim], sizes[dim + 1], grid.dtype) for dim in ([0, 1] if indexing == "ij" else [1, 0])]
+    dims = [0, 1] if indexing == "ij" else [1, 0]
+    neighbours = [_neighbours(dim, points[dim], sizes[dim + 1], grid.dtype) for dim in dims]
     floors, ceilings, alphas = zip(*neighbours)
     within = check.assert_less_equal(
         math.cast(batch * height * width, dtype=dtypes.float32),

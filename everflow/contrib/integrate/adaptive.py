@@ -121,18 +121,23 @@ def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_o
 class _Solver:
     """Steps whose size follows the error of the last one."""
 
-    def __init__(self, func, rtol, atol, time_type, first_step=None, safety=0.9, ifactor=10.0, dfactor=0.2, max_num_steps=1000):
+    def __init__(self, func, rtol, atol, time_type, first_step=None, safety=0.9, ifactor=10.0, dfactor=0.2,
+                 max_num_steps=1000):  # fmt: skip
         if max_num_steps < 1:
             raise ValueError("max_num_steps must be at least 1")
         self._func, self._rtol, self._atol, self._max_num_steps = func, rtol, atol, max_num_steps
-        self.first_step = convert_to_tensor(1.0 if first_step is None else first_step, dtype=time_type, name="first_step")
+        first_step = 1.0 if first_step is None else first_step
+        self.first_step = convert_to_tensor(first_step, dtype=time_type, name="first_step")
         self._factors = [convert_to_tensor(x, dtype=time_type) for x in (safety, ifactor, dfactor)]
 
     def until(self, time, step, history):
         """(step that ends at a time or after it, history)."""
-        return while_loop(
-            lambda step, history, count: time > step.t1, self._checked, (step, history, 0), name="interpolate_loop", parallel_iterations=1
-        )[:2]
+
+        def before(step, history, count):
+            return time > step.t1
+
+        start = step, history, 0
+        return while_loop(before, self._checked, start, name="interpolate_loop", parallel_iterations=1)[:2]
 
     def _checked(self, step, history, count):
         too_many = Assert(count < self._max_num_steps, ["max_num_steps exceeded"])
@@ -142,7 +147,7 @@ class _Solver:
             return self._tried(step, history, count)
 
     def _tried(self, step, history, count):
-        """The next step where the error allows it, else the same one again; the size of the one to try next follows the error."""
+        """The next step where the error allows it, else the same one again, to be tried in another size."""
         y1, f1, error, slopes = _runge_kutta(self._func, step.y, step.f, step.t1, step.dt)
         ratio = _error_ratio(error, self._rtol, self._atol, step.y, y1)
         accepted = ratio <= 1
@@ -172,7 +177,8 @@ def _solve(func, y0, t, rtol, atol, full_output, name, **options):
         number = array.size(t)
         f0 = convert_to_tensor(func(y0, t[0]), dtype=y0.dtype, name="f0")
     step = _Step(y0, f0, t[0], t[0], solver.first_step, [y0] * 5)
-    history = _History(*(TensorArray(dtype, 0, dynamic_size=True, clear_after_read=False) for dtype in (t.dtype, rtol.dtype)))
+    growing = {"size": 0, "dynamic_size": True, "clear_after_read": False}
+    history = _History(*(TensorArray(dtype, **growing) for dtype in (t.dtype, rtol.dtype)))
     solution = TensorArray(y0.dtype, number).write(0, y0)
     solution, step, history, _ = while_loop(
         lambda solution, step, history, i: i < number, one_output, (solution, step, history, 1), name="time_loop", parallel_iterations=1

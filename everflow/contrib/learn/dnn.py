@@ -56,7 +56,8 @@ class _DNN(BaseEstimator):
         if not self.feature_columns:
             raise ValueError("feature_columns must be given.")
         self.hidden_units, self.optimizer = tuple(hidden_units), optimizer
-        self._head, self._gradient_clip_norm, self._feature_engineering_fn = head, gradient_clip_norm, feature_engineering_fn
+        self._head, self._gradient_clip_norm = head, gradient_clip_norm
+        self._feature_engineering_fn = feature_engineering_fn
         self._activation_fn, self._dropout, self._min_slice_size = activation_fn, dropout, input_layer_min_slice_size
         super().__init__(model_dir=model_dir, config=config)
 
@@ -65,7 +66,8 @@ class _DNN(BaseEstimator):
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
             shape = self.feature_columns, self.hidden_units, self._head.logits_dimension
-            logits = dnn_logits(features, mode, *shape, self._activation_fn, self._dropout, config, self._min_slice_size)
+            options = self._activation_fn, self._dropout, config, self._min_slice_size
+            logits = dnn_logits(features, mode, *shape, *options)
 
             def train_op_fn(loss):
                 return layers.optimize_loss(

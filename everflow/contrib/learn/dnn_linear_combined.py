@@ -30,7 +30,8 @@ class _Combined(BaseEstimator):
         self._dnn_columns = tuple(dnn_feature_columns or [])
         if not self._linear_columns and not self._dnn_columns:
             raise ValueError("A model needs columns: give linear_feature_columns, dnn_feature_columns, or both")
-        self._head, self._gradient_clip_norm, self._feature_engineering_fn = head, gradient_clip_norm, feature_engineering_fn
+        self._head, self._gradient_clip_norm = head, gradient_clip_norm
+        self._feature_engineering_fn = feature_engineering_fn
         self._linear_optimizer, self._joint_linear_weights = linear_optimizer, joint_linear_weights
         self._dnn_optimizer, self._dnn_hidden_units, self._dnn_dropout = dnn_optimizer, dnn_hidden_units, dnn_dropout
         self._dnn_activation_fn, self._min_slice_size = dnn_activation_fn or relu, input_layer_min_slice_size
@@ -43,7 +44,7 @@ class _Combined(BaseEstimator):
         parts, units = [], self._head.logits_dimension
         if self._dnn_columns:
             if not self._dnn_hidden_units:
-                raise ValueError("With dnn_feature_columns there is a network: say by dnn_hidden_units how wide its layers are")
+                raise ValueError("With dnn_feature_columns, say by dnn_hidden_units how wide the layers are")
             with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
                 shape = self._dnn_columns, self._dnn_hidden_units, units
                 options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size

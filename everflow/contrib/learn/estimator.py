@@ -197,7 +197,7 @@ class Estimator(BaseEstimator):
         if isinstance(made, ModelFnOps):
             return made
         if not (isinstance(made, (list, tuple)) and len(made) == 3):
-            raise ValueError(f"model_fn should return a ModelFnOps, or (predictions, loss, train op); it returned {made}")
+            raise ValueError(f"model_fn should return ModelFnOps, or predictions, loss and train op, not {made}")
         return ModelFnOps(mode, *made)
 
 

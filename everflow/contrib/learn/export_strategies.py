@@ -39,9 +39,7 @@ def make_export_strategy(serving_input_fn, default_output_alternative_key=None, 
         options["strip_default_attrs"] = bool(strip_default_attrs)
         if isinstance(estimator, Estimator):
             if default_output_alternative_key is not None:
-                raise ValueError(
-                    "default_output_alternative_key is for estimators of tf.contrib.learn; one of tf.estimator names outputs in its model function"
-                )
+                raise ValueError("default_output_alternative_key is not for a tf.estimator.Estimator")
         else:
             options["default_output_alternative_key"] = default_output_alternative_key
         written = estimator.export_savedmodel(export_dir_base, serving_input_fn, **options)

@@ -38,8 +38,8 @@ class _Linear(BaseEstimator):
         if not feature_columns:
             raise ValueError("feature_columns must be given.")
         self.feature_columns, self.optimizer = tuple(feature_columns), optimizer
-        self._head, self._gradient_clip_norm, self._feature_engineering_fn = head, gradient_clip_norm, feature_engineering_fn
-        self._joint_weights = joint_weights
+        self._head, self._gradient_clip_norm, self._joint_weights = head, gradient_clip_norm, joint_weights
+        self._feature_engineering_fn = feature_engineering_fn
         super().__init__(model_dir=model_dir, config=config)
 
     def _draw(self, features, labels, mode, config):

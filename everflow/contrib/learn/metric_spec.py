@@ -95,6 +95,6 @@ def metric_ops(metrics, features, labels, predictions):
             result[name] = metric(predictions[key], labels)
             continue
         if isinstance(predictions, dict) and len(predictions) != 1:
-            raise ValueError(f"Which prediction is the metric {name!r} of? Name it (name, key), with a key of {sorted(predictions)}")
+            raise ValueError(f"The metric {name!r} needs a prediction's key, (name, key): {sorted(predictions)}")
         result[name] = metric(_picked(predictions, None, "prediction", None), labels)
     return result

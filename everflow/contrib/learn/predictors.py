@@ -13,11 +13,11 @@ class _Predicts:
     def predict(self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True):
         """The class, or number, of each example, or dicts of what `outputs` asks for."""
         if outputs:
-            return super().predict(x=x, input_fn=input_fn, batch_size=batch_size, outputs=outputs, as_iterable=as_iterable)
+            return super().predict(x, input_fn, batch_size, outputs, as_iterable)
         return self._picked(self._key, x, input_fn, batch_size, as_iterable)
 
     def _picked(self, key, x, input_fn, batch_size, as_iterable):
-        made = super().predict(x=x, input_fn=input_fn, batch_size=batch_size, outputs=[key], as_iterable=as_iterable)
+        made = super().predict(x, input_fn, batch_size, [key], as_iterable)
         return (prediction[key] for prediction in made) if as_iterable else made[key]
 
 

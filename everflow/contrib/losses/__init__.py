@@ -84,7 +84,11 @@ def _of_pairs(name, losses_of, predictions, labels, weights, scope):
 
 def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
     """|predictions - labels|."""
-    return _of_pairs("absolute_difference", lambda p, y: math.abs(math.subtract(p, y)), predictions, labels, weights, scope)
+
+    def losses(p, y):
+        return math.abs(math.subtract(p, y))
+
+    return _of_pairs("absolute_difference", losses, predictions, labels, weights, scope)
 
 
 def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None):

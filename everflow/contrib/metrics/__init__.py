@@ -106,10 +106,10 @@ def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collecti
 def accuracy(predictions, labels, weights=None, name=None):
     """The share of predictions that equal labels, of this batch alone."""
     if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
-        raise ValueError(f"Labels can be compared where they are integers, strings or booleans, not {labels.dtype.name}")
+        raise ValueError(f"Labels should be integers, strings or booleans, not {labels.dtype.name}")
     labels.shape.assert_is_compatible_with(predictions.shape)
     if labels.dtype != predictions.dtype:
-        raise ValueError(f"Predictions are {predictions.dtype.name}, labels {labels.dtype.name}: cast one to the other's type")
+        raise ValueError(f"Predictions are {predictions.dtype.name}, labels {labels.dtype.name}: cast one of them")
     with name_scope(name, "accuracy", values=[predictions, labels]):
         correct = math.cast(math.equal(predictions, labels), dtypes.float32)
         if weights is not None:

@@ -35,9 +35,10 @@ def precision_at_recall(labels, predictions, target_recall, weights=None, num_th
 
 def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections):
     """The metric `compute(tp, fp, fn, name)` of the counts at all thresholds, and of what updates them."""
-    values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
-    value, update_op = (compute(c["tp"], c["fp"], c["fn"], name) for c, name in ((values, "value"), (updates, "update_op")))
-    return collected(value, update_op, metrics_collections, updates_collections)
+    thresholds = spread_thresholds(num_thresholds)
+    both = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
+    made = [compute(c["tp"], c["fp"], c["fn"], name) for c, name in zip(both, ("value", "update_op"))]
+    return collected(*made, metrics_collections, updates_collections)
 
 
 def recall_at_precision(labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,

@@ -120,8 +120,8 @@ def masked_fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalize
         raise ValueError(f"num_outputs should be an integer, got {num_outputs}")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
-        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer,
-                           trainable, reuse, sc)  # fmt: skip
+        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
+                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
         outputs = _apply(_MaskedDense(num_outputs, **options), inputs, variables_collections)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
 
@@ -136,8 +136,8 @@ def masked_convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME
         raise ValueError(f"Invalid data_format: {data_format!r}")
     with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
-        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer,
-                           trainable, reuse, sc)  # fmt: skip
+        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
+                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
         layer = _MaskedConvolution(num_outputs, kernel_size, stride, padding, data_format, rate, **options)
         outputs = _apply(layer, inputs, variables_collections)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)

@@ -15,8 +15,9 @@ class _MaskedKernel:
         super().build(inputs_shape)
         self.built = False  # there are variables to be made yet
         shape = self._kernel.shape.as_list()
-        self._mask = self.add_variable("mask", shape=shape, initializer=initializers.ones_initializer(), trainable=False)
-        self._threshold = self.add_variable("threshold", shape=[], initializer=initializers.zeros_initializer(), trainable=False)
+        ones, zeros = initializers.ones_initializer(), initializers.zeros_initializer()
+        self._mask = self.add_variable("mask", shape=shape, initializer=ones, trainable=False)
+        self._threshold = self.add_variable("threshold", shape=[], initializer=zeros, trainable=False)
         self._kernel = collect(self._kernel, self._mask, self._threshold)
         self.built = True
 
@@ -33,5 +34,5 @@ class MaskedLSTMCell(_MaskedKernel, LSTMCell):
 
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
                  num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None):  # fmt: skip
-        super().__init__(num_units, use_peepholes, cell_clip, initializer, num_proj, proj_clip, num_unit_shards, num_proj_shards,
-                         forget_bias, state_is_tuple, activation, reuse)  # fmt: skip
+        super().__init__(num_units, use_peepholes, cell_clip, initializer, num_proj, proj_clip,
+                         num_unit_shards, num_proj_shards, forget_bias, state_is_tuple, activation, reuse)  # fmt: skip

@@ -54,12 +54,13 @@ def every(period, step, applied, update):
 
 
 class AveragingOptimizer(WrappingOptimizer):
-    """Lets a worker train its local variables by `opt`; a subclass says what workers do together at the end of a period."""
+    """Lets a worker train its local variables; a subclass says what all do together at the end of a period."""
 
     def __init__(self, opt, num_worker, getter, period, use_locking, name):
         super().__init__(opt, use_locking, name)
         self._num_worker, self._getter, self._period = num_worker, getter, period
-        self._local_step = scopes.get_variable("local_step", initializer=0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
+        local = [GraphKeys.LOCAL_VARIABLES]
+        self._local_step = scopes.get_variable("local_step", initializer=0, trainable=False, collections=local)
         self._opt._prepare()
 
     get_slot, get_slot_names = Optimizer.get_slot, Optimizer.get_slot_names

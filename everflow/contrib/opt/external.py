@@ -99,7 +99,7 @@ class ExternalOptimizerInterface:
 
     def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
                   packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
-        raise NotImplementedError("ExternalOptimizerInterface is a base class: a subclass says in _minimize() which optimizer runs")
+        raise NotImplementedError("ExternalOptimizerInterface is a base class: a subclass defines _minimize()")
 
 
 def _dims(variable):

@@ -19,8 +19,8 @@ class DecoupledWeightDecayExtension:
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
 
-    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None, colocate_gradients_with_ops=False,
-                 name=None, grad_loss=None, decay_var_list=None):  # fmt: skip
+    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None,
+                 colocate_gradients_with_ops=False, name=None, grad_loss=None, decay_var_list=None):  # fmt: skip
         """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call forgets it."""
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         return super().minimize(

@@ -44,7 +44,7 @@ class MovingAverageOptimizer(WrappingOptimizer):
         from everflow.train import Saver
 
         if self._swapped_variable_name_map is None:
-            raise RuntimeError("There are no averages to save yet: call minimize() or apply_gradients() before swapping_saver()")
+            raise RuntimeError("There are no averages to save yet: call minimize() or apply_gradients() first")
         if var_list is None:
             var_list = variables.global_variables()
         if not isinstance(var_list, dict):
@@ -55,9 +55,7 @@ class MovingAverageOptimizer(WrappingOptimizer):
             other = self._swapped_variable_name_map.get(v.op.name)
             if other is not None:
                 if other not in by_name:
-                    raise ValueError(
-                        f"{v.op.name} and {other} change places in the checkpoint, so both must be in var_list; {other} is missing"
-                    )
+                    raise ValueError(f"{v.op.name} is swapped with {other}, which var_list lacks")
                 v = by_name[other]
             swapped[key] = v
         return Saver(swapped, name=name, **kwargs)
@@ -103,7 +101,7 @@ class VariableClippingOptimizer(WrappingOptimizer):
         dims = self._vars_to_clip_dims[var]
         if 0 in dims:
             logging.warning(
-                "Gradients are sparse, but a norm over dims %s of %s takes all rows: without dimension 0 it would be cheaper",
+                "A norm over dims %s of %s takes all rows, though its gradients are sparse",
                 dims,
                 var.op.name,
             )

@@ -56,10 +56,10 @@ class SavedModelPredictor(Predictor):
 
 def _check_arguments(signature_def_key, signature_def, input_names, output_names):
     if (input_names is None) != (output_names is None):
-        raise ValueError("Tensors are named for inputs and outputs alike: give both input_names and output_names, or neither")
+        raise ValueError("Give both input_names and output_names, or neither of them")
     ways = sum([signature_def_key is not None, signature_def is not None, input_names is not None])
     if ways > 1:
-        raise ValueError("Inputs and outputs are told in one way only: signature_def_key, signature_def, or input_names with output_names")
+        raise ValueError("Give one of signature_def_key, signature_def, and input_names with output_names")
 
 
 def _signature(meta, key):

@@ -44,8 +44,9 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 gradients = clip_gradient_norms(gradients, clip_gradient_norm)
         return gradients
 
-    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform, summarize_gradients,
-                            gate_gradients, aggregation_method, colocate_gradients_with_ops, check_numerics)  # fmt: skip
+    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform,
+                            summarize_gradients, gate_gradients, aggregation_method,
+                            colocate_gradients_with_ops, check_numerics)  # fmt: skip
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
@@ -103,14 +104,16 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         if global_step is None:
             global_step = get_or_create_global_step()
         saver = saver or Saver()
-        replicas = list(sync_optimizer) if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer] if sync_optimizer else []
+        several = isinstance(sync_optimizer, (list, tuple))
+        replicas = list(sync_optimizer) if several else [sync_optimizer] if sync_optimizer else []
         with name_scope("init_ops"):
             init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
             ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
             if local_init_op is _USE_DEFAULT:
                 local_init_op = group(local_variables_initializer(), tables_initializer())
             if replicas:
-                local_init_op = group(local_init_op, *(o.chief_init_op if is_chief else o.local_step_init_op for o in replicas))
+                inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
+                local_init_op = group(local_init_op, *inits)
         ready_for_local = {"ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else {}
         summary_op = summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         summary_writer = Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer
@@ -137,7 +140,11 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
-    loop = _Loop(supervisor, lambda sess: train_step_fn(sess, train_op, global_step, train_step_kwargs), runners, tokens)
+
+    def take_step(sess):
+        return train_step_fn(sess, train_op, global_step, train_step_kwargs)
+
+    loop = _Loop(supervisor, take_step, runners, tokens)
     delay = min(startup_delay_steps, number_of_steps or sys.maxsize) if startup_delay_steps > 0 else None
     while True:
         try:
@@ -156,11 +163,11 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
 
 
 class _Loop:
-    """Steps in a session of a supervisor, until one of them or the supervisor says stop; `loss` is that of the last one."""
+    """Steps in a supervisor's session, until one of them says stop; `loss` is that of the last."""
 
     def __init__(self, supervisor, take_step, chief_runners, tokens):
-        self._supervisor, self._take_step, self._chief_runners, self._tokens = supervisor, take_step, chief_runners, tokens
-        self.loss = None
+        self._supervisor, self._take_step, self.loss = supervisor, take_step, None
+        self._chief_runners, self._tokens = chief_runners, tokens
 
     def run(self, sess, saves, ignore_live_threads):
         supervisor = self._supervisor
@@ -196,7 +203,7 @@ def _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimi
         if given and logdir is None:
             raise ValueError(f"Cannot provide {name} because logdir=None: there is no folder for what it writes.")
     if sync_optimizer is not None and startup_delay_steps > 0:
-        raise ValueError(f"With a sync_optimizer all workers begin at once: startup_delay_steps can't be {startup_delay_steps}")
+        raise ValueError(f"With a sync_optimizer workers begin at once: no {startup_delay_steps} steps of delay")
     if number_of_steps is not None and number_of_steps <= 0:
         raise ValueError(f"number_of_steps must be positive, or None to train without end; got {number_of_steps}")
 

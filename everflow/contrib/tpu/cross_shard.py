@@ -22,7 +22,7 @@ class CrossShardOptimizer(WrappingOptimizer):
     def compute_gradients(self, loss, var_list=None, **kwargs):
         """The wrapped optimizer's gradients."""
         # A mean would divide by the number of copies, of which there is one off a TPU.
-        logging.warning("CrossShardOptimizer: there is no TPU and so one copy of the model, whose gradients stay as they are")
+        logging.warning("CrossShardOptimizer: off a TPU there is one copy of the model")
         return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):

@@ -23,7 +23,7 @@ _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 def _sizes(batch_size, num_buckets):
     if isinstance(batch_size, (list, tuple)):
         if len(batch_size) != num_buckets:
-            raise ValueError(f"A list of batch sizes has one for each of the {num_buckets} buckets, not {len(batch_size)}")
+            raise ValueError(f"There are {len(batch_size)} batch sizes for {num_buckets} buckets")
         return list(batch_size)
     return [batch_size] * num_buckets
 
@@ -41,7 +41,7 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
             raise ValueError("Expected at least one tensor in bucket().")
         batch_size_per_bucket = _sizes(batch_size, num_buckets)
         if bucket_capacities is not None and len(bucket_capacities) != num_buckets:
-            raise ValueError(f"bucket_capacities has one for each of the {num_buckets} buckets, not {len(bucket_capacities)}")
+            raise ValueError(f"There are {len(bucket_capacities)} bucket_capacities for {num_buckets} buckets")
         keep_input = convert_to_tensor(keep_input)
         sizes = [convert_to_tensor(size, dtype=dtypes.int32, name="batch_size") for size in batch_size_per_bucket]
         types = [t.dtype.base_dtype for t in tensor_list]
@@ -64,7 +64,11 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
         into_buckets = _into_buckets(queues, tensor_list, which_bucket, keep_input)
         from_buckets = _from_buckets(queues, top, batch_size_per_bucket, allow_smaller_final_batch)
         run_until_closed(queues[0], from_buckets, top.close)
-        run_until_closed(top, [into_buckets] * num_threads, lambda **options: group(*(q.close(**options) for q in queues)))
+
+        def close(**options):
+            return group(*(q.close(**options) for q in queues))
+
+        run_until_closed(top, [into_buckets] * num_threads, close)
         # TensorFlow shows the size of the last queue under each bucket's name.
         for q in queues:
             summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
@@ -101,9 +105,9 @@ def _from_buckets(queues, top, sizes, allow_smaller_final_batch):
 
 
 def run_until_closed(queue, ops, close):
-    """Let a thread for each op run it until its input ends, then `close()`, which gives an op that closes what they fill."""
-    options = {"close_op": close(), "cancel_op": close(cancel_pending_enqueues=True), "queue_closed_exception_types": _ENDS}
-    add_queue_runner(QueueRunner(queue, ops, **options))
+    """Let a thread for each op run it until its input ends, and then the op that `close()` gives."""
+    closing = {"close_op": close(), "cancel_op": close(cancel_pending_enqueues=True)}
+    add_queue_runner(QueueRunner(queue, ops, **closing, queue_closed_exception_types=_ENDS))
 
 
 def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
@@ -126,8 +130,9 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
         if shapes is not None:
             shapes = [TensorShape([]), *shapes]
-        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads, capacity, bucket_capacities, shapes,
-                          dynamic_pad, allow_smaller_final_batch, keep_input, shared_name)  # fmt: skip
+        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads,
+                          capacity, bucket_capacities, shapes, dynamic_pad, allow_smaller_final_batch,
+                          keep_input, shared_name)  # fmt: skip
         if isinstance(tensors, dict):
             return batch.pop("length"), batch
         return batch[0], batch[1:]

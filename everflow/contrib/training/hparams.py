@@ -34,7 +34,7 @@ def _parser(name, type_, text):
                 return _TRUTHS[value] if value in _TRUTHS else bool(int(value))
             return type_(value)
         except ValueError:
-            raise ValueError(f"Could not parse hparam {name!r}: {value!r} is no {type_.__name__}, in {text!r}") from None
+            raise ValueError(f"Could not parse hparam {name!r}: {value!r} in {text!r}") from None
 
     return parse
 
@@ -137,7 +137,7 @@ class HParams:
         """A value, or each of a list, as the type that a hyperparameter has; ValueError where it doesn't fit."""
         type_, is_list = self._hparam_types[name]
         if is_list != isinstance(value, list):
-            raise ValueError(f"The hparam {name!r} holds {'a list of values' if is_list else 'one value'}, not {value!r}")
+            raise ValueError(f"The hparam {name!r} holds {'a list' if is_list else 'one value'}, not {value!r}")
         return [_cast(name, type_, item) for item in value] if is_list else _cast(name, type_, value)
 
     def del_hparam(self, name):

@@ -62,9 +62,7 @@ class SequenceQueueingStateSaver:
         if not isinstance(initial_states, dict):
             raise TypeError("initial_states must be a dictionary")
         if not initial_states:
-            raise ValueError(
-                "initial_states may not be empty: a segment is taken once it has the states that the one before it left, so there must be one"
-            )
+            raise ValueError("initial_states may not be empty: a segment waits for states of the one before it")
         values += initial_states.values()
         with colocate_with(self._queue.queue_ref), name_scope(name, "InputQueueingStateSaver", values) as scope:
             self._batch_size, self._num_unroll, self._allow_small_batch = batch_size, num_unroll, allow_small_batch

@@ -84,7 +84,7 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
     collected = set(get_collection(GraphKeys.UPDATE_OPS))
     update_ops = collected if update_ops is None else set(update_ops)
     if not collected.issubset(update_ops):
-        logging.warning("The update_ops that were given leave out some of the collection UPDATE_OPS, which will not run in training")
+        logging.warning("The given update_ops leave out some of UPDATE_OPS, which will not run")
     if update_ops:
         with control_dependencies(list(update_ops)):
             barrier = no_op(name="update_barrier")

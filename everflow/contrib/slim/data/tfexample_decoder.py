@@ -70,7 +70,7 @@ class Tensor(ItemHandler):
 
     def __init__(self, tensor_key, shape_keys=None, shape=None, default_value=0):
         if shape_keys and shape is not None:
-            raise ValueError(f"The shape is given, or read from features, not both: shape={shape}, shape_keys={shape_keys}")
+            raise ValueError(f"The shape is given or read from features, not both: {shape}, {shape_keys}")
         if shape_keys and not isinstance(shape_keys, list):
             shape_keys = [shape_keys]
         self._tensor_key = tensor_key
@@ -91,7 +91,8 @@ class Tensor(ItemHandler):
 
 
 def _dense(tensor, default_value=None):
-    return sparse.sparse_tensor_to_dense(tensor, default_value) if isinstance(tensor, composites.SparseTensor) else tensor
+    is_sparse = isinstance(tensor, composites.SparseTensor)
+    return sparse.sparse_tensor_to_dense(tensor, default_value) if is_sparse else tensor
 
 
 class LookupTensor(Tensor):

@@ -1,4 +1,4 @@
-"""What AlexNet, OverFeat and VGG share: convolutions with poolings, then three fully connected layers that are convolutions too."""
+"""What AlexNet, OverFeat and VGG share: convolutions with poolings, then three that are fully connected layers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unpadded_pooling(scope):
 
 
 def convolution(channels, size, pooling=None, repeated=None, **arguments):
-    """A function from (net, number) to the net after so many convolutions and a pooling, whose arguments `pooling` has."""
+    """A function from (net, number) to the net after convolutions and a pooling with these arguments."""
 
     def build(net, number):
         window, scope = [size, size], f"conv{number}"
@@ -46,8 +46,9 @@ def convolution(channels, size, pooling=None, repeated=None, **arguments):
 def network(name, convolutions, fc6, image_size=None, by_variable_scope=False, of_fc=dict, of_logits=dict):
     """The function that builds a network on images of `image_size` a side.
 
-    `fc6` is (channels, size) of the first fully connected layer; `of_fc()` and `of_logits()` give further arguments of all three and of
-    the last. `by_variable_scope`: its collection of end points is named after the variable scope, not after the name scope.
+    `fc6` is (channels, size) of the first fully connected layer; `of_fc()` and `of_logits()` give further arguments of
+    all three and of the last. `by_variable_scope`: end points are collected under the name of the variable scope, not of
+    the name scope.
     """
 
     def build(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope=name):
@@ -73,7 +74,7 @@ def network(name, convolutions, fc6, image_size=None, by_variable_scope=False, o
                 return net, end_points
 
     build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"(logits, end points) of {name}" + (f" on images of {image_size} by {image_size}." if image_size else ".")
+    build.__doc__ = f"(logits, end points) of {name}."
     if image_size:
         build.default_image_size = image_size
     return build

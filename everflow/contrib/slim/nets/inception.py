@@ -194,7 +194,8 @@ def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
             net, end_points = inception_v3_base(inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier)
             with arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d], stride=1, padding="SAME"):
                 with variable_scope("AuxLogits"):
-                    aux = layers.avg_pool2d(end_points["Mixed_6e"], [5, 5], stride=3, padding="VALID", scope="AvgPool_1a_5x5")
+                    aux = end_points["Mixed_6e"]
+                    aux = layers.avg_pool2d(aux, [5, 5], stride=3, padding="VALID", scope="AvgPool_1a_5x5")
                     aux = layers.conv2d(aux, depth(128), [1, 1], scope="Conv2d_1b_1x1")
                     size = _fitting(aux, [5, 5])
                     wide = {"weights_initializer": trunc_normal(0.01), "padding": "VALID"}

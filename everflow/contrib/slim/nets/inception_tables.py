@@ -1,8 +1,9 @@
 """The Inception networks as tables: one layer or mixed layer a line, in the order they are built.
 
-`Conv2d_0b_3x3:128/2` is a convolution with 128 channels and stride 2; its window is in its name, unless `@3x3` gives another. A mixed layer
-has a form and the channels of its convolutions. In a form, `|` parts the branches, whose outputs are joined; `+` parts convolutions that see
-the same input and are joined within a branch. Forms with a dash differ in a name only, which checkpoints have.
+`Conv2d_0b_3x3:128/2` is a convolution with 128 channels and stride 2; its window is in its name, unless `@3x3` gives
+another. A mixed layer has a form and the channels of its convolutions. In a form, `|` parts the branches, whose outputs
+are joined; `+` parts convolutions that see the same input and are joined within a branch. Forms with a dash differ in a
+name only.
 """
 
 from __future__ import annotations

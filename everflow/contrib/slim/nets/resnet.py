@@ -17,7 +17,7 @@ _STRIDES = (2, 2, 2, 1)
 
 
 def residual(inputs, net, depth, depth_bottleneck, stride, rate, **options):
-    """1x1, 3x3 and 1x1 convolutions of `net`, added to a shortcut. `options` are those of convolutions without an activation."""
+    """1x1, 3x3 and 1x1 convolutions of `net`, added to a shortcut. `options` are for those not activated."""
     bare = {"activation_fn": None, **options}
     if depth == dimension_value(inputs.get_shape()[-1]):
         shortcut = resnet_utils.subsample(inputs, stride, "shortcut")
@@ -50,19 +50,18 @@ def network(version, bottleneck):
     """`resnet_v1` or `resnet_v2`."""
     name = f"resnet_v{version}"
 
-    def build(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None, include_root_block=True,
-              reuse=None, scope=None):  # fmt: skip
+    def build(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None,
+              include_root_block=True, reuse=None, scope=None):  # fmt: skip
         with variable_scope(scope, name, [inputs], reuse=reuse) as sc:
             collection = sc.original_name_scope + "_end_points"
             collecting = [layers.conv2d, bottleneck, resnet_utils.stack_blocks_dense]
-            with arg_scope(collecting, outputs_collections=collection), arg_scope([layers.batch_norm], is_training=is_training):
+            training = arg_scope([layers.batch_norm], is_training=is_training)
+            with arg_scope(collecting, outputs_collections=collection), training:
                 net = inputs
                 if include_root_block:
                     if output_stride is not None:
                         if output_stride % 4 != 0:
-                            raise ValueError(
-                                f"The root block alone has a stride of 4: output_stride={output_stride} is not a multiple of 4."
-                            )
+                            raise ValueError(f"output_stride={output_stride} is not a multiple of 4, the root's")
                         output_stride /= 4
                     net = _root(net, version)
                 net = resnet_utils.stack_blocks_dense(net, blocks, output_stride)
@@ -71,7 +70,8 @@ def network(version, bottleneck):
                 if global_pool:
                     net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
                 if num_classes is not None:
-                    net = layers.conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits")
+                    bare = {"activation_fn": None, "normalizer_fn": None}
+                    net = layers.conv2d(net, num_classes, [1, 1], **bare, scope="logits")
                 end_points = outputs.convert_collection_to_dict(collection)
                 if num_classes is not None:
                     end_points["predictions"] = layers.softmax(net, scope="predictions")
@@ -87,8 +87,7 @@ def of_depths(version, build, block):
 
 def _of_depth(name, depth, units, build, block):
     def deep(inputs, num_classes=None, is_training=True, global_pool=True, output_stride=None, reuse=None, scope=name):
-        sizes = enumerate(zip(units, _STRIDES))
-        blocks = [block(f"block{i + 1}", base_depth=64 << i, num_units=count, stride=stride) for i, (count, stride) in sizes]
+        blocks = [block(f"block{i + 1}", 64 << i, *sizes) for i, sizes in enumerate(zip(units, _STRIDES))]
         return build(inputs, blocks, num_classes, is_training, global_pool, output_stride, reuse=reuse, scope=scope)
 
     return _named(deep, name, f"(net, end points) of ResNet-{depth}, {build.__name__}.")

@@ -47,7 +47,7 @@ def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None
 
 
 def _with_rates(units, output_stride):
-    """The arguments of units with a rate: 1 while their strides add up to `output_stride`, then it grows by the strides left out."""
+    """Units' arguments with a rate: 1 until `output_stride` is reached; then it grows by the strides left out."""
     reached, rate, arguments = 1, 1, []
     for unit in units:
         stride = unit.get("stride", 1)
@@ -58,7 +58,7 @@ def _with_rates(units, output_stride):
             arguments.append({**unit, "rate": 1})
             reached *= stride
     if output_stride not in (None, reached):
-        raise ValueError(f"The target output_stride cannot be reached: the strides of the units make {reached}, not {output_stride}.")
+        raise ValueError(f"The target output_stride cannot be reached: strides make {reached}, not {output_stride}")
     return arguments
 
 

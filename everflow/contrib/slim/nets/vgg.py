@@ -15,7 +15,8 @@ def vgg_arg_scope(weight_decay=0.0005):
 
 def _vgg(name, counts, **options):
     """`counts`: how many convolutions before each of the five poolings."""
-    convolutions = [cnn.convolution(channels, 3, ([2, 2],), repeated=count) for channels, count in zip(_CHANNELS, counts)]
+    pooling = ([2, 2],)
+    convolutions = [cnn.convolution(size, 3, pooling, repeated=count) for size, count in zip(_CHANNELS, counts)]
     return cnn.network(name, convolutions, fc6=(4096, 7), image_size=224, **options)
 
 
