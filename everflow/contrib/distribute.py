@@ -37,7 +37,7 @@ class MirroredStrategy(mirrored.MirroredStrategy):
     def __init__(self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None, auto_shard_dataset=False,
                  cross_tower_ops=None):  # fmt: skip
         if num_gpus is not None and num_gpus_per_worker is not None:
-            raise ValueError("You cannot specify both `num_gpus` and `num_gpus_per_worker`.")
+            raise ValueError("num_gpus and num_gpus_per_worker mean the same: give one of them")
         if cross_device_ops is not None and cross_tower_ops is not None:
             raise ValueError("Both `cross_device_ops` and `cross_tower_ops` are specified; they mean the same.")
         if num_gpus is None:
@@ -45,7 +45,7 @@ class MirroredStrategy(mirrored.MirroredStrategy):
         if devices is None and num_gpus is not None:
             devices = [f"/device:GPU:{i}" for i in range(num_gpus)] or ["/device:CPU:0"]
         elif num_gpus is not None:
-            raise ValueError("Must only specify one of `devices` and `num_gpus`.")
+            raise ValueError(f"Give the devices or how many GPUs, not both: devices={devices}, num_gpus={num_gpus}")
         super().__init__(devices, cross_device_ops or cross_tower_ops)
         self._auto_shard_dataset = auto_shard_dataset
 
@@ -75,14 +75,8 @@ def run_standard_tensorflow_server(session_config=None):
     return Server(cluster, job_name=resolver.task_type, task_index=resolver.task_id, protocol=resolver.rpc_layer, config=session_config)
 
 
-def get_distribution_strategy():
-    """The first name of `tf.distribute.get_strategy`."""
-    return get_strategy()
-
-
-def has_distribution_strategy():
-    """The first name of `tf.distribute.has_strategy`."""
-    return has_strategy()
+# Their first names.
+get_distribution_strategy, has_distribution_strategy = get_strategy, has_strategy
 
 
 def get_cross_replica_context():

@@ -44,7 +44,7 @@ def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:
-            raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
+            raise ValueError(f"keep_prob is the share that is kept, above 0 and at most 1; got {keep_prob:g}")
         keep_prob = convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
         keep_prob.shape.assert_has_rank(0)
         if constant_value(keep_prob) == 1:
@@ -111,18 +111,9 @@ def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits, targets, name=N
     return sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
 
 
-def sampled_sparse_softmax_loss(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    sampled_values=None,
-    remove_accidental_hits=True,
-    partition_strategy="mod",
-    name="sampled_sparse_softmax_loss",
-):
+def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes,
+                                sampled_values=None, remove_accidental_hits=True,
+                                partition_strategy="mod", name="sampled_sparse_softmax_loss"):  # fmt: skip
     """`sampled_softmax_loss` for one true class a row, with the sparse cross entropy."""
     logits, _ = sampled_logits(num_true=1, subtract_log_q=True, **locals())
     # The true class is the first of each row.
@@ -130,21 +121,9 @@ def sampled_sparse_softmax_loss(
     return sparse_softmax_cross_entropy_with_logits(labels=array.squeeze(labels), logits=logits)
 
 
-def rank_sampled_softmax_loss(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_resampled,
-    num_classes,
-    num_true,
-    sampled_values,
-    resampling_temperature,
-    remove_accidental_hits,
-    partition_strategy,
-    name=None,
-):
+def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_resampled, num_classes,
+                              num_true, sampled_values, resampling_temperature, remove_accidental_hits,
+                              partition_strategy, name=None):  # fmt: skip
     """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch are kept."""
     if num_sampled > num_classes:
         raise ValueError("num_sampled must not exceed num_classes")
@@ -166,15 +145,5 @@ def rank_sampled_softmax_loss(
         hardest = top_k(scores, k=num_resampled, sorted=False).indices
         kept = array.gather(sampled, hardest), true_expected, array.gather(sampled_expected, hardest)
         return sampled_softmax_loss(
-            weights=weights,
-            biases=biases,
-            labels=labels,
-            inputs=inputs,
-            num_sampled=num_resampled,
-            num_classes=num_classes,
-            num_true=num_true,
-            sampled_values=kept,
-            remove_accidental_hits=remove_accidental_hits,
-            partition_strategy=partition_strategy,
-            name=name,
+            weights, biases, labels, inputs, num_resampled, num_classes, num_true, kept, remove_accidental_hits, partition_strategy, name
         )

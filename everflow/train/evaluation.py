@@ -46,7 +46,7 @@ class SummaryAtEndHook(SessionRunHook):
 
     def __init__(self, log_dir=None, summary_writer=None, summary_op=None, feed_dict=None):
         if (log_dir is None) == (summary_writer is None):
-            raise ValueError("exactly one of log_dir or summary_writer should be provided.")
+            raise ValueError("Say where the summary goes: log_dir or summary_writer, one of them")
         self._log_dir = log_dir
         self._summary_writer = summary_writer
         self._summary_op = summary_op

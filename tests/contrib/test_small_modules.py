@@ -23,7 +23,7 @@ def test_op_types_of_a_graph():
     assert tf.contrib.util.ops_used_by_graph_def(graph_def) == ["AddV2", "Const"]
     assert [op.name for op in tf.contrib.util.stripped_op_list_for_graph(graph_def).op] == ["AddV2", "Const"]
     graph_def.node.add(name="z", op="NoSuch")
-    with pytest.raises(ValueError, match="NoSuch is used by the graph, but is not registered"):
+    with pytest.raises(ValueError, match="NoSuch is used by the graph, yet nothing defines it"):
         tf.contrib.util.stripped_op_list_for_graph(graph_def)
 
 

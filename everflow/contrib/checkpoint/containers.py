@@ -36,9 +36,11 @@ class _Container(AutoTrackable):
 
     trainable = True
 
+    _storage = ()
+
     def _elements(self):
         """[(name, element)], in the order of their coming."""
-        raise NotImplementedError
+        return list(self._storage)
 
     def _checkpoint_children(self):
         return list(self._elements())
@@ -75,9 +77,7 @@ def _checked(value, where):
     if isinstance(value, dict):
         return Mapping(value)
     if not is_trackable(value):
-        raise ValueError(
-            f"Only trackable objects (such as Layers or Optimizers) may be stored in a {where} object. Got {value}, which checkpoints can't save."
-        )
+        raise ValueError(f"A {where} takes only trackable objects, as layers and optimizers are. Got {value}")
     return value
 
 
@@ -85,7 +85,6 @@ class List(_Container, collections.abc.Sequence):
     """A list of what checkpoints can save. It can be appended to, not changed."""
 
     def __init__(self, *args, **kwargs):
-        self._storage = ()
         self.extend(list(*args, **kwargs))
 
     def _elements(self):
@@ -131,21 +130,15 @@ class Mapping(_Container, collections.abc.Mapping):
     """A dict from strings to what checkpoints can save. Keys can be added, not changed."""
 
     def __init__(self, *args, **kwargs):
-        self._storage = ()
         self.update(*args, **kwargs)
-
-    def _elements(self):
-        return list(self._storage)
 
     def __setitem__(self, key, value):
         if not isinstance(key, str):
-            raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
+            raise TypeError(f"A Mapping's keys are strings, since they name what is saved; got {key!r}")
         held = dict(self._storage)
         value = _checked(value, "Mapping")
         if held.get(key, value) is not value:
-            raise ValueError(
-                f"Mappings are an append-only data structure. Tried to overwrite the key {key!r} with value {value}, but it already contains {held[key]}"
-            )
+            raise ValueError(f"A Mapping is append-only: {key!r} holds {held[key]}, so {value} needs another key")
         self._storage = tuple({**held, key: value}.items())
 
     def update(self, *args, **kwargs):
@@ -170,12 +163,6 @@ class Mapping(_Container, collections.abc.Mapping):
 
 class UniqueNameTracker(_Container):
     """Saves objects under names that it makes different from each other: base, base_1, base_2, …"""
-
-    def __init__(self):
-        self._storage = ()
-
-    def _elements(self):
-        return list(self._storage)
 
     def track(self, trackable, base_name):
         """Save an object under a name that begins with `base_name`; the object itself."""

@@ -7,8 +7,6 @@ from everflow.ops.ref_variables import RefVariable
 from everflow.ops.variables import Variable
 from everflow.runtime.session import Session
 
-__all__ = ["copy_op_to_graph", "copy_variable_to_graph", "get_copied_op"]
-
 
 def _below(scope, name):
     return f"{scope}/{name}" if scope else name

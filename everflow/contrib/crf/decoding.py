@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from everflow.contrib.crf.cells import CrfDecodeBackwardRnnCell, CrfDecodeForwardRnnCell
@@ -13,18 +15,13 @@ from everflow.rnn.dynamic import dynamic_rnn
 
 def viterbi_decode(score, transition_params):
     """(list of the best tags, their score) of one sequence's scores [time, tags], as numpy arrays."""
-    best = np.zeros_like(score)
-    backpointers = np.zeros_like(score, dtype=np.int32)
-    best[0] = score[0]
-    for t in range(1, score.shape[0]):
-        ways = np.expand_dims(best[t - 1], 1) + transition_params
-        best[t] = score[t] + np.max(ways, 0)
-        backpointers[t] = np.argmax(ways, 0)
-    tags = [np.argmax(best[-1])]
-    for pointers in reversed(backpointers[1:]):
-        tags.append(pointers[tags[-1]])
-    tags.reverse()
-    return tags, np.max(best[-1])
+    best, came_from = score[0], []
+    for of_tags in score[1:]:
+        ways = best[:, None] + transition_params
+        came_from.append(ways.argmax(axis=0).astype(np.int32))
+        best = (of_tags + ways.max(axis=0)).astype(score.dtype)
+    back = itertools.accumulate(reversed(came_from), lambda tag, pointers: pointers[tag], initial=best.argmax())
+    return list(back)[::-1], best.max()
 
 
 def crf_decode(potentials, transition_params, sequence_length):

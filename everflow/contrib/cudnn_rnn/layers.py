@@ -57,7 +57,7 @@ class _CudnnRNN(Layer):
     def input_size(self):
         """The depth of the inputs; ValueError before it is known."""
         if not self._input_size:
-            raise ValueError("'input_size' is unknown since layer has not been built.")
+            raise ValueError("The layer has no input_size yet: build it, or call it on inputs, first")
         return self._input_size
 
     @input_size.setter
@@ -68,7 +68,7 @@ class _CudnnRNN(Layer):
     def canonical_weight_shapes(self):
         """The shapes of all matrices, gate by gate."""
         if self._input_size is None:
-            raise RuntimeError("canonical_weight_shapes invoked before input shape is known")
+            raise RuntimeError("The layer has no canonical_weight_shapes yet: build it, or call it on inputs, first")
         gates, units = GATES[self._rnn_mode], self._num_units
         shapes = []
         for layer in range(self._num_layers):
@@ -87,7 +87,7 @@ class _CudnnRNN(Layer):
         if input_shape.ndims != 3:
             raise ValueError(f"Expecting input_shape with 3 dims, got {input_shape.ndims}")
         if input_shape[-1].value is None:
-            raise ValueError("The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`.")
+            raise ValueError(f"The inputs' last dimension, their depth, must be known; their shape is {input_shape}")
         self._input_size = input_shape[-1].value
         self._set_scope(None)  # It may be built without being called.
         with scopes.variable_scope(self._scope, reuse=self.built):

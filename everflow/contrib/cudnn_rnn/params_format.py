@@ -12,6 +12,10 @@ class _Converter:
     """Goes from one form to the other; cells of layers come in order, forward before backward."""
 
     rnn_mode: str
+    kinds: list[type] = []
+
+    def __init_subclass__(cls):
+        cls.kinds.append(cls)
 
     def __init__(self, num_layers, num_units, input_size, num_proj=None, input_mode="linear_input", direction="unidirectional"):
         if num_proj:
@@ -27,19 +31,14 @@ class _Converter:
                 yield layer * self._num_dirs + direction, self._input_size if layer == 0 else self._num_units * self._num_dirs
 
     def _settings(self):
-        return {"rnn_mode": self.rnn_mode, "input_mode": self._input_mode, "direction": self._direction}
+        sizes = {"num_layers": self._num_layers, "num_units": self._num_units, "input_size": self._input_size}
+        return {**sizes, "rnn_mode": self.rnn_mode, "input_mode": self._input_mode, "direction": self._direction}
 
     def opaque_to_tf_canonical(self, opaque_param):
         """(kernels, biases) of the cells."""
         per_cell = 2 * GATES[self.rnn_mode]
-        weights, biases = raw.CudnnRNNParamsToCanonical(
-            num_layers=self._num_layers,
-            num_units=self._num_units,
-            input_size=self._input_size,
-            params=opaque_param,
-            num_params=self._num_layers * self._num_dirs * per_cell,
-            **self._settings(),
-        )
+        number = self._num_layers * self._num_dirs * per_cell
+        weights, biases = raw.CudnnRNNParamsToCanonical(params=opaque_param, num_params=number, **self._settings())
         kernels, sums = [], []
         for cell, _ in self._cells():
             here = slice(cell * per_cell, (cell + 1) * per_cell)
@@ -62,15 +61,7 @@ class _Converter:
 
     def to_opaque(self, weights, biases, **settings):
         """The vector, from the matrices and biases of each gate. `settings` are further attributes of the op."""
-        return raw.CudnnRNNCanonicalToParams(
-            num_layers=self._num_layers,
-            num_units=self._num_units,
-            input_size=self._input_size,
-            weights=weights,
-            biases=biases,
-            **self._settings(),
-            **settings,
-        )
+        return raw.CudnnRNNCanonicalToParams(weights=weights, biases=biases, **self._settings(), **settings)
 
     # --- of one cell: gates, input before state, to the cell's kernels and back
 
@@ -146,12 +137,4 @@ class CudnnParamsFormatConverterGRU(_Converter):
         return [reset, update, of_inputs, reset, update, of_state]
 
 
-CONVERTERS = {
-    converter.rnn_mode: converter
-    for converter in (
-        CudnnParamsFormatConverterLSTM,
-        CudnnParamsFormatConverterGRU,
-        CudnnParamsFormatConverterTanh,
-        CudnnParamsFormatConverterRelu,
-    )
-}
+CONVERTERS = {converter.rnn_mode: converter for converter in _Converter.kinds}

@@ -57,28 +57,13 @@ class _OpaqueParamsSaveable(SaveableObject):
         return state.assign(self._variable, opaque, validate_shape=False)
 
 
-class CudnnLSTMSaveable(_OpaqueParamsSaveable):
-    """The parameters of LSTMs."""
-
-    _rnn_mode = "lstm"
-
-
-class CudnnGRUSaveable(_OpaqueParamsSaveable):
-    """The parameters of GRUs."""
-
-    _rnn_mode = "gru"
+def _saveable(kind, mode):
+    about = {"_rnn_mode": mode, "__doc__": f"The parameters of a Cudnn{kind}."}
+    return type(f"Cudnn{kind}Saveable", (_OpaqueParamsSaveable,), about)
 
 
-class CudnnRNNTanhSaveable(_OpaqueParamsSaveable):
-    """The parameters of plain recurrent networks with tanh."""
-
-    _rnn_mode = "rnn_tanh"
-
-
-class CudnnRNNReluSaveable(_OpaqueParamsSaveable):
-    """The parameters of plain recurrent networks with relu."""
-
-    _rnn_mode = "rnn_relu"
-
-
+CudnnLSTMSaveable = _saveable("LSTM", "lstm")
+CudnnGRUSaveable = _saveable("GRU", "gru")
+CudnnRNNTanhSaveable = _saveable("RNNTanh", "rnn_tanh")
+CudnnRNNReluSaveable = _saveable("RNNRelu", "rnn_relu")
 SAVEABLES = {s._rnn_mode: s for s in (CudnnLSTMSaveable, CudnnGRUSaveable, CudnnRNNTanhSaveable, CudnnRNNReluSaveable)}

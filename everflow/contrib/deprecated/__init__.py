@@ -12,40 +12,36 @@ from everflow.ops.summaries import collect as _collect
 
 __all__ = ["audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary"]
 
-_SUMMARIES = [_GraphKeys.SUMMARIES]
+
+def _summary(kind, tag, values, collections, name, **arguments):
+    """A node of type `kind`, whose first two inputs these are, in collections."""
+    with _name_scope(name, kind.removesuffix("V2"), [tag, values]) as scope:
+        if "sample_rate" in arguments:
+            rate = _convert_to_tensor(arguments["sample_rate"], dtype=_dtypes.float32, name="sample_rate")
+            arguments["sample_rate"] = rate
+        made = getattr(_raw, kind)(tag, values, **arguments, name=scope)
+        _collect(made, collections, [_GraphKeys.SUMMARIES])
+    return made
 
 
 def scalar_summary(tags, values, collections=None, name=None):
     """A summary of numbers, a tag for each."""
-    with _name_scope(name, "ScalarSummary", [tags, values]) as scope:
-        made = _raw.ScalarSummary(tags=tags, values=values, name=scope)
-        _collect(made, collections, _SUMMARIES)
-    return made
+    return _summary("ScalarSummary", tags, values, collections, name)
 
 
 def histogram_summary(tag, values, collections=None, name=None):
     """A summary of how values are distributed."""
-    with _name_scope(name, "HistogramSummary", [tag, values]) as scope:
-        made = _raw.HistogramSummary(tag=tag, values=values, name=scope)
-        _collect(made, collections, _SUMMARIES)
-    return made
+    return _summary("HistogramSummary", tag, values, collections, name)
 
 
 def image_summary(tag, tensor, max_images=3, collections=None, name=None):
     """A summary of the first images of a batch."""
-    with _name_scope(name, "ImageSummary", [tag, tensor]) as scope:
-        made = _raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_images, name=scope)
-        _collect(made, collections, _SUMMARIES)
-    return made
+    return _summary("ImageSummary", tag, tensor, collections, name, max_images=max_images)
 
 
 def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
     """A summary of the first sounds of a batch."""
-    with _name_scope(name, "AudioSummary", [tag, tensor]) as scope:
-        rate = _convert_to_tensor(sample_rate, dtype=_dtypes.float32, name="sample_rate")
-        made = _raw.AudioSummaryV2(tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope)
-        _collect(made, collections, _SUMMARIES)
-    return made
+    return _summary("AudioSummaryV2", tag, tensor, collections, name, max_outputs=max_outputs, sample_rate=sample_rate)
 
 
 def merge_summary(inputs, collections=None, name=None):

@@ -30,8 +30,8 @@ class InfOrNanError(Exception):
         counts = {"inf(s)": int(np.isinf(value).sum()), "nan(s)": int(np.isnan(value).sum())}
         found = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
         super().__init__(
-            f"Output {output_index + 1} of {num_outputs} of TFE operation {op_type} (name: {op_name!r}) contains {found} "
-            f"out of a total of {value.size} element(s). Tensor value: {value}"
+            f"Output {output_index + 1} of {num_outputs} of {op_type} (name: {op_name!r}) contains {found} "
+            f"among {value.size} element(s): {value}"
         )
 
 

@@ -22,7 +22,7 @@ def implicit_value_and_gradients(f):
             result = _returned(f, args, kwargs)
         variables = tape.watched_variables()
         if not variables:
-            raise ValueError("No trainable variables were accessed while the function was being computed.")
+            raise ValueError("No trainable variables were accessed by the function that is to be differentiated")
         return result, list(zip(tape.gradient(result, variables), variables, strict=True))
 
     return differentiated
@@ -45,7 +45,7 @@ def value_and_gradients_function(f, params=None):
     def differentiated(*args, **kwargs):
         dy = kwargs.pop("dy", None)
         if kwargs:
-            raise ValueError("Functions to be differentiated cannot receive keyword arguments.")
+            raise ValueError(f"Pass arguments by position, not by keyword, to be differentiated: {sorted(kwargs)}")
         positions = _positions(f, params, args)
         args = list(args)
         with GradientTape() as tape:
@@ -74,7 +74,7 @@ def _returned(f, args, kwargs):
     result = f(*args, **kwargs)
     if result is None:
         name = getattr(f, "__name__", type(f).__name__)
-        raise ValueError(f"Cannot differentiate a function that returns None; did you forget to return a value from {name}?")
+        raise ValueError(f"{name} returned None, which has no gradients: it should return what is to be differentiated")
     return nest.map_structure(convert_to_tensor, result)
 
 

@@ -13,7 +13,7 @@ from everflow.runtime.devices import CPU
 def set_execution_mode(mode):
     """Ask for SYNC or ASYNC execution; None is the default."""
     if mode not in (None, SYNC, ASYNC):
-        raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
+        raise ValueError(f"An execution mode is tfe.SYNC, tfe.ASYNC or None, not {mode}")
     experimental.set_synchronous_execution(None if mode is None else mode == SYNC)
 
 

@@ -69,16 +69,16 @@ class Metric(AutoTrackable):
         """Add the variables of metrics of the same kind to this one's."""
         for metric in metrics:
             if len(self._variables) != len(metric._variables):
-                raise ValueError("All metrics must have the same number of variables.")
+                raise ValueError("Only metrics of the same kind add up: these have other numbers of variables")
             for mine, other in zip(self._variables, metric._variables):
                 if mine.name != other.name:
-                    raise ValueError("All metrics must have variables in the same order.")
+                    raise ValueError(f"Only metrics of the same kind add up: {mine.name} is not {other.name}")
                 mine.assign_add(other)
 
     def add_variable(self, name, shape=None, dtype=None, initializer=None):
         """A variable of the metric; only inside `build`."""
         if self._built:
-            raise RuntimeError("Can't call add_variable() except in build().")
+            raise RuntimeError(f"add_variable() belongs into build(): the metric {self.name!r} is built already")
         scope = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
         collections = [scope, GraphKeys.METRIC_VARIABLES]
         made = get_variable(name, shape, dtype, initializer, trainable=False, collections=collections, use_resource=True)
@@ -138,28 +138,30 @@ class _ShareOfEqual(Mean):
     def __init__(self, name=None, dtype=dtypes.float64):
         super().__init__(name, dtype)
 
-    def _count_equal(self, labels, predictions, weights):
+    def call(self, labels, predictions, weights=None):
+        """Count a batch; returns its arguments, in the form in which they are compared."""
+        self._check(labels, predictions)
+        labels, predictions = self._compared(labels, predictions)
         super().call(math.cast(math.equal(labels, predictions), self.dtype), weights)
         return (labels, predictions) if weights is None else (labels, predictions, weights)
+
+    def _check(self, labels, predictions):
+        message = "Shapes of labels and predictions are unequal"
+        check.assert_equal(array.shape(labels), array.shape(predictions), message=message)
+
+    def _compared(self, labels, predictions):
+        return labels, predictions
 
 
 class Accuracy(_ShareOfEqual):
     """How often predictions are equal to labels."""
 
-    def call(self, labels, predictions, weights=None):
-        """Count a batch; returns its arguments."""
-        _same_shapes(labels, predictions)
-        return self._count_equal(labels, predictions, weights)
-
 
 class CategoricalAccuracy(_ShareOfEqual):
     """How often the largest prediction is where the largest label (of one-hot ones) is."""
 
-    def call(self, labels, predictions, weights=None):
-        """Count a batch; returns its arguments, as positions of the largest."""
-        _same_shapes(labels, predictions)
-        labels, predictions = math.argmax(labels, axis=-1), math.argmax(predictions, axis=-1)
-        return self._count_equal(labels, predictions, weights)
+    def _compared(self, labels, predictions):
+        return math.argmax(labels, axis=-1), math.argmax(predictions, axis=-1)
 
 
 class BinaryAccuracy(_ShareOfEqual):
@@ -169,27 +171,19 @@ class BinaryAccuracy(_ShareOfEqual):
         super().__init__(name, dtype)
         self.threshold = threshold
 
-    def call(self, labels, predictions, weights=None):
-        """Count a batch; returns its arguments, as booleans."""
-        _same_shapes(labels, predictions)
+    def _compared(self, labels, predictions):
         predictions = convert_to_tensor(predictions)
         predictions = math.greater(predictions, math.cast(self.threshold, predictions.dtype))
-        labels = math.cast(labels, dtypes.bool)
-        return self._count_equal(labels, predictions, weights)
+        return math.cast(labels, dtypes.bool), predictions
 
 
 class SparseAccuracy(_ShareOfEqual):
     """How often the largest prediction is at the position that the label names."""
 
-    def call(self, labels, predictions, weights=None):
-        """Count a batch; returns its arguments, as positions."""
-        check.assert_equal(
-            array.shape(labels), array.shape(predictions)[0], message="First axis of labels and predictions is unequal"
-        )  # fmt: skip
+    def _check(self, labels, predictions):
+        message = "First axis of labels and predictions is unequal"
+        check.assert_equal(array.shape(labels), array.shape(predictions)[0], message=message)
+
+    def _compared(self, labels, predictions):
         predictions = math.argmax(predictions, axis=-1)
-        labels = math.cast(labels, dtypes.int64)
-        return self._count_equal(labels, predictions, weights)
-
-
-def _same_shapes(labels, predictions):
-    check.assert_equal(array.shape(labels), array.shape(predictions), message="Shapes of labels and predictions are unequal")
+        return math.cast(labels, dtypes.int64), predictions

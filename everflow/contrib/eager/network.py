@@ -31,7 +31,7 @@ class Network(Layer):
         if isinstance(name, VariableScope):
             raise ValueError("VariableScopes are not valid Network names.")
         if name is not None and "/" in name:
-            raise ValueError(f"Forward slashes ('/') are not allowed in Network names, got {name!r}")
+            raise ValueError(f"A Network's name can't have a '/' in it, as its variables' names do: {name!r}")
         super().__init__(name=name or snake_case(type(self).__name__))
         self._given_name = name
         self._named = False
@@ -42,10 +42,7 @@ class Network(Layer):
     @property
     def name(self):
         if not self._named:
-            raise ValueError(
-                "The network does not yet have a final name, but a name was requested for it. Networks get a name when they are added to "
-                "another Network via track_layer, or when they are first called/built."
-            )
+            raise ValueError("The Network has no final name yet: call it first, or track it in another Network")
         return self._name
 
     def _take_name(self, name):
@@ -54,12 +51,12 @@ class Network(Layer):
     def track_layer(self, layer):
         """Make a layer a part of the network; returns it."""
         if not isinstance(layer, Layer):
-            raise TypeError(f"Network.track_layer() passed type {type(layer)}, not a tf.layers.Layer")
+            raise TypeError(f"track_layer() takes a tf.layers.Layer or a Network, not a {type(layer)}")
         base = snake_case(type(layer).__name__)
         given = layer._given_name if isinstance(layer, Network) else layer._base_name
         name = given if given and given != base else self._free_name(base)
         if name in self._tracked_layers:
-            raise ValueError(f"Attempt to add two Layers with the name {name!r} to the same Network.")
+            raise ValueError(f"The Network has a layer named {name!r} already: give this one another name")
         if isinstance(layer, Network):
             layer._take_name(name)
         else:
@@ -98,7 +95,7 @@ class Network(Layer):
                 raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers.")
             return self.layers[index]
         if not name:
-            raise ValueError("Provide either a layer name or layer index.")
+            raise ValueError("Which layer? get_layer() wants its name or its index")
         if name not in self._tracked_layers:
             raise ValueError(f"No such layer: {name}")
         return self._tracked_layers[name]
@@ -163,7 +160,7 @@ def _by_name(network, map_func):
 def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
     """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's name."""
     if not network.built:
-        raise RuntimeError("Attempt to save the Network before it was first called. This means variables have not yet been created.")
+        raise RuntimeError("The Network has no variables to save yet: call it on inputs first")
     if file_io.is_directory(save_path):
         save_path = os.path.join(save_path, network.name.replace("/", "_"))
     saver = Saver(_by_name(network, map_func))

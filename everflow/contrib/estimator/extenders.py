@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.export.outputs import PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
@@ -9,7 +10,6 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.ops.clip import clip_by_global_norm
 from everflow.ops.sparse import sparse_tensor_to_dense
-from everflow.train.optimizer import Optimizer
 
 
 def clip_gradients_by_norm(optimizer, clip_norm):
@@ -23,29 +23,16 @@ def clip_gradients_by_norm(optimizer, clip_norm):
     return TransformGradients(optimizer, clip, name="ClipByNorm" + optimizer.get_name())
 
 
-class TransformGradients(Optimizer):
+class TransformGradients(WrappingOptimizer):
     """An optimizer that changes gradients before another one applies them."""
 
     def __init__(self, optimizer, transform, name):
-        super().__init__(use_locking=False, name=name)
-        self._optimizer = optimizer
+        super().__init__(optimizer, use_locking=False, name=name)
         self._transform = transform
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Apply the transformed gradients."""
-        return self._optimizer.apply_gradients(self._transform(grads_and_vars), global_step, name)
-
-    def compute_gradients(self, *args, **kwargs):
-        """The gradients as they are."""
-        return self._optimizer.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args, **kwargs):
-        """A slot of the optimizer inside."""
-        return self._optimizer.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        """The names of the slots of the optimizer inside."""
-        return self._optimizer.get_slot_names(*args, **kwargs)
+        return self._opt.apply_gradients(self._transform(grads_and_vars), global_step, name)
 
 
 def forward_features(estimator, keys=None, sparse_default_values=None):

@@ -44,16 +44,9 @@ def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OV
     return RegressionHead(1, weight_column, loss_reduction, *logistic_loss_and_link(), name)
 
 
-def multi_label_head(
-    n_classes,
-    weight_column=None,
-    thresholds=None,
-    label_vocabulary=None,
-    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-    loss_fn=None,
-    classes_for_class_based_metrics=None,
-    name=None,
-):
+def multi_label_head(n_classes, weight_column=None, thresholds=None, label_vocabulary=None,
+                     loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None,
+                     classes_for_class_based_metrics=None, name=None):  # fmt: skip
     """A head that tells for each class whether it holds."""
     return MultiLabelHead(
         n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name

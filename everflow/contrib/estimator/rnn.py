@@ -106,18 +106,9 @@ class RNNEstimator(Estimator):
 
         def model_fn(features, labels, mode, config):
             cell_fn = rnn_cell_fn or _cell_function(num_units, cell_type)
-            return _model_fn(
-                features,
-                labels,
-                mode,
-                head,
-                cell_fn,
-                tuple(sequence_columns or ()),
-                tuple(context_columns or ()),
-                optimizer,
-                input_layer_partitioner,
-                config,
-            )
+            columns = tuple(sequence_columns or ()), tuple(context_columns or ())
+            options = optimizer, input_layer_partitioner, config
+            return _model_fn(features, labels, mode, head, cell_fn, *columns, *options)
 
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config)
 

@@ -12,21 +12,14 @@ def export_saved_model_for_mode(
     estimator, export_dir_base, input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None, mode=ModeKeys.PREDICT
 ):
     """`Estimator.export_saved_model` for a mode."""
-    return estimator.export_saved_model(
-        export_dir_base,
-        input_receiver_fn,
-        assets_extra=assets_extra,
-        as_text=as_text,
-        checkpoint_path=checkpoint_path,
-        experimental_mode=mode,
-    )
+    how = assets_extra, as_text, checkpoint_path
+    return estimator.export_saved_model(export_dir_base, input_receiver_fn, *how, experimental_mode=mode)
 
 
 def export_all_saved_models(estimator, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False, checkpoint_path=None):
     """`Estimator.experimental_export_all_saved_models`."""
-    return estimator.experimental_export_all_saved_models(
-        export_dir_base, input_receiver_fn_map, assets_extra=assets_extra, as_text=as_text, checkpoint_path=checkpoint_path
-    )
+    how = assets_extra, as_text, checkpoint_path
+    return estimator.experimental_export_all_saved_models(export_dir_base, input_receiver_fn_map, *how)
 
 
 def build_supervised_input_receiver_fn_from_input_fn(input_fn, **input_fn_args):

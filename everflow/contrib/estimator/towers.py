@@ -7,6 +7,7 @@ of the batch, so training is the same.
 from __future__ import annotations
 
 from everflow.config.experimental import list_physical_devices
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.estimator.arguments import check_model_fn, fn_args, named
 from everflow.framework.scopes import device
 from everflow.losses import Reduction
@@ -25,14 +26,14 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
 
     def single_device_model_fn(features, labels, mode, params=None, config=None):
         if "labels" not in fn_args(model_fn) and labels is not None:
-            raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+            raise ValueError("The input_fn returns labels, for which the model_fn has no argument `labels`")
         with device(devices[0]):
             return model_fn(features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config))
 
     return single_device_model_fn
 
 
-class TowerOptimizer(Optimizer):
+class TowerOptimizer(WrappingOptimizer):
     """An optimizer in a model function that `replicate_model_fn` is given: with one tower, it does what the one inside does."""
 
     COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
@@ -40,33 +41,22 @@ class TowerOptimizer(Optimizer):
     def __init__(self, optimizer_or_optimizer_fn):
         self._optimizer_or_optimizer_fn = optimizer_or_optimizer_fn
 
-    def _inside(self):
-        """The optimizer, made when it is first asked for where a function makes it."""
+    @property
+    def _opt(self):
+        """The optimizer inside, made when it is first asked for where a function makes it."""
         made = self._optimizer_or_optimizer_fn
         if not isinstance(made, Optimizer) and callable(made):
             self._optimizer_or_optimizer_fn = made = made()
         return made
 
-    def get_slot(self, *args, **kwargs):
-        """A slot of the optimizer inside."""
-        return self._inside().get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        """The names of its slots."""
-        return self._inside().get_slot_names(*args, **kwargs)
-
     def get_name(self, *args, **kwargs):
         """Its name."""
-        return self._inside().get_name(*args, **kwargs)
+        return self._opt.get_name(*args, **kwargs)
 
     def variables(self, *args, **kwargs):
         """Its variables."""
-        return self._inside().variables(*args, **kwargs)
-
-    def compute_gradients(self, loss, *args, **kwargs):
-        """Gradients, as it computes them."""
-        return self._inside().compute_gradients(loss, *args, **kwargs)
+        return self._opt.variables(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, **kwargs):
         """Apply gradients, as it does."""
-        return self._inside().apply_gradients(grads_and_vars, global_step=global_step, **kwargs)
+        return self._opt.apply_gradients(grads_and_vars, global_step=global_step, **kwargs)

@@ -28,11 +28,11 @@ def arg_scope(list_ops_or_scope, **kwargs):
     """
     if isinstance(list_ops_or_scope, dict):
         if kwargs:
-            raise ValueError("When attempting to re-use a scope by suppling adictionary, kwargs must be empty.")
+            raise ValueError(f"A scope that is entered again takes no arguments; got {sorted(kwargs)}")
         scope = list_ops_or_scope.copy()
     else:
         if not isinstance(list_ops_or_scope, (list, tuple)):
-            raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
+            raise TypeError(f"arg_scope takes a list of functions or an earlier scope, not {list_ops_or_scope!r}")
         scope = current_arg_scope().copy()
         for function in list_ops_or_scope:
             key = arg_scope_func_key(function)

@@ -14,10 +14,15 @@ from everflow.train.checkpoint_reader import NewCheckpointReader
 from everflow.train.saver import Saver
 
 
-def _fed_assignment(variable, value):
-    """(an op that assigns what a placeholder is fed, the placeholder, the value in the variable's shape)."""
-    source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name="placeholder/" + variable.op.name)
-    return variable.assign(source), source, np.asarray(value).reshape(source.get_shape().as_list())
+def _assigned(variables_and_values):
+    """(op that assigns what placeholders are fed, {placeholder: the value in the variable's shape})."""
+    feed, assignments = {}, []
+    for variable, value in variables_and_values:
+        name = "placeholder/" + variable.op.name
+        source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name=name)
+        assignments.append(variable.assign(source))
+        feed[source] = np.asarray(value).reshape(source.get_shape().as_list())
+    return group(*assignments), feed
 
 
 def assign_from_values(var_names_to_values):
@@ -25,16 +30,7 @@ def assign_from_values(var_names_to_values):
 
     The values stay out of the graph, so large ones don't grow it.
     """
-    feed, assignments = {}, []
-    for name, value in var_names_to_values.items():
-        try:
-            variable = get_unique_variable(name)
-        except ValueError:
-            raise ValueError(f"Variable {name} wasn't found") from None
-        assignment, source, array = _fed_assignment(variable, value)
-        assignments.append(assignment)
-        feed[source] = array
-    return group(*assignments), feed
+    return _assigned((get_unique_variable(name), value) for name, value in var_names_to_values.items())
 
 
 def assign_from_values_fn(var_names_to_values):
@@ -61,28 +57,24 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
 
     `var_list` is a list of variables, or a dict from names in the checkpoint to variables; a value of the same size is reshaped.
     """
-    reader = NewCheckpointReader(model_path)
-    feed, assignments = {}, []
-    for name, variables in _by_name(var_list).items():
+    return _assigned(_read(NewCheckpointReader(model_path), _by_name(var_list), ignore_missing_vars))
+
+
+def _read(reader, variables_of_name, ignore_missing_vars):
+    """(variable, what a checkpoint has for it)."""
+    for name, variables in variables_of_name.items():
         if not reader.has_tensor(name):
             message = f"Checkpoint is missing variable [{name}]"
             if not ignore_missing_vars:
                 raise ValueError(message)
             logging.warning(message)
             continue
-        whole = reader.get_tensor(name)
+        whole = np.asarray(reader.get_tensor(name))
         for variable in variables:
-            part = _part_of(np.asarray(whole), variable)
-            source = placeholder(dtype=variable.dtype.base_dtype, shape=variable.get_shape(), name="placeholder/" + variable.op.name)
-            assignment = variable.assign(source)
-            if part.size != variable.get_shape().num_elements():
-                raise ValueError(
-                    f"Total size of new array must be unchanged for {name} lh_shape: [{np.shape(part)}], rh_shape: [{tuple(variable.get_shape().as_list())}]"
-                )
-            array = part.reshape(variable.get_shape().as_list())
-            assignments.append(assignment)
-            feed[source] = array
-    return group(*assignments), feed
+            part, shape = _part_of(whole, variable), variable.get_shape()
+            if part.size != shape.num_elements():
+                raise ValueError(f"{name} of the checkpoint can't be reshaped from {part.shape} to {shape}")
+            yield variable, part
 
 
 def _part_of(whole, variable):

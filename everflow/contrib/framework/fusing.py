@@ -13,7 +13,7 @@ def fuse_op(graph_def, input_nodes, output_nodes, output_dtypes, output_quantize
     enum.
     """
     if not isinstance(graph_def, GraphDef):
-        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+        raise TypeError(f"fuse_op takes a GraphDef, not a {type(graph_def)}")
     if isinstance(input_nodes, str):
         raise TypeError("input_nodes must be a list.")
     if isinstance(output_nodes, str):

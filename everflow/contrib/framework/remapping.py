@@ -14,56 +14,34 @@ def load_embedding_initializer(ckpt_path, embedding_tensor_name, new_vocab_size,
     """Embeddings of a checkpoint for a new vocabulary; words the old one lacks start at random."""
     if initializer is None:
         initializer = initializers.truncated_normal_initializer(stddev=1.0 / sqrt(embedding_dim))
-    return load_and_remap_matrix_initializer(
-        ckpt_path=ckpt_path,
-        old_tensor_name=embedding_tensor_name,
-        new_row_vocab_size=new_vocab_size,
-        new_col_vocab_size=embedding_dim,
-        old_row_vocab_size=old_vocab_size,
-        old_row_vocab_file=old_vocab_file,
-        new_row_vocab_file=new_vocab_file,
-        num_row_oov_buckets=num_oov_buckets,
-        initializer=initializer,
-        max_rows_in_memory=max_rows_in_memory,
-    )
+    rows = _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory)
+    sizes = new_vocab_size, embedding_dim, old_vocab_size
+    return load_and_remap_matrix_initializer(ckpt_path, embedding_tensor_name, *sizes, **rows)
+
+
+def _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory):
+    """Arguments that tell of rows alone; columns stay as they are."""
+    return {
+        "old_row_vocab_file": old_vocab_file,
+        "new_row_vocab_file": new_vocab_file,
+        "num_row_oov_buckets": num_oov_buckets,
+        "initializer": initializer,
+        "max_rows_in_memory": max_rows_in_memory,
+    }
 
 
 def load_linear_multiclass_bias_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, old_class_vocab_file, new_class_vocab_file,
                                             num_class_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
     """Biases of a checkpoint, of shape [classes, 1], for a new set of classes; new ones start at zero."""
-    return load_and_remap_matrix_initializer(
-        ckpt_path=ckpt_path,
-        old_tensor_name=bias_tensor_name,
-        new_row_vocab_size=new_class_vocab_size,
-        new_col_vocab_size=1,
-        old_row_vocab_file=old_class_vocab_file,
-        new_row_vocab_file=new_class_vocab_file,
-        num_row_oov_buckets=num_class_oov_buckets,
-        initializer=initializer,
-        max_rows_in_memory=max_rows_in_memory,
-    )
+    rows = _rows(old_class_vocab_file, new_class_vocab_file, num_class_oov_buckets, initializer, max_rows_in_memory)
+    return load_and_remap_matrix_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, 1, **rows)
 
 
 def load_variable_slot_initializer(ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size,
                                    old_row_vocab_file=None, new_row_vocab_file=None, old_col_vocab_file=None, new_col_vocab_file=None,
                                    num_row_oov_buckets=0, num_col_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
     """As `load_and_remap_matrix_initializer`, for an optimizer's slot: it is made whole, for the part its variable is."""
-    of_variable = load_and_remap_matrix_initializer(
-        ckpt_path=ckpt_path,
-        old_tensor_name=old_tensor_name,
-        new_row_vocab_size=new_row_vocab_size,
-        new_col_vocab_size=new_col_vocab_size,
-        old_row_vocab_file=old_row_vocab_file,
-        new_row_vocab_file=new_row_vocab_file,
-        old_col_vocab_file=old_col_vocab_file,
-        new_col_vocab_file=new_col_vocab_file,
-        num_row_oov_buckets=num_row_oov_buckets,
-        num_col_oov_buckets=num_col_oov_buckets,
-        initializer=initializer,
-        max_rows_in_memory=max_rows_in_memory,
-    )
-
-    def of_slot(shape, dtype=dtypes.float32, partition_info=None):
-        return of_variable(shape, dtype, partition_info=primary_partition_info)
-
-    return of_slot
+    given = dict(locals())
+    primary = given.pop("primary_partition_info")
+    of_variable = load_and_remap_matrix_initializer(**given)
+    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary)

@@ -33,7 +33,7 @@ def reduce_sum_n(tensors, name=None):
 
 @deprecated(
     None,
-    "Please switch to tf.confusion_matrix.remove_squeezable_dimensions. Note that order of the inputs and outputs of labels and predictions have also been switched.",
+    "tf.confusion_matrix.remove_squeezable_dimensions has taken its place; it takes and gives the labels first.",
 )
 def remove_squeezable_dimensions(predictions, labels, name=None):
     """(predictions, labels) with the last dimension of one dropped where it is 1 and the other lacks it."""
@@ -68,22 +68,22 @@ def with_shape(expected_shape, tensor):
         raise ValueError("SparseTensor not supported.")
     if not isinstance(tensor, Tensor):
         raise ValueError(f"tensor {tensor} is not a Tensor.") from None
+
+    def check(what, value, is_valid):
+        if not is_valid:
+            raise ValueError(f"Invalid {what} {value} for shape {expected_shape} expected of tensor {tensor.name}.")
+
     if isinstance(expected_shape, Tensor):
-        if expected_shape.dtype.base_dtype != dtypes.int32:
-            raise ValueError(f"Invalid dtype {expected_shape.dtype} for shape {expected_shape} expected of tensor {tensor.name}.")
-        if expected_shape.get_shape().ndims is not None and expected_shape.get_shape().ndims > 1:
-            raise ValueError(
-                f"Invalid rank {expected_shape.get_shape().ndims} for shape {expected_shape} expected of tensor {tensor.name}."
-            )
+        rank = expected_shape.get_shape().ndims
+        check("dtype", expected_shape.dtype, expected_shape.dtype.base_dtype == dtypes.int32)
+        check("rank", rank, rank is None or rank <= 1)
         known = constant_value(expected_shape)
-        expected_shape = expected_shape if known is None else [int(d) for d in known]
-    if isinstance(expected_shape, Tensor):
-        return _checked_when_run(expected_shape, tensor)
+        if known is None:
+            return _checked_when_run(expected_shape, tensor)
+        expected_shape = [int(d) for d in known]
     expected = _sizes(expected_shape)
-    if expected.dtype != np.int32:
-        raise ValueError(f"Invalid dtype {expected.dtype} for shape {expected} expected of tensor {tensor.name}.")
-    if expected.ndim != 1:
-        raise ValueError(f"Invalid rank {expected.ndim} for shape {expected} expected of tensor {tensor.name}.")
+    check("dtype", expected.dtype, expected.dtype == np.int32)
+    check("rank", expected.ndim, expected.ndim == 1)
     actual = tensor.get_shape()
     if not actual.is_fully_defined() or any(d < 0 for d in expected):
         result = _checked_when_run(expected, tensor)
@@ -181,11 +181,14 @@ def get_graph_from_inputs(op_input_list, graph=None):
     return graph
 
 
+_MARKED = re.compile(r"(\^|loc:@|)(.*)", re.DOTALL)
+
+
 def prepend_name_scope(name, import_scope):
     """A node's name as it is inside a scope; control inputs and colocations keep their marks."""
     if not import_scope:
         return name
-    mark, rest = re.match(r"(\^|loc:@|)(.*)", name, re.DOTALL).groups()
+    mark, rest = _MARKED.match(name).groups()
     return f"{mark}{import_scope.rstrip('/')}/{rest}"
 
 
@@ -193,7 +196,7 @@ def strip_name_scope(name, export_scope):
     """A node's name without the scope it is in."""
     if not export_scope:
         return name
-    mark, rest = re.match(r"(\^|loc:@|)(.*)", name, re.DOTALL).groups()
+    mark, rest = _MARKED.match(name).groups()
     return mark + rest.removeprefix(export_scope.rstrip("/") + "/")
 
 
@@ -203,7 +206,7 @@ class BoundedTensorSpec(TensorSpec):
     def __init__(self, shape, dtype, minimum, maximum, name=None):
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
-            raise ValueError(f"minimum and maximum must be provided; but saw '{minimum}' and '{maximum}'")
+            raise ValueError(f"A BoundedTensorSpec wants both bounds, got minimum={minimum} and maximum={maximum}")
         self._minimum = self._bound("minimum", minimum)
         self._maximum = self._bound("maximum", maximum)
 

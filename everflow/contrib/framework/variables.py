@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
@@ -91,27 +92,17 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None, caching_device=None,
              device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO, aggregation=_NONE):  # fmt: skip
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
-    collections = list(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES])
+    given = dict(locals())
     # Each collection once, however often it was given.
-    collections = list(set(collections))
-    getter = scopes.get_variable
-    if custom_getter is not None:
-        getter = functools.partial(custom_getter, reuse=scopes.get_variable_scope().reuse)
-    with device_scope(device or ""):
-        return getter(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-            collections=collections,
-            caching_device=caching_device,
-            partitioner=partitioner,
-            use_resource=use_resource,
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+    given["collections"] = list(set(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES]))
+    with device_scope(given.pop("device") or ""):
+        return _getter(given.pop("custom_getter"))(given.pop("name"), **given)
+
+
+def _getter(custom_getter):
+    if custom_getter is None:
+        return scopes.get_variable
+    return functools.partial(custom_getter, reuse=scopes.get_variable_scope().reuse)
 
 
 @add_arg_scope
@@ -119,23 +110,9 @@ def model_variable(name, shape=None, dtype=dtypes.float32, initializer=None, reg
                    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO,
                    aggregation=_NONE):  # fmt: skip
     """As `variable`, in the collection of model variables as well."""
-    collections = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        caching_device=caching_device,
-        device=device,
-        partitioner=partitioner,
-        custom_getter=custom_getter,
-        use_resource=use_resource,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    given = dict(locals())
+    given["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(**given)
 
 
 def add_model_variable(var):
@@ -166,22 +143,12 @@ class VariableDeviceChooser:
     """Devices for variables, parameter servers taking turns: to be given as `device`."""
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
-        self._job_name = job_name
-        self._device_type = device_type
-        self._device_index = device_index
-        self._replica = replica
-        self._num_tasks = num_tasks
-        self._next_task_id = 0
+        anywhere = DeviceSpec(replica=replica, device_type=device_type, device_index=device_index)
+        servers = [anywhere.replace(job=job_name, task=task) for task in range(num_tasks)]
+        self._devices = itertools.cycle(spec.to_string() for spec in servers or [anywhere])
 
     def __call__(self, op):
-        spec = DeviceSpec(replica=self._replica, device_type=self._device_type, device_index=self._device_index)
-        if self._num_tasks > 0:
-            task = self._next_task_id
-            self._next_task_id = (task + 1) % self._num_tasks
-            spec = DeviceSpec(
-                job=self._job_name, task=task, replica=self._replica, device_type=self._device_type, device_index=self._device_index
-            )
-        return spec.to_string()
+        return next(self._devices)
 
 
 # --- finding ---------------------------------------------------------------------------------
@@ -196,19 +163,18 @@ def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES
     return get_collection(collection, scope)
 
 
-def get_model_variables(scope=None, suffix=None):
-    """As `get_variables`, of the model variables."""
-    return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
+def _of(kind, collection):
+    def get(scope=None, suffix=None):
+        return get_variables(scope, suffix, collection)
+
+    get.__name__ = get.__qualname__ = f"get_{kind}_variables"
+    get.__doc__ = f"As `get_variables`, of the {kind} variables."
+    return get
 
 
-def get_local_variables(scope=None, suffix=None):
-    """As `get_variables`, of the local variables."""
-    return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
-
-
-def get_trainable_variables(scope=None, suffix=None):
-    """As `get_variables`, of those that are trained."""
-    return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
+get_model_variables = _of("model", GraphKeys.MODEL_VARIABLES)
+get_local_variables = _of("local", GraphKeys.LOCAL_VARIABLES)
+get_trainable_variables = _of("trainable", GraphKeys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix, scope=None):
@@ -223,20 +189,18 @@ def get_variables_by_name(given_name, scope=None):
 
 def get_unique_variable(var_op_name):
     """The one variable whose op has this name."""
-    candidates = get_variables(scope=var_op_name)
-    if not candidates:
-        raise ValueError(f"Couldn't find variable {var_op_name}")
-    for candidate in candidates:
-        if candidate.op.name == var_op_name:
-            return candidate
-    raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
+    below = {v.op.name: v for v in get_variables(scope=var_op_name)}
+    if var_op_name in below:
+        return below[var_op_name]
+    others = f": only {', '.join(below)}" if below else ""
+    raise ValueError(f"Couldn't find variable {var_op_name}{others}")
 
 
 def get_variables_to_restore(include=None, exclude=None):
     """Global variables in the scopes of `include` (all, without it) and in none of `exclude`."""
     for name, given in (("include", include), ("exclude", exclude)):
         if given is not None and not isinstance(given, (list, tuple)):
-            raise TypeError(f"{name} is provided but is not a list or a tuple.")
+            raise TypeError(f"{name} should be a list of scopes, not {given!r}")
     wanted = get_variables() if include is None else [v for scope in include for v in get_variables(scope)]
     unwanted = {v.name for scope in exclude or () for v in get_variables(scope)}
     return [v for v in wanted if v.name not in unwanted]

@@ -15,8 +15,7 @@ def detach_control_inputs(sgv):
 
 def detach_control_outputs(sgv, control_outputs):
     """Let no operation outside wait for one of a view."""
-    if not isinstance(control_outputs, elements.ControlOutputs):
-        raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_outputs)}")
+    elements.check_type(control_outputs, elements.ControlOutputs)
     control_outputs.update()
     sgv = subgraph.make_view(sgv)
     inside = set(sgv.ops)
@@ -70,7 +69,7 @@ def connect(sgv0, sgv1, disconnect_first=False):
 def bypass(sgv):
     """(view, placeholders): what took the view's outputs takes its inputs, and the view is left with placeholders."""
     sgv = subgraph.make_view(sgv)
-    inputs = list(sgv.inputs)
-    sgv, placeholders = detach_inputs(sgv)
-    reroute.reroute_ts(inputs, sgv.outputs)
-    return sgv, placeholders
+    detached, placeholders = detach_inputs(sgv)
+    # A view keeps the inputs it was made with, also when its operations take others.
+    reroute.reroute_ts(sgv.inputs, detached.outputs)
+    return detached, placeholders

@@ -25,6 +25,12 @@ class ListView(collections.abc.Sequence):
         return self._items + list(other)
 
 
+def check_type(item, *kinds):
+    """Raise TypeError where something is of another kind than those wanted."""
+    if not isinstance(item, kinds):
+        raise TypeError(f"Expected a {' or a '.join(kind.__name__ for kind in kinds)}, got: {type(item)}")
+
+
 def flatten_tree(tree):
     """The leaves of nested lists, tuples and dicts."""
     if isinstance(tree, dict):
@@ -54,7 +60,7 @@ def unique_graph(items):
     """The graph that all are in; ValueError where they are in several, or there are none."""
     graphs = unique([item if isinstance(item, Graph) else item.graph for item in items])
     if not graphs:
-        raise ValueError("Could not find the unique graph of an empty list")
+        raise ValueError("Nothing was given, so there is no graph it could be in")
     if len(graphs) > 1:
         raise ValueError(f"Operation or tensor {items[-1]} does not belong to the same graph as the others")
     return graphs[0]
@@ -63,12 +69,11 @@ def unique_graph(items):
 def _as_list(given, kind, ignored, check_graph, allow_graph, of_graph):
     if isinstance(given, Graph):
         if not allow_graph:
-            raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
+            raise TypeError("A list of operations or tensors is wanted here, not a whole tf.Graph")
         return of_graph(given)
     items = unique(flatten_tree(given))
     for item in items:
-        if not isinstance(item, (kind, *ignored)):
-            raise TypeError(f"Expected a type in ({kind}), got: {type(item)}")
+        check_type(item, kind, *ignored)
     if check_graph and items:
         unique_graph(items)
     return [item for item in items if isinstance(item, kind)]
@@ -76,8 +81,7 @@ def _as_list(given, kind, ignored, check_graph, allow_graph, of_graph):
 
 def make_list_of_op(ops, check_graph=True, allow_graph=True, ignore_ts=False):
     """A flat list of operations, each once; of a graph, all of them."""
-    ignored = (Tensor,) if ignore_ts else ()
-    return _as_list(ops, Operation, ignored, check_graph, allow_graph, lambda graph: graph.get_operations())
+    return _as_list(ops, Operation, (Tensor,) if ignore_ts else (), check_graph, allow_graph, Graph.get_operations)
 
 
 def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
@@ -87,8 +91,7 @@ def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
 
 def get_tensors(graph):
     """All tensors of a graph."""
-    if not isinstance(graph, Graph):
-        raise TypeError(f"Expected a graph, got: {type(graph)}")
+    check_type(graph, Graph)
     return [tensor for op in graph.get_operations() for tensor in op.outputs]
 
 
@@ -106,8 +109,7 @@ class ControlOutputs:
     """Which operations wait for an operation. It is as of when it was made: `update` looks again."""
 
     def __init__(self, graph):
-        if not isinstance(graph, Graph):
-            raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
+        check_type(graph, Graph)
         self._graph = graph
         self.update()
 
@@ -141,8 +143,7 @@ def placeholder_name(t=None, scope=None, prefix="geph"):
         scope = scope_finalize(scope)
     if t is None:
         return f"{scope or ''}{prefix}"
-    if not isinstance(t, Tensor):
-        raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
+    check_type(t, Tensor)
     folder, slash, base = t.op.name.rpartition("/")
     return f"{folder + slash if scope is None else scope}{prefix}__{base}_{t.value_index}"
 

@@ -107,8 +107,7 @@ def swap_ios(sgv0, sgv1):
 
 
 def _checked(op, cops):
-    if not isinstance(op, Operation):
-        raise TypeError(f"Expected a tf.Operation, got: {type(op)}")
+    elements.check_type(op, Operation)
     return elements.make_list_of_op(cops, allow_graph=False)
 
 

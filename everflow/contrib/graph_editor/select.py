@@ -57,23 +57,21 @@ def get_name_scope_ops(ops, scope):
 def check_cios(control_inputs=False, control_outputs=None, control_ios=None):
     """(whether to follow control inputs, ControlOutputs to follow or None); `control_ios` stands for both."""
     if control_ios is not None:
-        if not isinstance(control_ios, elements.ControlOutputs):
-            raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_ios)}")
+        elements.check_type(control_ios, elements.ControlOutputs)
         if control_outputs is not None:
-            raise ValueError("control_outputs should be None when using control_ios.")
+            raise ValueError("control_ios stands for control_outputs as well: give one of them")
         return True, control_ios
-    if control_outputs is not None and not isinstance(control_outputs, elements.ControlOutputs):
-        raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_outputs)}")
+    elements.check_type(control_outputs, elements.ControlOutputs, type(None))
     return control_inputs, control_outputs
 
 
 def get_ops_ios(ops, control_inputs=False, control_outputs=None, control_ios=None):
     """The operations that are next to some operations."""
     control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
-    before = [t.op for op in elements.make_list_of_op(ops) for t in op.inputs]
-    after = [user for op in elements.make_list_of_op(ops) for t in op.outputs for user in t.consumers()]
-    found = [*before, *after]
-    for op in elements.make_list_of_op(ops):
+    ops = elements.make_list_of_op(ops)
+    found = [t.op for op in ops for t in op.inputs]
+    found += [user for op in ops for t in op.outputs for user in t.consumers()]
+    for op in ops:
         found += op.control_inputs if control_inputs else ()
         found += control_outputs.get(op) if control_outputs else ()
     return elements.unique(found)
@@ -194,8 +192,7 @@ def _options(kwargs, names):
         if key not in names:
             raise ValueError(f"Wrong keywords argument: {key}.")
     graph = kwargs.get("graph")
-    if graph is not None and not isinstance(graph, Graph):
-        raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
+    elements.check_type(graph, Graph, type(None))
     return graph, kwargs.get("positive_filter"), kwargs.get("restrict_ops_regex") or kwargs.get("restrict_ts_regex")
 
 
@@ -206,7 +203,7 @@ def _selected(args, graph, restrict, matching, as_list):
             found += as_list(arg)
             continue
         if graph is None:
-            raise ValueError("Use the keyword argument 'graph' to use regex.")
+            raise ValueError(f"Use the keyword argument 'graph' to say where names should match {arg!r}")
         pattern = make_regex(arg)
         if not restrict or pattern.pattern.startswith(restrict):
             found += matching(graph, pattern)

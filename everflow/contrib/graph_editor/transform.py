@@ -127,19 +127,16 @@ def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
 class Transformer:
     """Copies a view of a graph. Its attributes are the handlers, to be replaced as one likes."""
 
-    def __init__(self):
-        self.transform_op_handler = copy_op_handler
-        self.transform_control_input_handler = transform_op_if_inside_handler
-        self.assign_collections_handler = assign_renamed_collections_handler
-        self.transform_external_input_handler = replace_t_with_placeholder_handler
-        self.transform_external_hidden_input_handler = keep_t_if_possible_handler
-        self.transform_original_op_handler = transform_op_if_inside_handler
+    transform_op_handler = staticmethod(copy_op_handler)
+    transform_control_input_handler = transform_original_op_handler = staticmethod(transform_op_if_inside_handler)
+    transform_external_input_handler = staticmethod(replace_t_with_placeholder_handler)
+    transform_external_hidden_input_handler = staticmethod(keep_t_if_possible_handler)
+    assign_collections_handler = staticmethod(assign_renamed_collections_handler)
 
     def __call__(self, sgv, dst_graph, dst_scope, src_scope="", reuse_dst_scope=False):
         """(view of the copy, TransformerInfo). `src_scope` is taken off names, `dst_scope` is put before them."""
         sgv = subgraph.make_view(sgv)
-        if not isinstance(dst_graph, Graph):
-            raise TypeError(f"Expected a tf.Graph, got: {type(dst_graph)}")
+        elements.check_type(dst_graph, Graph)
         dst_scope = elements.scope_finalize(dst_scope)
         if dst_scope and not reuse_dst_scope:
             dst_scope = elements.scope_finalize(dst_graph.unique_name(dst_scope[:-1]))
@@ -170,11 +167,9 @@ class Transformer:
                 later.append((index, t))
         made, outputs = self.transform_op_handler(info, op, new_inputs)
         back_edges += [(made, index, t) for index, t in later]
+        info.transformed_ops[op] = made
         if op is not made:
-            info.transformed_ops[op] = made
             self.assign_collections_handler(info, op, made)
-        else:
-            info.transformed_ops[op] = op
         for old, new in zip(op.outputs, outputs):
             info.transformed_ts[old] = new
             if old is not new:
@@ -223,8 +218,7 @@ def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_d
     """
     flat = elements.flatten_tree(target_ts)
     for t in flat:
-        if not isinstance(t, (Tensor, Operation)):
-            raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
+        elements.check_type(t, Tensor, Operation)
     graph = elements.unique_graph(flat)
     ops = select.get_walks_intersection_ops(list(replacement_ts), flat, control_ios=elements.ControlOutputs(graph))
     if not ops:

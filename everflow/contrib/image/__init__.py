@@ -1,5 +1,7 @@
 """tf.contrib.image: projective transforms, warps, regions, matching and stereograms."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.image.regions import bipartite_match, connected_components
 from everflow.contrib.image.stereograms import single_image_random_dot_stereograms
 from everflow.contrib.image.transforms import (
@@ -13,20 +15,3 @@ from everflow.contrib.image.transforms import (
     translations_to_projective_transforms,
 )
 from everflow.contrib.image.warp import dense_image_warp, interpolate_spline, sparse_image_warp
-
-__all__ = [
-    "angles_to_projective_transforms",
-    "bipartite_match",
-    "compose_transforms",
-    "connected_components",
-    "dense_image_warp",
-    "flat_transforms_to_matrices",
-    "interpolate_spline",
-    "matrices_to_flat_transforms",
-    "rotate",
-    "single_image_random_dot_stereograms",
-    "sparse_image_warp",
-    "transform",
-    "translate",
-    "translations_to_projective_transforms",
-]

@@ -20,7 +20,7 @@ def connected_components(images):
         elif len(image_or_images.shape) == 3:
             images = image_or_images
         else:
-            raise TypeError(f"images should have rank 2 (HW) or 3 (NHW). Static shape is {image_or_images.shape}")
+            raise TypeError(f"Wanted [height, width] or [n, height, width], got the shape {image_or_images.shape}")
         components = raw.ImageConnectedComponents(image=images)
         # The op's numbers have gaps: renumber those that occur.
         flat = array.reshape(components, [-1])

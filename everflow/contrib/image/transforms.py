@@ -17,9 +17,7 @@ _IMAGE_DTYPES = {dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtype
 
 def _as_batch(images):
     """(images of rank 4, function that takes the result back to the rank they came with)."""
-    rank = images.shape.rank
-    if rank is None:
-        raise TypeError("image_or_images rank must be statically known")
+    rank = _rank(images, "images")
     if rank == 2:
         return images[None, :, :, None], lambda x: x[0, :, :, 0]
     if rank == 3:
@@ -29,16 +27,34 @@ def _as_batch(images):
     raise TypeError("Images should have rank between 2 and 4.")
 
 
+def _rank(tensor, what):
+    if tensor.shape.rank is None:
+        raise TypeError(f"The rank of the {what} must be known when the graph is drawn; set_shape can tell it")
+    return tensor.shape.rank
+
+
+def _rows(tensor, rank, what):
+    """One for each image, of this rank; one alone is for all of them."""
+    if len(tensor.shape) == rank - 1:
+        return tensor[None]
+    if len(tensor.shape) != rank:
+        raise TypeError(f"{what} should have rank {rank - 1} or {rank}, not {len(tensor.shape)}")
+    return tensor
+
+
+def _checked_images(images):
+    if images.dtype.base_dtype not in _IMAGE_DTYPES:
+        raise TypeError(f"Invalid dtype {images.dtype}.")
+    return images
+
+
 def rotate(images, angles, interpolation="NEAREST", name=None):
     """Turn images about their centre, counter-clockwise, by angles in radians.
 
     >>> tf.contrib.image.rotate(images, math.pi / 2)
     """
     with name_scope(name or "rotate"):
-        image_or_images = convert_to_tensor(images)
-        if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
-            raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
-        images, back = _as_batch(image_or_images)
+        images, back = _as_batch(_checked_images(convert_to_tensor(images)))
         height = math.cast(array.shape(images)[1], dtypes.float32)[None]
         width = math.cast(array.shape(images)[2], dtypes.float32)[None]
         output = transform(images, angles_to_projective_transforms(angles, height, width), interpolation=interpolation)
@@ -55,10 +71,7 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
     """The transforms that turn images of a size by angles."""
     with name_scope(name or "angles_to_projective_transforms"):
         angles = convert_to_tensor(angles, name="angles", dtype=dtypes.float32)
-        if len(angles.shape) == 0:
-            angles = angles[None]
-        elif len(angles.shape) != 1:
-            raise TypeError("Angles should have rank 0 or 1.")
+        angles = _rows(angles, 1, "Angles")
         x_offset = ((image_width - 1) - (math.cos(angles) * (image_width - 1) - math.sin(angles) * (image_height - 1))) / 2.0
         y_offset = ((image_height - 1) - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))) / 2.0
         count = array.shape(angles)[0]
@@ -80,12 +93,8 @@ def translations_to_projective_transforms(translations, name=None):
     """The transforms that move images by (dx, dy)."""
     with name_scope(name or "translations_to_projective_transforms"):
         translations = convert_to_tensor(translations, name="translations", dtype=dtypes.float32)
-        if translations.shape.rank is None:
-            raise TypeError("translation_or_translations rank must be statically known")
-        if len(translations.shape) == 1:
-            translations = translations[None]
-        elif len(translations.shape) != 2:
-            raise TypeError("Translations should have rank 1 or 2.")
+        _rank(translations, "translations")
+        translations = _rows(translations, 2, "Translations")
         count = array.shape(translations)[0]
         return array.concat(
             values=[
@@ -104,22 +113,15 @@ def translations_to_projective_transforms(translations, name=None):
 def transform(images, transforms, interpolation="NEAREST", output_shape=None, name=None):
     """Apply projective transforms: output (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)."""
     with name_scope(name or "transform"):
-        image_or_images = convert_to_tensor(images, name="images")
+        images = convert_to_tensor(images, name="images")
         transforms = convert_to_tensor(transforms, name="transforms", dtype=dtypes.float32)
-        if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
-            raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
-        images, back = _as_batch(image_or_images)
+        images, back = _as_batch(_checked_images(images))
         if output_shape is None:
             output_shape = array.shape(images)[1:3]
         output_shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         if not output_shape.shape.is_compatible_with([2]):
-            raise ValueError("output_shape must be a 1-D Tensor of 2 elements: new_height, new_width")
-        if len(transforms.shape) == 1:
-            transforms = transforms[None]
-        elif transforms.shape.rank is None:
-            raise TypeError("transforms rank must be statically known")
-        elif len(transforms.shape) != 2:
-            raise TypeError("Transforms should have rank 1 or 2.")
+            raise ValueError(f"output_shape is a vector, [height, width]; its own shape is {output_shape.shape}")
+        transforms = _rows(transforms, 2, "Transforms")
         output = raw.ImageProjectiveTransformV2(
             images=images, transforms=transforms, output_shape=output_shape, interpolation=interpolation.upper()
         )
@@ -176,14 +178,7 @@ def _transform_v2_shape(op):
 def _image_projective_transform_grad(op, grad):
     """The gradient taken the other way; to the images only."""
     images, transforms = op.inputs[:2]
-    image_or_images = convert_to_tensor(images, name="images")
-    flat = convert_to_tensor(transforms, name="transforms", dtype=dtypes.float32)
-    if image_or_images.dtype.base_dtype not in _IMAGE_DTYPES:
-        raise TypeError(f"Invalid dtype {image_or_images.dtype}.")
-    if len(flat.shape) == 1:
-        flat = flat[None]
-    inverse = matrices_to_flat_transforms(linalg.matrix_inverse(flat_transforms_to_matrices(flat)))
-    output = raw.ImageProjectiveTransformV2(
-        images=grad, transforms=inverse, output_shape=array.shape(image_or_images)[1:3], interpolation=op.attrs["interpolation"]
-    )
+    inverse = matrices_to_flat_transforms(linalg.matrix_inverse(flat_transforms_to_matrices(transforms)))
+    size, how = array.shape(images)[1:3], op.attrs["interpolation"]
+    output = raw.ImageProjectiveTransformV2(images=grad, transforms=inverse, output_shape=size, interpolation=how)
     return [output, None, None]

@@ -26,13 +26,11 @@ def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", index
             raise ValueError("Query points must be 3 dimensional.")
         if query_points.shape[2].value not in (None, 2):
             raise ValueError("Query points must be size 2 in dim 2.")
-        batch, height, width, channels = (array.shape(grid)[i] for i in range(4))
-        return _interpolated(grid, query_points, (batch, height, width, channels), indexing)
+        return _interpolated(grid, query_points, [array.shape(grid)[i] for i in range(4)], indexing)
 
 
 def _interpolated(grid, query_points, sizes, indexing):
     batch, height, width, channels = sizes
-    shape = [batch, height, width, channels]
     message = "Query points must be size 2 in dim 2."
     static = query_points.shape[2].value
     pairs = [] if static is None else [check.assert_equal(static, 2, message=message)]
@@ -45,22 +43,10 @@ def _interpolated(grid, query_points, sizes, indexing):
             check.assert_greater_equal(width, 2, message="Grid width must be at least 2."),
         ]
     ):
-        alphas, floors, ceilings = [], [], []
-        order = [0, 1] if indexing == "ij" else [1, 0]
         points = array.unstack(query_points, axis=2)
-    for dim in order:
-        with name_scope("dim-" + str(dim)):
-            queries = points[dim]
-            # The floor stays low enough for its neighbour to exist.
-            most = math.cast(shape[dim + 1] - 2, query_points.dtype)
-            floor = math.minimum(math.maximum(constant(0.0, dtype=query_points.dtype), math.floor(queries)), most)
-            int_floor = math.cast(floor, dtypes.int32)
-            floors.append(int_floor)
-            ceilings.append(int_floor + 1)
-            alpha = math.cast(queries - floor, grid.dtype)
-            zero, one = constant(0.0, dtype=grid.dtype), constant(1.0, dtype=grid.dtype)
-            alpha = math.minimum(math.maximum(zero, alpha), one)
-            alphas.append(array.expand_dims(alpha, 2))
+    dims = [0, 1] if indexing == "ij" else [1, 0]
+    neighbours = [_neighbours(dim, points[dim], sizes[dim + 1], grid.dtype) for dim in dims]
+    floors, ceilings, alphas = zip(*neighbours)
     within = check.assert_less_equal(
         math.cast(batch * height * width, dtype=dtypes.float32),
         np.iinfo(np.int32).max / 8,
@@ -83,6 +69,19 @@ def _interpolated(grid, query_points, sizes, indexing):
         top = alphas[1] * (top_right - top_left) + top_left
         bottom = alphas[1] * (bottom_right - bottom_left) + bottom_left
         return alphas[0] * (bottom - top) + top
+
+
+def _neighbours(dim, queries, size, dtype):
+    """(pixel before, pixel after, how far the point is between them) along one dimension."""
+    with name_scope(f"dim-{dim}"):
+        # The floor stays low enough for its neighbour to exist.
+        most = math.cast(size - 2, queries.dtype)
+        floor = math.minimum(math.maximum(constant(0.0, dtype=queries.dtype), math.floor(queries)), most)
+        before = math.cast(floor, dtypes.int32)
+        after = before + 1
+        alpha = math.cast(queries - floor, dtype)
+        zero, one = constant(0.0, dtype=dtype), constant(1.0, dtype=dtype)
+        return before, after, array.expand_dims(math.minimum(math.maximum(zero, alpha), one), 2)
 
 
 def dense_image_warp(image, flow, name="dense_image_warp"):
@@ -164,15 +163,8 @@ def _boundary_points(height, width, per_edge):
     return np.stack([ys[on_edge], xs[on_edge]], axis=-1)
 
 
-def sparse_image_warp(
-    image,
-    source_control_point_locations,
-    dest_control_point_locations,
-    interpolation_order=2,
-    regularization_weight=0.0,
-    num_boundary_points=0,
-    name="sparse_image_warp",
-):
+def sparse_image_warp(image, source_control_point_locations, dest_control_point_locations, interpolation_order=2,
+                      regularization_weight=0.0, num_boundary_points=0, name="sparse_image_warp"):  # fmt: skip
     """(images warped so that source points come to lie at destination points, the flow that does it)."""
     image = convert_to_tensor(image)
     source = convert_to_tensor(source_control_point_locations)

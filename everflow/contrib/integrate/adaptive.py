@@ -106,7 +106,7 @@ def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_o
     with name_scope(name, "odeint", [y0, t, rtol, atol]) as scope:
         y0 = convert_to_tensor(y0, name="y0")
         if not (y0.dtype.is_floating or y0.dtype.is_complex):
-            raise TypeError("`y0` must have a floating point or complex floating point dtype")
+            raise TypeError(f"`y0` must be real or complex floating point, not {y0.dtype.name}")
         if not y0.shape.is_fully_defined():
             raise ValueError("`y0` must have a fully defined shape")
         t = convert_to_tensor(t, preferred_dtype=dtypes.float64, name="t")
@@ -118,55 +118,67 @@ def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_o
         return _solve(func, y0, t, rtol, atol, full_output, scope, **options)
 
 
-def _solve(func, y0, t, rtol, atol, full_output, name, first_step=None, safety=0.9, ifactor=10.0, dfactor=0.2, max_num_steps=1000):
-    first_step = 1.0 if first_step is None else first_step
-    if max_num_steps < 1:
-        raise ValueError("max_num_steps must be at least 1")
-    first_step = convert_to_tensor(first_step, dtype=t.dtype, name="first_step")
-    safety, ifactor, dfactor = (convert_to_tensor(x, dtype=t.dtype) for x in (safety, ifactor, dfactor))
-    increasing = Assert(math.reduce_all(t[1:] > t[:-1]), ["`t` must be monotonic increasing"])
+class _Solver:
+    """Steps whose size follows the error of the last one."""
 
-    def try_step(step, history, count):
-        y1, f1, error, slopes = _runge_kutta(func, step.y, step.f, step.t1, step.dt)
-        ratio = _error_ratio(error, rtol, atol, step.y, y1)
+    def __init__(self, func, rtol, atol, time_type, first_step=None, safety=0.9, ifactor=10.0, dfactor=0.2,
+                 max_num_steps=1000):  # fmt: skip
+        if max_num_steps < 1:
+            raise ValueError("max_num_steps must be at least 1")
+        self._func, self._rtol, self._atol, self._max_num_steps = func, rtol, atol, max_num_steps
+        first_step = 1.0 if first_step is None else first_step
+        self.first_step = convert_to_tensor(first_step, dtype=time_type, name="first_step")
+        self._factors = [convert_to_tensor(x, dtype=time_type) for x in (safety, ifactor, dfactor)]
+
+    def until(self, time, step, history):
+        """(step that ends at a time or after it, history)."""
+
+        def before(step, history, count):
+            return time > step.t1
+
+        start = step, history, 0
+        return while_loop(before, self._checked, start, name="interpolate_loop", parallel_iterations=1)[:2]
+
+    def _checked(self, step, history, count):
+        too_many = Assert(count < self._max_num_steps, ["max_num_steps exceeded"])
+        too_small = Assert(step.t1 + step.dt > step.t1, ["underflow in dt", step.dt])
+        with control_dependencies([too_many, too_small]):
+            step = step._replace(y=array.identity(step.y), dt=array.identity(step.dt))
+            return self._tried(step, history, count)
+
+    def _tried(self, step, history, count):
+        """The next step where the error allows it, else the same one again, to be tried in another size."""
+        y1, f1, error, slopes = _runge_kutta(self._func, step.y, step.f, step.t1, step.dt)
+        ratio = _error_ratio(error, self._rtol, self._atol, step.y, y1)
         accepted = ratio <= 1
         t1 = step.t1 + step.dt
 
         def moved():
-            middle = step.y + _combined(math.cast(step.dt, y0.dtype), _MIDDLE, slopes)
+            middle = step.y + _combined(math.cast(step.dt, y1.dtype), _MIDDLE, slopes)
             return [y1, f1, step.t1, t1, *_polynomial(step.y, y1, middle, step.f, f1, step.dt)]
 
         y, f, start, end, *coefficients = cond(
             accepted, moved, lambda: [array.identity(x) for x in (step.y, step.f, step.t0, step.t1, *step.coefficients)]
         )
-        following = _Step(y, f, start, end, _next_size(step.dt, ratio, safety, ifactor, dfactor), coefficients)
+        following = _Step(y, f, start, end, _next_size(step.dt, ratio, *self._factors), coefficients)
         history = _History(history.points.write(history.points.size(), t1), history.ratios.write(history.ratios.size(), ratio))
         return following, history, count + 1
 
-    def checked(step, history, count):
-        too_many = Assert(count < max_num_steps, ["max_num_steps exceeded"])
-        too_small = Assert(step.t1 + step.dt > step.t1, ["underflow in dt", step.dt])
-        with control_dependencies([too_many, too_small]):
-            step = step._replace(y=array.identity(step.y), dt=array.identity(step.dt))
-            return try_step(step, history, count)
 
-    def until(time, step, history):
-        return while_loop(
-            lambda step, history, count: time > step.t1, checked, (step, history, 0), name="interpolate_loop", parallel_iterations=1
-        )[:2]
+def _solve(func, y0, t, rtol, atol, full_output, name, **options):
+    solver = _Solver(func, rtol, atol, t.dtype, **options)
+    increasing = Assert(math.reduce_all(t[1:] > t[:-1]), ["`t` must be monotonic increasing"])
 
     def one_output(solution, step, history, i):
-        step, history = until(t[i], step, history)
+        step, history = solver.until(t[i], step, history)
         return solution.write(i, _interpolated(step, t[i])), step, history, i + 1
 
     with control_dependencies([increasing]):
         number = array.size(t)
         f0 = convert_to_tensor(func(y0, t[0]), dtype=y0.dtype, name="f0")
-    step = _Step(y0, f0, t[0], t[0], first_step, [y0] * 5)
-    history = _History(
-        TensorArray(t.dtype, 0, dynamic_size=True, clear_after_read=False),
-        TensorArray(rtol.dtype, 0, dynamic_size=True, clear_after_read=False),
-    )
+    step = _Step(y0, f0, t[0], t[0], solver.first_step, [y0] * 5)
+    growing = {"size": 0, "dynamic_size": True, "clear_after_read": False}
+    history = _History(*(TensorArray(dtype, **growing) for dtype in (t.dtype, rtol.dtype)))
     solution = TensorArray(y0.dtype, number).write(0, y0)
     solution, step, history, _ = while_loop(
         lambda solution, step, history, i: i < number, one_output, (solution, step, history, 1), name="time_loop", parallel_iterations=1

@@ -19,7 +19,7 @@ def sparse_multiclass_hinge_loss(
         if labels.get_shape().ndims not in (None, 1, 2):
             raise ValueError(f"labels should have rank 1 or 2. Given labels have rank {labels.get_shape().ndims}")
         if not labels.dtype.is_integer:
-            raise ValueError(f"Invalid dtype for labels: {labels.dtype}. Acceptable dtypes: int32 and int64")
+            raise ValueError(f"The labels are numbers of classes, int32 or int64; got {labels.dtype.name}")
         shape = array.shape(logits)
         batch_size, classes = shape[0], shape[1]
         with control_dependencies([check.assert_less(labels, math.cast(classes, labels.dtype))]):

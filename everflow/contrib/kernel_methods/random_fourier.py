@@ -34,7 +34,7 @@ class RandomFourierFeatureMapper:
         """The features [n, output_dim] of a tensor [n, input_dim]; InvalidShapeError where it has another shape."""
         shape = input_tensor.shape
         if shape.ndims != 2:
-            raise InvalidShapeError(f"The shape of the tensor should be 2. Got {shape.ndims} instead.")
+            raise InvalidShapeError(f"Features have two dimensions, [n, {self._input_dim}]; got the shape {shape}")
         if shape.as_list()[1] != self._input_dim:
             raise InvalidShapeError(f"Invalid dimension: expected {self._input_dim} input features, got {shape.as_list()[1]} instead.")
         drawn = np.random.RandomState(self._seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.contrib import layers
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
@@ -40,43 +40,34 @@ def dnn_logits(features, mode, feature_columns, hidden_units, units, activation_
     return logits
 
 
+def refuse_embedding_rates(embedding_lr_multipliers):
+    """ValueError where rates were given for single embeddings."""
+    if embedding_lr_multipliers:
+        raise ValueError("embedding_lr_multipliers is not supported.")
+
+
 class _DNN(BaseEstimator):
     """A network and a head."""
 
     def __init__(self, head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
                  feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size):  # fmt: skip
-        if embedding_lr_multipliers:
-            raise ValueError("embedding_lr_multipliers is not supported.")
+        refuse_embedding_rates(embedding_lr_multipliers)
         self.feature_columns = tuple(feature_columns or [])
         if not self.feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.hidden_units = tuple(hidden_units)
-        self.optimizer = optimizer
-        self._head = head
-        self._activation_fn = activation_fn
-        self._dropout = dropout
-        self._gradient_clip_norm = gradient_clip_norm
+        self.hidden_units, self.optimizer = tuple(hidden_units), optimizer
+        self._head, self._gradient_clip_norm = head, gradient_clip_norm
         self._feature_engineering_fn = feature_engineering_fn
-        self._min_slice_size = input_layer_min_slice_size
+        self._activation_fn, self._dropout, self._min_slice_size = activation_fn, dropout, input_layer_min_slice_size
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         features = features_by_name(features)
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
-            logits = dnn_logits(
-                features,
-                mode,
-                self.feature_columns,
-                self.hidden_units,
-                self._head.logits_dimension,
-                self._activation_fn,
-                self._dropout,
-                config,
-                self._min_slice_size,
-            )
+            shape = self.feature_columns, self.hidden_units, self._head.logits_dimension
+            options = self._activation_fn, self._dropout, config, self._min_slice_size
+            logits = dnn_logits(features, mode, *shape, *options)
 
             def train_op_fn(loss):
                 return layers.optimize_loss(
@@ -115,9 +106,7 @@ class DNNClassifier(PredictsClasses, _DNN):
                  activation_fn=relu, dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None,
                  feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
                  label_keys=None):  # fmt: skip
-        head = multi_class_head(
-            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
-        )
+        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
         super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
 
@@ -128,8 +117,6 @@ class DNNRegressor(PredictsScores, _DNN):
     def __init__(self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, activation_fn=relu,
                  dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
                  label_dimension=1, embedding_lr_multipliers=None, input_layer_min_slice_size=None):  # fmt: skip
-        head = regression_head(
-            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
-        )
+        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
         super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.contrib import layers
 from everflow.contrib.learn import dnn, linear
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.framework.graph_keys import GraphKeys
@@ -25,48 +25,30 @@ class _Combined(BaseEstimator):
     def __init__(self, head, model_dir, linear_feature_columns, linear_optimizer, joint_linear_weights, dnn_feature_columns, dnn_optimizer,
                  dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config, feature_engineering_fn,
                  embedding_lr_multipliers, input_layer_min_slice_size, fix_global_step_increment_bug):  # fmt: skip
-        if embedding_lr_multipliers:
-            raise ValueError("embedding_lr_multipliers is not supported.")
+        dnn.refuse_embedding_rates(embedding_lr_multipliers)
         self._linear_columns = tuple(linear_feature_columns or [])
         self._dnn_columns = tuple(dnn_feature_columns or [])
         if not self._linear_columns and not self._dnn_columns:
-            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
-        self._head = head
-        self._linear_optimizer = linear_optimizer
-        self._joint_linear_weights = joint_linear_weights
-        self._dnn_optimizer = dnn_optimizer
-        self._dnn_hidden_units = dnn_hidden_units
-        self._dnn_activation_fn = dnn_activation_fn or relu
-        self._dnn_dropout = dnn_dropout
-        self._gradient_clip_norm = gradient_clip_norm
+            raise ValueError("A model needs columns: give linear_feature_columns, dnn_feature_columns, or both")
+        self._head, self._gradient_clip_norm = head, gradient_clip_norm
         self._feature_engineering_fn = feature_engineering_fn
-        self._min_slice_size = input_layer_min_slice_size
+        self._linear_optimizer, self._joint_linear_weights = linear_optimizer, joint_linear_weights
+        self._dnn_optimizer, self._dnn_hidden_units, self._dnn_dropout = dnn_optimizer, dnn_hidden_units, dnn_dropout
+        self._dnn_activation_fn, self._min_slice_size = dnn_activation_fn or relu, input_layer_min_slice_size
         self._counts_once = fix_global_step_increment_bug
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         features = dnn.features_by_name(features)
         values = tuple(features.values())
         parts, units = [], self._head.logits_dimension
         if self._dnn_columns:
             if not self._dnn_hidden_units:
-                raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+                raise ValueError("With dnn_feature_columns, say by dnn_hidden_units how wide the layers are")
             with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
-                parts.append(
-                    dnn.dnn_logits(
-                        features,
-                        mode,
-                        self._dnn_columns,
-                        self._dnn_hidden_units,
-                        units,
-                        self._dnn_activation_fn,
-                        self._dnn_dropout,
-                        config,
-                        self._min_slice_size,
-                    )
-                )
+                shape = self._dnn_columns, self._dnn_hidden_units, units
+                options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size
+                parts.append(dnn.dnn_logits(features, mode, *shape, *options))
         if self._linear_columns:
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
@@ -125,9 +107,7 @@ class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
                  dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
                  embedding_lr_multipliers=None, input_layer_min_slice_size=None, label_keys=None,
                  fix_global_step_increment_bug=False):  # fmt: skip
-        head = multi_class_head(
-            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
-        )
+        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
         super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
                          dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
@@ -142,9 +122,7 @@ class DNNLinearCombinedRegressor(PredictsScores, _Combined):
                  dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, label_dimension=1, config=None,
                  feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
                  fix_global_step_increment_bug=False):  # fmt: skip
-        head = regression_head(
-            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
-        )
+        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
         super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
                          dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
                          feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,

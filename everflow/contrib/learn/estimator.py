@@ -47,7 +47,9 @@ class Evaluable(abc.ABC):
 
 
 class BaseEstimator(Trainable, Evaluable):
-    """What estimators have in common. Subclasses say how a model is drawn, in `_model_ops`."""
+    """What estimators have in common. Subclasses say how a model is drawn, in `_draw`."""
+
+    _feature_engineering_fn = None
 
     def __init__(self, model_dir=None, config=None):
         self._config = config or RunConfig()
@@ -62,6 +64,11 @@ class BaseEstimator(Trainable, Evaluable):
     def model_fn(self):
         """The model function, as `fn(features, labels, mode, config)`."""
         return self._model_ops
+
+    def _model_ops(self, features, labels, mode, config):
+        if self._feature_engineering_fn is not None:
+            features, labels = self._feature_engineering_fn(features, labels)
+        return self._draw(features, labels, mode, config)
 
     def _spec(self, features, labels, mode, config):
         # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were fitted with.
@@ -80,15 +87,12 @@ class BaseEstimator(Trainable, Evaluable):
     def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None):
         """Train for `steps` more steps, or up to step `max_steps`; gives itself."""
         if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
+            raise ValueError(f"steps={steps} counts from here, max_steps={max_steps} from the start: give one of them")
         _check_inputs(x, y, input_fn, batch_size)
         if max_steps is not None and self._has_reached(max_steps):
             return self
-        hooks = _hooks(monitors, self)
-        if input_fn is None:
-            feeder = ArrayFeeder(x, y, batch_size, shuffle=True, epochs=None)
-            input_fn, hooks = feeder.input_fn, [*hooks, feeder]
-        self._core.train(input_fn, hooks, steps=steps, max_steps=max_steps)
+        input_fn, feeders = _input(x, y, input_fn, batch_size, shuffle=True, epochs=None)
+        self._core.train(input_fn, [*_hooks(monitors, self), *feeders], steps=steps, max_steps=max_steps)
         return self
 
     def _has_reached(self, max_steps):
@@ -109,14 +113,11 @@ class BaseEstimator(Trainable, Evaluable):
         if feed_fn is not None:
             raise ValueError("Can not provide feed_fn: give the data as x and y or by an input_fn.")
         if metrics is not None and not isinstance(metrics, dict):
-            raise ValueError(f"Metrics argument should be None or dict. Got {metrics}.")
+            raise ValueError(f"metrics should be a dict, {{name: MetricSpec}}, not {metrics}")
         self._require_checkpoint(checkpoint_path)
         self._metrics = metrics
-        hooks = list(hooks or [])
-        if input_fn is None:
-            feeder = ArrayFeeder(x, y, batch_size)
-            input_fn = feeder.input_fn
-            hooks.append(feeder)
+        input_fn, feeders = _input(x, y, input_fn, batch_size)
+        hooks = [*(hooks or []), *feeders]
         try:
             return self._core.evaluate(input_fn, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
         finally:
@@ -126,11 +127,8 @@ class BaseEstimator(Trainable, Evaluable):
         """Predictions, one example at a time, or as arrays of all; `outputs` picks some of them."""
         _check_inputs(x, None, input_fn, batch_size)
         self._require_checkpoint(None)
-        hooks = []
-        if input_fn is None:
-            feeder = ArrayFeeder(x, None, batch_size)
-            input_fn, hooks = feeder.input_fn, [feeder]
-        made = self._core.predict(input_fn, outputs, hooks, yield_single_examples=False)
+        input_fn, feeders = _input(x, None, input_fn, batch_size)
+        made = self._core.predict(input_fn, outputs, feeders, yield_single_examples=False)
         batches = (_plain(batch) for batch in made)
         if not as_iterable:
             return _joined(list(batches))
@@ -185,25 +183,21 @@ class Estimator(BaseEstimator):
     """
 
     def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
-        if model_fn is not None:
-            names = fn_args(model_fn)
-            if params is not None and "params" not in names:
-                raise ValueError(f"Estimator's model_fn ({model_fn}) does not have a params argument, but params ({params}) were passed.")
+        if model_fn is not None and params is not None and "params" not in fn_args(model_fn):
+            raise ValueError(f"The model_fn {model_fn} would not see params={params}: it has no argument `params`")
         self._user_model_fn = model_fn
         self._feature_engineering_fn = feature_engineering_fn
         self.params = params
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         given = {"mode": mode, "params": self.params, "config": config, "model_dir": self.model_dir}
         names = fn_args(self._user_model_fn)
         made = self._user_model_fn(features, labels, **{key: value for key, value in given.items() if key in names})
         if isinstance(made, ModelFnOps):
             return made
         if not (isinstance(made, (list, tuple)) and len(made) == 3):
-            raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
+            raise ValueError(f"model_fn should return ModelFnOps, or predictions, loss and train op, not {made}")
         return ModelFnOps(mode, *made)
 
 
@@ -218,11 +212,19 @@ def _placeholder_like(spec):
 def _check_inputs(x, y, input_fn, batch_size):
     if input_fn is None:
         if x is None:
-            raise ValueError("Either x or input_fn must be provided.")
+            raise ValueError("There is no data: give x or an input_fn")
     elif x is not None or y is not None:
-        raise ValueError("Can not provide both input_fn and x or y.")
+        raise ValueError("The data come from input_fn or from x and y: give one of them")
     elif batch_size is not None:
-        raise ValueError("Can not provide both input_fn and batch_size.")
+        raise ValueError(f"An input_fn makes its own batches, so batch_size={batch_size} can't be given with it")
+
+
+def _input(x, y, input_fn, batch_size, **options):
+    """(an input function, the hooks that feed it): the one given, or one of the arrays."""
+    if input_fn is not None:
+        return input_fn, []
+    feeder = ArrayFeeder(x, y, batch_size, **options)
+    return feeder.input_fn, [feeder]
 
 
 def _hooks(monitors, estimator):

@@ -57,7 +57,7 @@ class Experiment:
         """Serve this task of the cluster, and never return."""
         config = self._estimator.config
         if not config.cluster_spec or not config.task_type or config.task_id is None:
-            raise ValueError("Could not start server; be sure to specify cluster_spec, master, task_type, and task_id in RunConfig.")
+            raise ValueError("No server for this task: the RunConfig lacks cluster_spec, task_type or task_id")
         Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config).join()
 
     def train(self, delay_secs=None):

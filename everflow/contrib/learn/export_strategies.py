@@ -39,7 +39,7 @@ def make_export_strategy(serving_input_fn, default_output_alternative_key=None, 
         options["strip_default_attrs"] = bool(strip_default_attrs)
         if isinstance(estimator, Estimator):
             if default_output_alternative_key is not None:
-                raise ValueError("default_output_alternative_key is not supported in core Estimator: its model function names the outputs.")
+                raise ValueError("default_output_alternative_key is not for a tf.estimator.Estimator")
         else:
             options["default_output_alternative_key"] = default_output_alternative_key
         written = estimator.export_savedmodel(export_dir_base, serving_input_fn, **options)
@@ -70,5 +70,5 @@ def checked(strategies):
     strategies = () if strategies is None else (strategies,) if isinstance(strategies, ExportStrategy) else tuple(strategies)
     for strategy in strategies:
         if not isinstance(strategy, ExportStrategy):
-            raise ValueError(f"`export_strategies` must be an ExportStrategy, an iterable of ExportStrategy, or `None`, found {strategy}.")
+            raise ValueError(f"Each of export_strategies must be an ExportStrategy, found {strategy}")
     return strategies

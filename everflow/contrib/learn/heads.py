@@ -51,7 +51,7 @@ class Head(abc.ABC):
                 summary.scalar(self._name("loss"), loss)
                 if mode == ModeKeys.TRAIN:
                     if train_op_fn is None:
-                        raise ValueError("train_op_fn can not be None in TRAIN mode")
+                        raise ValueError("To train, a head needs train_op_fn: a function from the loss to the train op")
                     train_op = train_op_fn(loss)
                 else:
                     evaluated = {self._name(key): value for key, value in self._metrics(loss, predictions, labels, weights).items()}
@@ -238,6 +238,11 @@ def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable
     if n_classes == 2:
         return BinaryHead(label_name, weight_column_name, head_name, thresholds, label_keys)
     return MultiClassHead(n_classes, label_name, weight_column_name, head_name, label_keys)
+
+
+def class_head(n_classes, weight_column_name, enable_centered_bias, label_keys):
+    """The head of the ready-made classifiers."""
+    return multi_class_head(n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys)
 
 
 def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,

@@ -20,14 +20,14 @@ def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=
     >>> learn_runner.run(experiment_fn=lambda run_config, hparams: tf.contrib.learn.Experiment(...), run_config=config)
     """
     if output_dir is not None and run_config is not None:
-        raise ValueError("Cannot provide both `output_dir` and `run_config`.")
+        raise ValueError("The run_config says where to write, so output_dir can't be given with it")
     if output_dir is None and run_config is None:
-        raise ValueError("Must set value for `output_dir` or `run_config`.")
+        raise ValueError("Say where to write: by run_config, or by output_dir")
     if not callable(experiment_fn):
         raise TypeError("Experiment builder `experiment_fn` is not callable.")
     experiment = experiment_fn(output_dir=output_dir) if run_config is None else experiment_fn(run_config=run_config, hparams=hparams)
     if not isinstance(experiment, Experiment):
-        raise TypeError(f"Experiment builder did not return an Experiment instance, got {type(experiment)} instead.")
+        raise TypeError(f"experiment_fn should return an Experiment, not a {type(experiment)}")
     if schedule is None:
         config = run_config or experiment.estimator.config or RunConfig()
         task = config.task_type if config.cluster_spec and config.cluster_spec.jobs else None

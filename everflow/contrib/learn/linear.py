@@ -7,7 +7,7 @@ import math as python_math
 from everflow.contrib import layers
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import multi_class_head, regression_head
+from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
@@ -37,17 +37,12 @@ class _Linear(BaseEstimator):
     def __init__(self, head, feature_columns, model_dir, optimizer, gradient_clip_norm, joint_weights, config, feature_engineering_fn):
         if not feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.feature_columns = tuple(feature_columns)
-        self.optimizer = optimizer
-        self._head = head
-        self._gradient_clip_norm = gradient_clip_norm
-        self._joint_weights = joint_weights
+        self.feature_columns, self.optimizer = tuple(feature_columns), optimizer
+        self._head, self._gradient_clip_norm, self._joint_weights = head, gradient_clip_norm, joint_weights
         self._feature_engineering_fn = feature_engineering_fn
         super().__init__(model_dir=model_dir, config=config)
 
-    def _model_ops(self, features, labels, mode, config):
-        if self._feature_engineering_fn is not None:
-            features, labels = self._feature_engineering_fn(features, labels)
+    def _draw(self, features, labels, mode, config):
         features = features_by_name(features)
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
@@ -77,9 +72,7 @@ class LinearClassifier(PredictsClasses, _Linear):
 
     def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
                  enable_centered_bias=False, _joint_weight=False, config=None, feature_engineering_fn=None, label_keys=None):  # fmt: skip
-        head = multi_class_head(
-            n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias, label_keys=label_keys
-        )
+        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
         super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weight, config, feature_engineering_fn)
 
 
@@ -88,7 +81,5 @@ class LinearRegressor(PredictsScores, _Linear):
 
     def __init__(self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
                  enable_centered_bias=False, label_dimension=1, _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
-        head = regression_head(
-            weight_column_name=weight_column_name, label_dimension=label_dimension, enable_centered_bias=enable_centered_bias
-        )
+        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
         super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn)

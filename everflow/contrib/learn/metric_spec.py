@@ -90,14 +90,11 @@ def metric_ops(metrics, features, labels, predictions):
             continue
         if isinstance(name, tuple):
             if len(name) != 2:
-                raise ValueError(f"Invalid metric for {name}. It returned a tuple with len {len(name)}, expected 2.")
+                raise ValueError(f"A metric is named by a string, or by (name, key of the prediction); got {name}")
             name, key = name
             result[name] = metric(predictions[key], labels)
             continue
-        picked = predictions
-        if isinstance(predictions, dict):
-            if len(predictions) != 1:
-                raise ValueError(f"Metrics passed provide only name, no prediction, but predictions are dict. Metrics: {metrics}.")
-            picked = next(iter(predictions.values()))
-        result[name] = metric(picked, labels)
+        if isinstance(predictions, dict) and len(predictions) != 1:
+            raise ValueError(f"The metric {name!r} needs a prediction's key, (name, key): {sorted(predictions)}")
+        result[name] = metric(_picked(predictions, None, "prediction", None), labels)
     return result

@@ -47,43 +47,23 @@ class ProblemType:
 
 InputFnOps = collections.namedtuple("InputFnOps", ["features", "labels", "default_inputs"])
 
-_FIELDS = [
-    "predictions",
-    "loss",
-    "train_op",
-    "eval_metric_ops",
-    "output_alternatives",
-    "training_chief_hooks",
-    "training_hooks",
-    "scaffold",
-    "mode",
-]
+_FIELDS = "predictions loss train_op eval_metric_ops output_alternatives training_chief_hooks training_hooks scaffold"
 
 
-class ModelFnOps(collections.namedtuple("ModelFnOps", _FIELDS)):
+class ModelFnOps(collections.namedtuple("ModelFnOps", f"{_FIELDS} mode")):
     """The ops of a model for one mode: predictions, loss, train op and metrics."""
 
     def __new__(cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, output_alternatives=None,
                 training_chief_hooks=None, training_hooks=None, scaffold=None):  # fmt: skip
         ModeKeys.validate(mode)
-        if train_op is None and mode == ModeKeys.TRAIN:
-            raise ValueError("Missing train_op.")
-        if loss is None and mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
-            raise ValueError("Missing loss.")
-        if predictions is None and mode in (ModeKeys.INFER, ModeKeys.EVAL):
-            raise ValueError("Missing predictions.")
-        return super().__new__(
-            cls,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops=eval_metric_ops or {},
-            output_alternatives=output_alternatives,
-            training_chief_hooks=training_chief_hooks or [],
-            training_hooks=training_hooks or [],
-            scaffold=scaffold,
-            mode=mode,
-        )
+        needless = {"train_op": (train_op, mode != ModeKeys.TRAIN), "loss": (loss, mode == ModeKeys.INFER)}
+        needless["predictions"] = predictions, mode == ModeKeys.TRAIN
+        for name, (given, may_miss) in needless.items():
+            if given is None and not may_miss:
+                raise ValueError(f"Missing {name}.")
+        hooks = training_chief_hooks or [], training_hooks or []
+        metrics = eval_metric_ops or {}
+        return super().__new__(cls, predictions, loss, train_op, metrics, output_alternatives, *hooks, scaffold, mode)
 
     def estimator_spec(self, default_serving_output_alternative_key=None):
         """The same as what a model function of tf.estimator returns."""

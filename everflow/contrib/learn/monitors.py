@@ -152,7 +152,7 @@ class ValidationMonitor(EveryN):
                  check_interval_secs=5):  # fmt: skip
         super().__init__(every_n_steps, first_n_steps=-1)
         if x is None and input_fn is None:
-            raise ValueError("Either x or input_fn should be provided.")
+            raise ValueError("A ValidationMonitor has no data: give x or an input_fn")
         self._data = {"x": x, "y": y, "input_fn": input_fn, "batch_size": batch_size}
         self._evaluation = {"steps": eval_steps, "metrics": metrics, "hooks": hooks, "name": name}
         self._rounds = early_stopping_rounds

@@ -15,7 +15,7 @@ def extract_pandas_data(data):
         return data
     wrong = [str(column) for column in data.columns if np.dtype(data[column].dtype).kind not in "iufb"]
     if wrong:
-        raise ValueError("Data types for extracting pandas data must be int, float, or bool. Found: " + ", ".join(wrong))
+        raise ValueError("Columns of numbers or booleans are wanted; these hold something else: " + ", ".join(wrong))
     return data.values.astype("float")
 
 

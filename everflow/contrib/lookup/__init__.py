@@ -39,14 +39,7 @@ def _given(mapping):
 
 def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None):
     """A table from the entries of a vector to their positions in it."""
-    return _lookup.index_table_from_tensor(
-        vocabulary_list=_given(mapping),
-        num_oov_buckets=num_oov_buckets,
-        default_value=default_value,
-        hasher_spec=hasher_spec,
-        dtype=dtype,
-        name=name,
-    )
+    return _lookup.index_table_from_tensor(_given(mapping), num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
 def string_to_index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None):
@@ -54,7 +47,7 @@ def string_to_index_table_from_tensor(mapping, num_oov_buckets=0, default_value=
     with name_scope(name, "string_to_index") as name:
         mapping = convert_to_tensor(_given(mapping))
     if dtypes.string != mapping.dtype.base_dtype:
-        raise ValueError("string_to_index_table_from_tensor requires string.")
+        raise ValueError(f"The mapping should be a vector of strings, not of {mapping.dtype.name}")
     return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
 
 

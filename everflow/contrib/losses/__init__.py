@@ -76,11 +76,19 @@ def _as_floats(predictions, labels):
     return math.cast(predictions, dtypes.float32), math.cast(labels, dtypes.float32)
 
 
+def _of_pairs(name, losses_of, predictions, labels, weights, scope):
+    """The weighted loss of what `losses_of(predictions, labels)` gives."""
+    with name_scope(scope, name, [predictions, labels, weights]) as scope:
+        return compute_weighted_loss(losses_of(*_as_floats(predictions, labels)), weights, scope=scope)
+
+
 def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
     """|predictions - labels|."""
-    with name_scope(scope, "absolute_difference", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        return compute_weighted_loss(math.abs(math.subtract(predictions, labels)), weights, scope=scope)
+
+    def losses(p, y):
+        return math.abs(math.subtract(p, y))
+
+    return _of_pairs("absolute_difference", losses, predictions, labels, weights, scope)
 
 
 def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None):
@@ -117,27 +125,26 @@ def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
 
 def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
-    with name_scope(scope, "log_loss", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        losses = -math.multiply(labels, math.log(predictions + epsilon)) - math.multiply((1 - labels), math.log(1 - predictions + epsilon))
-        return compute_weighted_loss(losses, weights, scope=scope)
+
+    def losses(p, y):
+        return -math.multiply(y, math.log(p + epsilon)) - math.multiply((1 - y), math.log(1 - p + epsilon))
+
+    return _of_pairs("log_loss", losses, predictions, labels, weights, scope)
 
 
 def hinge_loss(logits, labels=None, scope=None):
     """max(0, 1 - logits * labels), labels being made -1 and 1 of 0 and 1; each element's own, not averaged."""
     with name_scope(scope, "hinge_loss", [logits, labels]):
         logits.get_shape().assert_is_compatible_with(labels.get_shape())
-        labels = math.cast(labels, dtypes.float32)
-        all_ones = array.ones_like(labels)
-        labels = math.subtract(2 * labels, all_ones)
-        return nn.relu(math.subtract(all_ones, math.multiply(labels, logits)))
+        zeros_and_ones = math.cast(labels, dtypes.float32)
+        ones = array.ones_like(zeros_and_ones)
+        margins = math.multiply(math.subtract(2 * zeros_and_ones, ones), logits)
+        return nn.relu(math.subtract(ones, margins))
 
 
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
     """(predictions - labels)²."""
-    with name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        return compute_weighted_loss(math.squared_difference(predictions, labels), weights, scope=scope)
+    return _of_pairs("mean_squared_error", math.squared_difference, predictions, labels, weights, scope)
 
 
 def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):
@@ -165,7 +172,8 @@ def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None
     axis = dim if dim is not None else axis
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    with name_scope(scope, "cosine_distance_loss", [predictions, labels, weights]) as scope:
-        predictions, labels = _as_floats(predictions, labels)
-        losses = 1 - math.reduce_sum(math.multiply(predictions, labels), axis=[axis])
-        return compute_weighted_loss(losses, weights, scope=scope)
+
+    def losses(p, y):
+        return 1 - math.reduce_sum(math.multiply(p, y), axis=[axis])
+
+    return _of_pairs("cosine_distance_loss", losses, predictions, labels, weights, scope)

@@ -27,21 +27,15 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 def _pairwise_distance(feature, squared=False):
     """The distances between all rows, with zeros on the diagonal."""
-    squares = math.add(
-        math.reduce_sum(math.square(feature), axis=[1], keepdims=True),
-        math.reduce_sum(math.square(array.transpose(feature)), axis=[0], keepdims=True),
-    ) - 2.0 * math.matmul(feature, array.transpose(feature))
-    squares = math.maximum(squares, 0.0)
+    of_rows = math.reduce_sum(math.square(feature), axis=[1], keepdims=True)
+    of_columns = math.reduce_sum(math.square(array.transpose(feature)), axis=[0], keepdims=True)
+    squares = math.maximum(math.add(of_rows, of_columns) - 2.0 * math.matmul(feature, array.transpose(feature)), 0.0)
     is_zero = math.less_equal(squares, 0.0)
-    if squared:
-        distances = squares
-    else:
-        # The root's gradient at zero is infinite; a little more than zero keeps it finite until the mask below.
-        distances = math.sqrt(squares + math.cast(is_zero, dtypes.float32) * 1e-16)
-    distances = math.multiply(distances, math.cast(math.logical_not(is_zero), dtypes.float32))
-    rows = array.shape(feature)[0]
-    off_diagonal = array.ones_like(distances) - array.diag(array.ones([rows]))
-    return math.multiply(distances, off_diagonal)
+    # The root's gradient at zero is infinite; a little more than zero keeps it finite until the mask below.
+    distances = squares if squared else math.sqrt(squares + math.cast(is_zero, dtypes.float32) * 1e-16)
+    apart = math.multiply(distances, math.cast(math.logical_not(is_zero), dtypes.float32))
+    size = array.shape(feature)[0]
+    return math.multiply(apart, array.ones_like(apart) - array.diag(array.ones([size])))
 
 
 def _column(labels):

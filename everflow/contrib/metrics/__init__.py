@@ -106,12 +106,10 @@ def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collecti
 def accuracy(predictions, labels, weights=None, name=None):
     """The share of predictions that equal labels, of this batch alone."""
     if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
-        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
+        raise ValueError(f"Labels should be integers, strings or booleans, not {labels.dtype.name}")
     labels.shape.assert_is_compatible_with(predictions.shape)
     if labels.dtype != predictions.dtype:
-        raise ValueError(
-            f"Dtypes of predictions and labels should match. Given: predictions ({predictions.dtype}) and labels ({labels.dtype})"
-        )
+        raise ValueError(f"Predictions are {predictions.dtype.name}, labels {labels.dtype.name}: cast one of them")
     with name_scope(name, "accuracy", values=[predictions, labels]):
         correct = math.cast(math.equal(predictions, labels), dtypes.float32)
         if weights is not None:
@@ -138,7 +136,7 @@ def count(values, weights=None, metrics_collections=None, updates_collections=No
 def aggregate_metrics(*value_update_tuples):
     """([values], [update ops]) of several metrics."""
     if not value_update_tuples:
-        raise ValueError("Expected at least one value_tensor/update_op pair")
+        raise ValueError("There is nothing to aggregate: give (value, update op) of one metric or more")
     values, updates = zip(*value_update_tuples)
     return list(values), list(updates)
 
@@ -177,31 +175,3 @@ streaming_false_positive_rate = _rate(
 streaming_false_negative_rate = _rate(
     "false_negative_rate", metrics.false_negatives, metrics.true_positives, "The share of positive labels that are predicted as negative."
 )
-
-__all__ = [
-    "accuracy",
-    "aggregate_metric_map",
-    "aggregate_metrics",
-    "auc_using_histogram",
-    "auc_with_confidence_intervals",
-    "cohen_kappa",
-    "confusion_matrix",
-    "count",
-    "f1_score",
-    "set_difference",
-    "set_intersection",
-    "set_size",
-    "set_union",
-    "sparse_recall_at_top_k",
-    "streaming_concat",
-    "streaming_covariance",
-    "streaming_dynamic_auc",
-    "streaming_false_negative_rate",
-    "streaming_false_positive_rate",
-    "streaming_mean",
-    "streaming_mean_tensor",
-    "streaming_pearson_correlation",
-    "streaming_percentage_less",
-    "streaming_sparse_precision_at_top_k",
-    *_RENAMED,
-]

@@ -37,7 +37,7 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
         scores, boolean_labels = remove_squeezable_dimensions(scores, boolean_labels)
         score_range = convert_to_tensor(score_range, name="score_range")
         if boolean_labels.dtype != dtypes.bool:
-            raise ValueError(f"Argument boolean_labels should have dtype bool.  Found: {boolean_labels.dtype}")
+            raise ValueError(f"boolean_labels should have dtype bool, not {boolean_labels.dtype.name}")
         if check_shape:
             _assert_vectors(boolean_labels=boolean_labels, scores=scores)
         with name_scope(None, "make_auc_histograms", [boolean_labels, scores, score_range]):
@@ -91,6 +91,11 @@ def _cumulative_sum(values, length):
 # --- from all predictions -----------------------------------------------------------------------------------------------
 
 
+def _flat(predictions, labels):
+    predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
+    return predictions, array.reshape(math.cast(labels, dtypes.int64), [-1])
+
+
 def _checked_labels(labels):
     """Assertions that labels are zeros and ones."""
     return [
@@ -105,11 +110,10 @@ def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=
     All labels and predictions are kept, so its memory grows with the data.
     """
     if curve not in ("PR", "ROC"):
-        raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
     with variable_scope(name, default_name="dynamic_auc"):
         labels.shape.assert_is_compatible_with(predictions.shape)
-        predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
-        labels = array.reshape(math.cast(labels, dtypes.int64), [-1])
+        predictions, labels = _flat(predictions, labels)
         with control_dependencies(_checked_labels(labels)):
             all_predictions, update_predictions = streaming_concat(predictions, name="concat_preds")
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")
@@ -178,8 +182,7 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
         predictions.shape.assert_is_compatible_with(labels.shape)
         total_weight = math.reduce_sum(weights)
         weights = array.reshape(weights, [-1])
-        predictions = array.reshape(math.cast(predictions, dtypes.float64), [-1])
-        labels = array.reshape(math.cast(labels, dtypes.int64), [-1])
+        predictions, labels = _flat(predictions, labels)
         with control_dependencies(_checked_labels(labels)):
             all_predictions, update_predictions = streaming_concat(predictions, name="concat_preds")
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")

@@ -22,17 +22,23 @@ def precision_at_recall(labels, predictions, target_recall, weights=None, num_th
     """The precision at the highest threshold whose recall is at least the one given."""
     if target_recall < 0 or target_recall > 1:
         raise ValueError("`target_recall` must be in the range [0, 1].")
+
+    def compute(tp, fp, fn, name):
+        recalls = math.div(tp, tp + fn + _TINY)
+        # Recall falls along the thresholds, so the number of good ones tells the last of them.
+        last = math.reduce_sum(math.cast(math.greater_equal(recalls, target_recall), dtypes.int64)) - 1
+        return math.div(tp[last] + _TINY, tp[last] + fp[last] + _TINY, name)
+
     with variable_scope(name, "precision_at_recall", (predictions, labels, weights)):
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
+        return _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections)
 
-        def compute(counts, name):
-            tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
-            recalls = math.div(tp, tp + fn + _TINY)
-            # Recall falls along the thresholds, so the number of good ones tells the last of them.
-            last = math.reduce_sum(math.cast(math.greater_equal(recalls, target_recall), dtypes.int64)) - 1
-            return math.div(tp[last] + _TINY, tp[last] + fp[last] + _TINY, name)
 
-        return collected(compute(values, "value"), compute(updates, "update_op"), metrics_collections, updates_collections)
+def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections):
+    """The metric `compute(tp, fp, fn, name)` of the counts at all thresholds, and of what updates them."""
+    thresholds = spread_thresholds(num_thresholds)
+    both = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
+    made = [compute(c["tp"], c["fp"], c["fn"], name) for c, name in zip(both, ("value", "update_op"))]
+    return collected(*made, metrics_collections, updates_collections)
 
 
 def recall_at_precision(labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,
@@ -40,24 +46,22 @@ def recall_at_precision(labels, predictions, precision, weights=None, num_thresh
     """The recall at the threshold whose precision is nearest to the one given; `strict_mode`: nearest from above, else 0."""
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
+
+    def compute(tp, fp, fn, name):
+        precisions = math.div(tp, tp + fp + _TINY)
+        if not strict_mode:
+            place = math.argmin(math.abs(precisions - precision), 0, output_type=dtypes.int32)
+            return math.div(tp[place], tp[place] + fn[place] + _TINY, name)
+        # One over the distance is largest for the nearest above, and negative below.
+        place = math.argmax(math.div(1.0, precisions - precision + _TINY), 0, output_type=dtypes.int32)
+        return cond(
+            precisions[place] >= precision,
+            true_fn=lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name),
+            false_fn=lambda: constant(0.0, dtypes.float32),
+        )
+
     with variable_scope(name, "recall_at_precision", (predictions, labels, weights)):
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
-
-        def compute(counts, name):
-            tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
-            precisions = math.div(tp, tp + fp + _TINY)
-            if not strict_mode:
-                place = math.argmin(math.abs(precisions - precision), 0, output_type=dtypes.int32)
-                return math.div(tp[place], tp[place] + fn[place] + _TINY, name)
-            # One over the distance is largest for the nearest above, and negative below.
-            place = math.argmax(math.div(1.0, precisions - precision + _TINY), 0, output_type=dtypes.int32)
-            return cond(
-                precisions[place] >= precision,
-                true_fn=lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name),
-                false_fn=lambda: constant(0.0, dtypes.float32),
-            )
-
-        return collected(compute(values, "value"), compute(updates, "update_op"), metrics_collections, updates_collections)
+        return _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections)
 
 
 def _error_rate(scope, short, missed, found, doc):
@@ -103,7 +107,7 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
     """Points [thresholds, 2] of the ROC curve (false, true positive rate) or of the PR curve (recall, precision)."""
     with variable_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
-            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+            raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
         values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
         tp, fn, tn, fp = values["tp"], values["fn"], values["tn"], values["fp"]
         epsilon = 1.0e-6

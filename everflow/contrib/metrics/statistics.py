@@ -140,7 +140,7 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
             raise ValueError(f"axis = {axis!r} not in [0, {rank!r})")
         fixed = [values.shape[i].value for i in range(rank) if i != axis]
         if any(size is None for size in fixed):
-            raise ValueError("all dimensions of `values` other than the dimension to concatenate along must have statically known size")
+            raise ValueError(f"Sizes but that along axis {axis} must be known; `values` have the shape {values.shape}")
         held = metric_variable([max_size or 0, *fixed], values.dtype, validate_shape=False, name="array")
         size = metric_variable([], dtypes.int32, name="size")
         # Kept along the first dimension; the axis goes back to its place when the value is read.

@@ -85,6 +85,24 @@ def _as_list(value, count):
     return [value] * count if isinstance(value, int) else list(value)
 
 
+def _options(
+    inputs, normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, trainable, reuse, scope
+):
+    """The arguments of a masked layer that say nothing of its shape."""
+    return {
+        "weights_initializer": weights_initializer,
+        "weights_regularizer": weights_regularizer,
+        "biases_initializer": biases_initializer,
+        "biases_regularizer": biases_regularizer,
+        "use_bias": not normalizer_fn and bool(biases_initializer),
+        "trainable": trainable,
+        "name": scope.name,
+        "dtype": inputs.dtype.base_dtype,
+        "_scope": scope,
+        "_reuse": reuse,
+    }
+
+
 def _apply(layer, inputs, variables_collections):
     outputs = layer.apply(inputs)
     add_variable_to_collections(layer.kernel, variables_collections, "weights")
@@ -102,20 +120,9 @@ def masked_fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalize
         raise ValueError(f"num_outputs should be an integer, got {num_outputs}")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
-        layer = _MaskedDense(
-            num_outputs,
-            weights_initializer,
-            weights_regularizer,
-            biases_initializer,
-            biases_regularizer,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
-        )
-        outputs = _apply(layer, inputs, variables_collections)
+        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
+                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
+        outputs = _apply(_MaskedDense(num_outputs, **options), inputs, variables_collections)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
 
 
@@ -129,24 +136,9 @@ def masked_convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME
         raise ValueError(f"Invalid data_format: {data_format!r}")
     with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
-        layer = _MaskedConvolution(
-            num_outputs,
-            kernel_size,
-            stride,
-            padding,
-            data_format,
-            rate,
-            weights_initializer=weights_initializer,
-            weights_regularizer=weights_regularizer,
-            biases_initializer=biases_initializer,
-            biases_regularizer=biases_regularizer,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
-        )
+        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
+                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
+        layer = _MaskedConvolution(num_outputs, kernel_size, stride, padding, data_format, rate, **options)
         outputs = _apply(layer, inputs, variables_collections)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
 

@@ -34,24 +34,19 @@ def _variable(name, scope, shape, initializer, dtype):
         return scopes.get_variable(name, shape, initializer=initializer, trainable=False, dtype=dtype)
 
 
-def get_masked_weights():
-    """The products of weights and masks."""
-    return get_collection(MASKED_WEIGHTS)
+def _reader(name, collection, doc):
+    def read():
+        return get_collection(collection)
+
+    read.__name__ = read.__qualname__ = name
+    read.__doc__ = doc
+    return read
 
 
-def get_masks():
-    """The masks."""
-    return get_collection(MASKS)
-
-
-def get_thresholds():
-    """The thresholds that the masks were made with."""
-    return get_collection(THRESHOLDS)
-
-
-def get_weights():
-    """The weights that have masks."""
-    return get_collection(WEIGHTS)
+get_masked_weights = _reader("get_masked_weights", MASKED_WEIGHTS, "The products of weights and masks.")
+get_masks = _reader("get_masks", MASKS, "The masks.")
+get_thresholds = _reader("get_thresholds", THRESHOLDS, "The thresholds that the masks were made with.")
+get_weights = _reader("get_weights", WEIGHTS, "The weights that have masks.")
 
 
 def get_weight_sparsity():

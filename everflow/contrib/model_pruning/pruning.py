@@ -70,7 +70,7 @@ class Pruning:
         spec = self._spec
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
         if begin > end:
-            raise ValueError(f"Pruning must begin before it can end. Begin step={begin}, end step={end}")
+            raise ValueError(f"Sparsity can't grow from step {begin} to {end}: sparsity_function_end_step is earlier")
         with name_scope(spec.name):
             share = math.minimum(1.0, math.maximum(0.0, math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin)))
             left = math.multiply(spec.initial_sparsity - spec.target_sparsity, math.pow(1 - share, spec.sparsity_function_exponent))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.opt.averaging import CenterGetter, CenterHook, local_step
+from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, get_collection_ref
 from everflow.ops import array, math, state
@@ -17,7 +17,7 @@ class AGNCustomGetter(CenterGetter):
     _companion_scope = "grad_variable"
 
 
-class AGNOptimizer(Optimizer):
+class AGNOptimizer(AveragingOptimizer):
     """Lets each worker train by `optimizer`; every `communication_period` steps the mean of its gradients moves the centers.
 
     >>> getter = tf.contrib.opt.AGNCustomGetter(worker_device="/job:worker/task:0")
@@ -27,10 +27,7 @@ class AGNOptimizer(Optimizer):
     """
 
     def __init__(self, optimizer, num_worker, custom_getter, communication_period=10, use_locking=True, name="AGNOptimizer"):
-        super().__init__(use_locking, name)
-        self._opt, self._num_worker, self._getter, self._period = optimizer, num_worker, custom_getter, communication_period
-        self._local_step = local_step()
-        self._opt._prepare()
+        super().__init__(optimizer, num_worker, custom_getter, communication_period, use_locking, name)
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
@@ -79,7 +76,3 @@ class AGNOptimizer(Optimizer):
         copies = [state.assign(v, center) for v, center in self._getter.centers.items()]
         copies += [state.assign(total, array.zeros_like(total)) for total in self._getter.companions.values()]
         return group(*copies)
-
-    def make_session_run_hook(self, is_chief, task_index):
-        """A hook for the session of this worker."""
-        return CenterHook(self, is_chief, task_index=task_index)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, device
 from everflow.ops import math, state
 from everflow.ops import variable_scope as scopes
 from everflow.ops.control_flow import cond, no_op
 from everflow.ops.variables import global_variables_initializer, local_variables_initializer
+from everflow.train.optimizer import Optimizer
 from everflow.train.session_run_hook import SessionRunHook
 
 GLOBAL_CENTER = "global_center_variable"
@@ -43,17 +45,29 @@ class CenterGetter:
         return variable
 
 
-def local_step():
-    """A count of this worker's steps."""
-    return scopes.get_variable("local_step", initializer=0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
-
-
 def every(period, step, applied, update):
     """After `applied`, count a step; at each `period`-th of them run `update()`."""
     with control_dependencies([applied]):
         counted = state.assign_add(step, 1, name="local_step_update").op
     with control_dependencies([counted]):
         return cond(math.equal(math.mod(step, period), 0), update, no_op)
+
+
+class AveragingOptimizer(WrappingOptimizer):
+    """Lets a worker train its local variables; a subclass says what all do together at the end of a period."""
+
+    def __init__(self, opt, num_worker, getter, period, use_locking, name):
+        super().__init__(opt, use_locking, name)
+        self._num_worker, self._getter, self._period = num_worker, getter, period
+        local = [GraphKeys.LOCAL_VARIABLES]
+        self._local_step = scopes.get_variable("local_step", initializer=0, trainable=False, collections=local)
+        self._opt._prepare()
+
+    get_slot, get_slot_names = Optimizer.get_slot, Optimizer.get_slot_names
+
+    def make_session_run_hook(self, is_chief, task_index):
+        """A hook for the session of this worker."""
+        return CenterHook(self, is_chief, task_index=task_index)
 
 
 class CenterHook(SessionRunHook):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow import summary
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
@@ -12,15 +13,13 @@ from everflow.ops.control_flow import cond
 from everflow.ops.global_step import get_global_step
 from everflow.ops.math import cast
 from everflow.ops.variable_scope import get_variable
-from everflow.train.optimizer import Optimizer
 
 
-class DropStaleGradientOptimizer(Optimizer):
+class DropStaleGradientOptimizer(WrappingOptimizer):
     """Applies gradients only where the global step has moved on by at most `staleness` since they were begun; counts the others."""
 
     def __init__(self, opt, staleness, use_locking=False, name="DropStaleGradient"):
-        super().__init__(use_locking, name)
-        self._opt = opt
+        super().__init__(opt, use_locking, name)
         self._staleness = staleness
         self._local_step = None
 
@@ -30,13 +29,7 @@ class DropStaleGradientOptimizer(Optimizer):
             self._local_step = get_global_step() + 0
         with control_dependencies([self._local_step]):
             loss = array.identity(loss)
-        return self._opt.compute_gradients(loss, *args, **kwargs)
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
+        return super().compute_gradients(loss, *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)

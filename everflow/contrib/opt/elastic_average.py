@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.opt.averaging import CenterGetter, CenterHook, every, local_step
+from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, every
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, device
@@ -21,7 +21,7 @@ class ElasticAverageCustomGetter(CenterGetter):
     _companion_scope = "local_center_variable"
 
 
-class ElasticAverageOptimizer(Optimizer):
+class ElasticAverageOptimizer(AveragingOptimizer):
     """Lets each worker train by `opt`; every `communication_period` steps worker and center move towards each other.
 
     >>> getter = tf.contrib.opt.ElasticAverageCustomGetter(worker_device="/job:worker/task:0")
@@ -34,14 +34,11 @@ class ElasticAverageOptimizer(Optimizer):
 
     def __init__(self, opt, num_worker, ea_custom_getter, communication_period=10, moving_rate=None, rho=None, use_locking=True,
                  synchronous=False, name="ElasticAverageOptimizer"):  # fmt: skip
-        super().__init__(use_locking, name)
-        self._opt, self._num_worker, self._period = opt, num_worker, communication_period
-        self._getter, self._synchronous = ea_custom_getter, synchronous
+        self._synchronous = synchronous
         self._moving_rate = self.BETA / communication_period / num_worker if moving_rate is None else moving_rate
         rate = opt._learning_rate if hasattr(opt, "_learning_rate") else opt._lr
         self._rho = self._moving_rate / rate if rho is None else rho
-        self._local_step = local_step()
-        self._opt._prepare()
+        super().__init__(opt, num_worker, ea_custom_getter, communication_period, use_locking, name)
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
@@ -95,10 +92,6 @@ class ElasticAverageOptimizer(Optimizer):
             told = [no_op() if i == task_index else queue.enqueue(token) for i, queue in enumerate(queues)]
         heard = queues[task_index].dequeue_many(self._num_worker - 1)
         return group(*told, heard)
-
-    def make_session_run_hook(self, is_chief, task_index):
-        """A hook for the session of this worker."""
-        return CenterHook(self, is_chief, task_index=task_index)
 
     def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
         """A Saver that saves the centers under the names of the variables."""

@@ -99,7 +99,7 @@ class ExternalOptimizerInterface:
 
     def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
                   packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
-        raise NotImplementedError("To use ExternalOptimizerInterface, subclass from it and implement the _minimize() method.")
+        raise NotImplementedError("ExternalOptimizerInterface is a base class: a subclass defines _minimize()")
 
 
 def _dims(variable):
@@ -137,8 +137,8 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         for key in minimize_kwargs:
             if key in options:
                 if key == "bounds":
-                    raise ValueError("Bounds must be set using the var_to_bounds argument")
-                raise ValueError(f"Optimizer keyword arg '{key}' is set automatically and cannot be injected manually")
+                    raise ValueError("'bounds' can't be given: say them by variable, in var_to_bounds")
+                raise ValueError(f"{key!r} can't be given: the interface sets it itself")
         minimize_kwargs.update(options)
         if method == "SLSQP":
             # SLSQP wants its callback's vector, which may be of another type.

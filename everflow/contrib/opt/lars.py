@@ -13,29 +13,14 @@ from everflow.train.optimizer import Optimizer
 class LARSOptimizer(Optimizer):
     """Layer-wise adaptive rate scaling with momentum; variables whose name holds a word of `skip_list` are not scaled."""
 
-    def __init__(
-        self,
-        learning_rate,
-        momentum=0.9,
-        weight_decay=0.0001,
-        eeta=0.001,
-        epsilon=0.0,
-        name="LARSOptimizer",
-        skip_list=None,
-        use_nesterov=False,
-    ):
-        if momentum < 0.0:
-            raise ValueError(f"momentum should be positive: {momentum}")
-        if weight_decay < 0.0:
-            raise ValueError(f"weight_decay should be positive: {weight_decay}")
+    def __init__(self, learning_rate, momentum=0.9, weight_decay=0.0001, eeta=0.001, epsilon=0.0, name="LARSOptimizer",
+                 skip_list=None, use_nesterov=False):  # fmt: skip
+        for argument, value in (("momentum", momentum), ("weight_decay", weight_decay)):
+            if value < 0.0:
+                raise ValueError(f"{argument} should be positive: {value}")
         super().__init__(use_locking=False, name=name)
-        self._learning_rate = learning_rate
-        self._momentum = momentum
-        self._weight_decay = weight_decay
-        self._eeta = eeta
-        self._epsilon = epsilon
-        self._skip_list = skip_list
-        self._use_nesterov = use_nesterov
+        self._learning_rate, self._momentum, self._use_nesterov = learning_rate, momentum, use_nesterov
+        self._weight_decay, self._eeta, self._epsilon, self._skip_list = weight_decay, eeta, epsilon, skip_list
 
     def _create_slots(self, var_list):
         for v in var_list:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.opt.averaging import CenterGetter, CenterHook, every, local_step
+from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, CenterHook, every
 from everflow.framework import dtypes
 from everflow.framework.scopes import colocate_with, control_dependencies, device, name_scope
 from everflow.ops import array, state
@@ -10,27 +10,18 @@ from everflow.ops.accumulators import ConditionalAccumulator
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import group
 from everflow.ops.data_flow import FIFOQueue
-from everflow.train.optimizer import Optimizer
 
 
 class ModelAverageCustomGetter(CenterGetter):
     """The custom getter for `ModelAverageOptimizer`: local variables, each with a global one that holds the mean."""
 
 
-class ModelAverageOptimizer(Optimizer):
+class ModelAverageOptimizer(AveragingOptimizer):
     """Lets each worker train by `opt`, and averages all variables every `interval_steps` steps."""
 
     def __init__(self, opt, num_worker, is_chief, ma_custom_getter, interval_steps=100, use_locking=True, name="ModelAverageOptimizer"):
-        super().__init__(use_locking, name)
-        self._opt, self._num_worker, self._is_chief = opt, num_worker, is_chief
-        self._getter, self._interval_steps = ma_custom_getter, interval_steps
-        self._accumulators = []
-        self._local_step = local_step()
-        self._opt._prepare()
-
-    def compute_gradients(self, *args, **kwargs):
-        """Those of `opt`."""
-        return self._opt.compute_gradients(*args, **kwargs)
+        super().__init__(opt, num_worker, ma_custom_getter, interval_steps, use_locking, name)
+        self._is_chief, self._accumulators = is_chief, []
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Apply `opt`'s updates, and average at the end of an interval. `global_step` counts intervals."""
@@ -40,7 +31,7 @@ class ModelAverageOptimizer(Optimizer):
             raise ValueError("Global step is required")
         variables = [v for _, v in grads_and_vars]
         applied = self._opt.apply_gradients(grads_and_vars)
-        made = every(self._interval_steps, self._local_step, applied, lambda: self._average(variables, global_step))
+        made = every(self._period, self._local_step, applied, lambda: self._average(variables, global_step))
         self._chief_init_op = self._set_global_steps(global_step)
         return made
 

@@ -13,35 +13,18 @@ from everflow.train.gradient_descent import MomentumOptimizer
 class DecoupledWeightDecayExtension:
     """Put before an optimizer class among a class's bases, adds weight decay to it; see `AdamWOptimizer`."""
 
+    _decay_var_list = _weight_decay_tensor = None
+
     def __init__(self, weight_decay, **kwargs):
-        self._decay_var_list = None
         self._weight_decay = weight_decay
-        self._weight_decay_tensor = None
         super().__init__(**kwargs)
 
-    def minimize(
-        self,
-        loss,
-        global_step=None,
-        var_list=None,
-        gate_gradients=1,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        name=None,
-        grad_loss=None,
-        decay_var_list=None,
-    ):
+    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None,
+                 colocate_gradients_with_ops=False, name=None, grad_loss=None, decay_var_list=None):  # fmt: skip
         """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call forgets it."""
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         return super().minimize(
-            loss,
-            global_step=global_step,
-            var_list=var_list,
-            gate_gradients=gate_gradients,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-            name=name,
-            grad_loss=grad_loss,
+            loss, global_step, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, name=name, grad_loss=grad_loss
         )
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None, decay_var_list=None):
@@ -96,9 +79,7 @@ def extend_with_decoupled_weight_decay(base_optimizer):
 
         def __init__(self, weight_decay, *args, **kwargs):
             # The extension takes keywords only; positional arguments are the base optimizer's.
-            self._decay_var_list = None
             self._weight_decay = weight_decay
-            self._weight_decay_tensor = None
             base_optimizer.__init__(self, *args, **kwargs)
 
     return OptimizerWithDecoupledWeightDecay

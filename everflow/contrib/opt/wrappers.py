@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
@@ -15,22 +16,18 @@ from everflow.train.moving_averages import ExponentialMovingAverage
 from everflow.train.optimizer import Optimizer
 
 
-class MovingAverageOptimizer(Optimizer):
+class MovingAverageOptimizer(WrappingOptimizer):
     """Trains with another optimizer and keeps moving averages, which `swapping_saver` saves in the weights' place."""
 
     def __init__(self, opt, average_decay=0.9999, num_updates=None, sequential_update=True):
-        super().__init__(use_locking=False, name="MovingAverage")
-        self._optimizer = opt
+        super().__init__(opt, use_locking=False, name="MovingAverage")
         self._ema = ExponentialMovingAverage(average_decay, num_updates=num_updates)
         self._swapped_variable_name_map = None
         self._sequential_update = sequential_update
 
-    def compute_gradients(self, *args, **kwargs):
-        return self._optimizer.compute_gradients(*args, **kwargs)
-
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)
-        train_op = self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+        train_op = self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)
         var_list = [v for g, v in grads_and_vars if g is not None]
         with control_dependencies([train_op]) if self._sequential_update else contextlib.nullcontext():
             average_op = self._ema.apply(var_list)
@@ -47,7 +44,7 @@ class MovingAverageOptimizer(Optimizer):
         from everflow.train import Saver
 
         if self._swapped_variable_name_map is None:
-            raise RuntimeError("Must call apply_gradients or minimize before creating the swapping_saver")
+            raise RuntimeError("There are no averages to save yet: call minimize() or apply_gradients() first")
         if var_list is None:
             var_list = variables.global_variables()
         if not isinstance(var_list, dict):
@@ -58,39 +55,23 @@ class MovingAverageOptimizer(Optimizer):
             other = self._swapped_variable_name_map.get(v.op.name)
             if other is not None:
                 if other not in by_name:
-                    raise ValueError(f"Variable to swap {other} is not part of variables to save. This breaks MovingAverageOptimizer.")
+                    raise ValueError(f"{v.op.name} is swapped with {other}, which var_list lacks")
                 v = by_name[other]
             swapped[key] = v
         return Saver(swapped, name=name, **kwargs)
 
     def variables(self):
-        return self._optimizer.variables()
-
-    def get_slot(self, var, name):
-        return self._optimizer.get_slot(var, name)
-
-    def get_slot_names(self):
-        return self._optimizer.get_slot_names()
+        return self._opt.variables()
 
 
-class VariableClippingOptimizer(Optimizer):
+class VariableClippingOptimizer(WrappingOptimizer):
     """Trains with another optimizer and clips the norm of given variables after each step."""
 
     def __init__(self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False, name="VariableClipping"):
-        super().__init__(use_locking, name)
-        self._opt = opt
+        super().__init__(opt, use_locking, name)
         self._vars_to_clip_dims = vars_to_clip_dims
         self._max_norm = max_norm
         self._colocate_clip_ops_with_vars = colocate_clip_ops_with_vars
-
-    def compute_gradients(self, *args, **kwargs):
-        return self._opt.compute_gradients(*args, **kwargs)
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)
@@ -119,7 +100,11 @@ class VariableClippingOptimizer(Optimizer):
     def _clip_sparse(self, grad, var):
         dims = self._vars_to_clip_dims[var]
         if 0 in dims:
-            logging.warning("Clipping norm across dims %s for %s is inefficient when including sparse dimension 0.", dims, var.op.name)
+            logging.warning(
+                "A norm over dims %s of %s takes all rows, though its gradients are sparse",
+                dims,
+                var.op.name,
+            )
             return self._clip_dense(var)
         with colocate_with(var.op):
             rows = array.gather(var, grad.indices)
@@ -140,7 +125,7 @@ class MultitaskOptimizerWrapper:
 
     def __init__(self, opt):
         if not isinstance(opt, Optimizer):
-            raise TypeError("Supplied optimizer must be an instance of tf.train.Optimizer")
+            raise TypeError(f"MultitaskOptimizerWrapper wraps a tf.train.Optimizer, not a {type(opt)}")
         self._opt = opt
         for name in self._APPLYING:
             setattr(opt, name, self._guarded(getattr(opt, name)))

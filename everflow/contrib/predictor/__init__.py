@@ -20,6 +20,10 @@ class Predictor:
     feed_tensors = property(lambda self: self._feed_tensors)
     fetch_tensors = property(lambda self: self._fetch_tensors)
 
+    def _tensors(self, names):
+        """Tensors by key, from their names or from what a signature tells of them."""
+        return {key: self._graph.get_tensor_by_name(getattr(name, "name", name)) for key, name in names.items()}
+
     def __call__(self, input_dict):
         unknown = set(input_dict) - set(self._feed_tensors)
         if unknown:
@@ -46,18 +50,16 @@ class SavedModelPredictor(Predictor):
             if signature_def is None:
                 meta = SavedModelLoader(export_dir).get_meta_graph_def_from_tags(tags.split(","))
                 signature_def = _signature(meta, signature_def_key or DEFAULT_SERVING_SIGNATURE_DEF_KEY)
-            input_names = {key: info.name for key, info in signature_def.inputs.items()}
-            output_names = {key: info.name for key, info in signature_def.outputs.items()}
-        self._feed_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in input_names.items()}
-        self._fetch_tensors = {key: self._graph.get_tensor_by_name(name) for key, name in output_names.items()}
+            input_names, output_names = signature_def.inputs, signature_def.outputs
+        self._feed_tensors, self._fetch_tensors = self._tensors(input_names), self._tensors(output_names)
 
 
 def _check_arguments(signature_def_key, signature_def, input_names, output_names):
     if (input_names is None) != (output_names is None):
-        raise ValueError("input_names and output_names must both be specified or both be unspecified.")
+        raise ValueError("Give both input_names and output_names, or neither of them")
     ways = sum([signature_def_key is not None, signature_def is not None, input_names is not None])
     if ways > 1:
-        raise ValueError("You must specify at most one of signature_def_key OR signature_def OR(input_names AND output_names).")
+        raise ValueError("Give one of signature_def_key, signature_def, and input_names with output_names")
 
 
 def _signature(meta, key):
@@ -87,8 +89,7 @@ class CoreEstimatorPredictor(Predictor):
             if key not in spec.export_outputs:
                 raise KeyError(f"output_key must be one of {list(spec.export_outputs)}; got {key}")
             signature = spec.export_outputs[key].as_signature_def(receiver.receiver_tensors)
-            self._feed_tensors = {name: self._graph.get_tensor_by_name(info.name) for name, info in signature.inputs.items()}
-            self._fetch_tensors = {name: self._graph.get_tensor_by_name(info.name) for name, info in signature.outputs.items()}
+            self._feed_tensors, self._fetch_tensors = self._tensors(signature.inputs), self._tensors(signature.outputs)
 
 
 def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):

@@ -90,17 +90,19 @@ def _averaged_into(statistic):
     return None
 
 
-def _folder(op):
+def folder_of(op):
+    """The name scope that an operation is in."""
     return op.name.rpartition("/")[0]
 
 
-def _below(folder, name):
+def below(folder, name):
+    """A name in a scope, which may be none."""
     return f"{folder}/{name}" if folder else name
 
 
 def _fold(match, variance, step, freeze_delay):
-    folder = _folder(match.layer)
-    with name_scope(_below(folder, "BatchNorm_Fold") + "/"):
+    folder = folder_of(match.layer)
+    with name_scope(below(folder, "BatchNorm_Fold") + "/"):
         scale = match.gamma * math.rsqrt(variance + match.epsilon)
         bias = math.subtract(match.beta, match.mean * scale, name="bias")
         correction_scale = reciprocal = offset = None
@@ -124,7 +126,7 @@ def _fold(match, variance, step, freeze_delay):
 
 
 def _without_bessel_correction(match):
-    with name_scope(_folder(match.norm) + "/" if _folder(match.norm) else None):
+    with name_scope(folder_of(match.norm) + "/" if folder_of(match.norm) else None):
         count = math.cast(array.size(match.norm.inputs[0]) / array.size(match.mean), dtypes.float32)
         return math.multiply(match.variance, (count - 1.0) / count, name="Undo_Bessel_Correction")
 

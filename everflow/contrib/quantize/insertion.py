@@ -6,6 +6,7 @@ import dataclasses
 
 from everflow.contrib.graph_editor.reroute import reroute_ts
 from everflow.contrib.quantize.fake_quant import quantized
+from everflow.contrib.quantize.fold_batch_norms import below, folder_of
 from everflow.framework.operation import Operation, Tensor
 
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
@@ -44,16 +45,16 @@ def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, s
     weights = {**common, "num_bits": weight_bits, "symmetric": symmetric, "narrow_range": True, "averaged": False}
     activations = {**common, "num_bits": activation_bits, "symmetric": symmetric, "narrow_range": False, "averaged": True}
     for layer in layers:
-        folder = _folder(layer.op)
-        _insert(layer.op.inputs[1], [layer.op], _below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
+        folder = folder_of(layer.op)
+        _insert(layer.op.inputs[1], [layer.op], below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
         end = layer.output if layer.activation is None else layer.activation.outputs[0]
         where = folder if layer.sum is None else folder.rpartition("/")[0]
-        _insert(end, end.consumers(), _below(where, "act_quant"), _ACTIVATION_RANGE, activations)
+        _insert(end, end.consumers(), below(where, "act_quant"), _ACTIVATION_RANGE, activations)
         if layer.sum is not None:
-            _insert(layer.output, [layer.sum], _below(folder, "conv_quant"), _SUM_RANGE, activations)
+            _insert(layer.output, [layer.sum], below(folder, "conv_quant"), _SUM_RANGE, activations)
         if layer.later_sum is not None:
             total = layer.later_sum.outputs[0]
-            name = _below(_folder(layer.later_sum), "post_activation_bypass_quant")
+            name = below(folder_of(layer.later_sum), "post_activation_bypass_quant")
             _insert(total, total.consumers(), name, _SUM_RANGE, activations)
 
 
@@ -63,14 +64,6 @@ def _insert(tensor, consumers, name, initial_range, settings):
     made = quantized(tensor, name, initial_range=initial_range, **settings)
     if consumers:
         reroute_ts([made], [tensor], can_modify=consumers)
-
-
-def _folder(op):
-    return op.name.rpartition("/")[0]
-
-
-def _below(folder, name):
-    return f"{folder}/{name}" if folder else name
 
 
 def _layers(graph, scope):

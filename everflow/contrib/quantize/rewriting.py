@@ -15,16 +15,7 @@ def _rewrite(is_training, input_graph, weight_bits, activation_bits, symmetric, 
     step = functools.cache(quantization_step)
     with graph.as_default():
         fold_batch_norms(graph, step, freeze_bn_delay)
-        insert_fake_quantization(
-            graph,
-            is_training,
-            weight_bits=weight_bits,
-            activation_bits=activation_bits,
-            symmetric=symmetric,
-            quant_delay=quant_delay,
-            scope=scope,
-            step=step,
-        )
+        insert_fake_quantization(graph, is_training, weight_bits, activation_bits, symmetric, quant_delay, scope, step)
 
 
 def create_training_graph(input_graph=None, quant_delay=0):

@@ -44,19 +44,9 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 gradients = clip_gradient_norms(gradients, clip_gradient_norm)
         return gradients
 
-    return _create_train_op(
-        total_loss=total_loss,
-        optimizer=optimizer,
-        global_step=global_step,
-        update_ops=update_ops,
-        variables_to_train=variables_to_train,
-        transform_grads_fn=transform,
-        summarize_gradients=summarize_gradients,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-        check_numerics=check_numerics,
-    )
+    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform,
+                            summarize_gradients, gate_gradients, aggregation_method,
+                            colocate_gradients_with_ops, check_numerics)  # fmt: skip
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
@@ -65,7 +55,7 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
     options = metadata = None
     if "should_trace" in train_step_kwargs:
         if "logdir" not in train_step_kwargs:
-            raise ValueError("logdir must be present in train_step_kwargs when should_trace is present")
+            raise ValueError("With `should_trace`, train_step_kwargs need a `logdir` for the traces")
         if sess.run(train_step_kwargs["should_trace"]):
             options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
     loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
@@ -108,44 +98,29 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
     from everflow.ops.lookup import tables_initializer
     from everflow.train import Saver, Supervisor, get_or_create_global_step
 
-    if train_op is None:
-        raise ValueError("train_op cannot be None.")
-    if logdir is None:
-        if isinstance(summary_op, Tensor):
-            raise ValueError("Cannot provide summary_op because logdir=None")
-        if saver is not None:
-            raise ValueError("Cannot provide saver because logdir=None")
-        if trace_every_n_steps is not None:
-            raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
-    if sync_optimizer is not None and startup_delay_steps > 0:
-        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
-    if number_of_steps is not None and number_of_steps <= 0:
-        raise ValueError("`number_of_steps` must be either None or a positive number.")
+    _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps)
     graph = graph or get_default_graph()
     with graph.as_default():
         if global_step is None:
             global_step = get_or_create_global_step()
         saver = saver or Saver()
-        sync_optimizers = list(sync_optimizer) if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer] if sync_optimizer else []
+        several = isinstance(sync_optimizer, (list, tuple))
+        replicas = list(sync_optimizer) if several else [sync_optimizer] if sync_optimizer else []
         with name_scope("init_ops"):
             init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
             ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
             if local_init_op is _USE_DEFAULT:
                 local_init_op = group(local_variables_initializer(), tables_initializer())
-            if sync_optimizers:
-                with_slots = [o.chief_init_op if is_chief else o.local_step_init_op for o in sync_optimizers]
-                local_init_op = group(local_init_op, *with_slots)
-                ready_for_local = [o.ready_for_local_init_op for o in sync_optimizers]
-            else:
-                ready_for_local = None
+            if replicas:
+                inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
+                local_init_op = group(local_init_op, *inits)
+        ready_for_local = {"ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else {}
         summary_op = summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         summary_writer = Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer
-        if is_chief and sync_optimizers:
-            runners = [o.get_chief_queue_runner() for o in sync_optimizers]
-            tokens = [o.get_init_tokens_op() for o in sync_optimizers]
+        runners = [o.get_chief_queue_runner() for o in replicas if is_chief]
+        tokens = [o.get_init_tokens_op() for o in replicas if is_chief]
         if train_step_kwargs == _USE_DEFAULT:
             train_step_kwargs = _default_step_arguments(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir)
-    options = {"ready_for_local_init_op": ready_for_local[0]} if ready_for_local else {}
     supervisor = Supervisor(
         graph=graph,
         is_chief=is_chief,
@@ -161,48 +136,76 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         save_summaries_secs=save_summaries_secs,
         save_model_secs=save_interval_secs,
         init_fn=init_fn,
-        **options,
+        **ready_for_local,
     )
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
-    loss = None
-    retry = True
-    while retry:
+
+    def take_step(sess):
+        return train_step_fn(sess, train_op, global_step, train_step_kwargs)
+
+    loop = _Loop(supervisor, take_step, runners, tokens)
+    delay = min(startup_delay_steps, number_of_steps or sys.maxsize) if startup_delay_steps > 0 else None
+    while True:
         try:
-            retry = False
             with supervisor.managed_session(master, start_standard_services=False, config=session_config) as sess:
                 logging.info("Starting Session.")
-                if session_wrapper is not None:
-                    sess = session_wrapper(sess)
-                if is_chief:
-                    if logdir:
-                        supervisor.start_standard_services(sess)
-                elif startup_delay_steps > 0:
-                    _wait_for_step(sess, global_step, min(startup_delay_steps, number_of_steps or sys.maxsize))
-                threads = supervisor.start_queue_runners(sess)
-                logging.info("Starting Queues.")
-                if is_chief and sync_optimizers:
-                    supervisor.start_queue_runners(sess, runners)
-                    sess.run(tokens)
-                try:
-                    while not supervisor.should_stop():
-                        loss, stop = train_step_fn(sess, train_op, global_step, train_step_kwargs)
-                        if stop:
-                            logging.info("Stopping Training.")
-                            supervisor.request_stop()
-                            break
-                except errors.OutOfRangeError as e:
-                    # The input came to its end, which is how training on a number of epochs finishes.
-                    logging.info("Caught OutOfRangeError. Stopping Training. %s", e)
-                if logdir and supervisor.is_chief:
-                    logging.info("Finished training! Saving model to disk.")
-                    supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
-                supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+                sess = sess if session_wrapper is None else session_wrapper(sess)
+                if is_chief and logdir:
+                    supervisor.start_standard_services(sess)
+                elif not is_chief and delay is not None:
+                    _wait_for_step(sess, global_step, delay)
+                loop.run(sess, saves=logdir and supervisor.is_chief, ignore_live_threads=ignore_live_threads)
+            return loop.loss
         except errors.AbortedError:
             # A parameter server went away; start again from the last checkpoint.
             logging.info("Retrying training!")
-            retry = True
-    return loss
+
+
+class _Loop:
+    """Steps in a supervisor's session, until one of them says stop; `loss` is that of the last."""
+
+    def __init__(self, supervisor, take_step, chief_runners, tokens):
+        self._supervisor, self._take_step, self.loss = supervisor, take_step, None
+        self._chief_runners, self._tokens = chief_runners, tokens
+
+    def run(self, sess, saves, ignore_live_threads):
+        supervisor = self._supervisor
+        threads = supervisor.start_queue_runners(sess)
+        logging.info("Starting Queues.")
+        if self._chief_runners:
+            supervisor.start_queue_runners(sess, self._chief_runners)
+            sess.run(self._tokens)
+        try:
+            while not supervisor.should_stop():
+                self.loss, stop = self._take_step(sess)
+                if stop:
+                    logging.info("Stopping Training.")
+                    supervisor.request_stop()
+        except errors.OutOfRangeError as e:
+            # The input came to its end, which is how training on a number of epochs finishes.
+            logging.info("Caught OutOfRangeError. Stopping Training. %s", e)
+        if saves:
+            logging.info("Finished training! Saving model to disk.")
+            supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
+        supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+
+
+def _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps):
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    writing = {
+        "summary_op": isinstance(summary_op, Tensor),
+        "saver": saver is not None,
+        "trace_every_n_steps": trace_every_n_steps is not None,
+    }
+    for name, given in writing.items():
+        if given and logdir is None:
+            raise ValueError(f"Cannot provide {name} because logdir=None: there is no folder for what it writes.")
+    if sync_optimizer is not None and startup_delay_steps > 0:
+        raise ValueError(f"With a sync_optimizer workers begin at once: no {startup_delay_steps} steps of delay")
+    if number_of_steps is not None and number_of_steps <= 0:
+        raise ValueError(f"number_of_steps must be positive, or None to train without end; got {number_of_steps}")
 
 
 def _default_step_arguments(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir):

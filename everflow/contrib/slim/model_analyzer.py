@@ -9,12 +9,14 @@ def tensor_description(var):
     return f"({var.dtype.name} {sizes})"
 
 
+def _headline(text, print_info):
+    if print_info:
+        print("---------", text, "---------", sep="\n")
+
+
 def analyze_ops(graph, print_info=False):
     """The number of numbers in the outputs of a graph's ops, as far as known; printed when asked."""
-    if print_info:
-        print("---------")
-        print("Operations: name -> (type shapes) [size]")
-        print("---------")
+    _headline("Operations: name -> (type shapes) [size]", print_info)
     total = 0
     for op in graph.get_operations():
         size = 0
@@ -32,10 +34,7 @@ def analyze_ops(graph, print_info=False):
 
 def analyze_vars(variables, print_info=False):
     """(numbers, bytes) of variables; printed when asked."""
-    if print_info:
-        print("---------")
-        print("Variables: name (type shape) [size]")
-        print("---------")
+    _headline("Variables: name (type shape) [size]", print_info)
     total, total_bytes = 0, 0
     for variable in variables:
         # A variable without a known shape can't be counted.

@@ -1,20 +1,11 @@
 """What tf.profiler was at first: one function, its options as dicts."""
 
+# ruff: noqa: F401  Names of tf.profiler are handed on.
+
 from everflow.profiler import Profiler, advise
 from everflow.profiler.context import ProfileContext
 from everflow.profiler.options import ProfileOptionBuilder
 from everflow.profiler.profiler import profile
-
-__all__ = [
-    "ALL_ADVICE",
-    "FLOAT_OPS_OPTIONS",
-    "PRINT_ALL_TIMING_MEMORY",
-    "ProfileContext",
-    "Profiler",
-    "TRAINABLE_VARS_PARAMS_STAT_OPTIONS",
-    "advise",
-    "print_model_analysis",
-]
 
 _COMMON = {
     "max_depth": 10000,

@@ -1,13 +1,13 @@
 """`CrossShardOptimizer`: the optimizer of a model that runs in several copies, one on each core of a TPU."""
 
+from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with
 from everflow.losses import Reduction
 from everflow.platform import logging
-from everflow.train.optimizer import Optimizer
 
 
-class CrossShardOptimizer(Optimizer):
+class CrossShardOptimizer(WrappingOptimizer):
     """Sums gradients over the copies of a model before another optimizer applies them.
 
     Graphs with it can be drawn and saved anywhere; its sums run on TPUs only.
@@ -16,14 +16,13 @@ class CrossShardOptimizer(Optimizer):
     def __init__(self, opt, reduction=Reduction.MEAN, name="CrossShardOptimizer", group_assignment=None):
         if reduction not in (Reduction.SUM, Reduction.MEAN):
             raise ValueError(f"Unsupported reduction: {reduction}.")
-        super().__init__(False, name)
-        self._opt = opt
+        super().__init__(opt, False, name)
         self._group_assignment = group_assignment
 
     def compute_gradients(self, loss, var_list=None, **kwargs):
         """The wrapped optimizer's gradients."""
         # A mean would divide by the number of copies, of which there is one off a TPU.
-        logging.warning("CrossShardOptimizer should be used within a tpu_shard_context, but got unset number_of_shards. Assuming 1.")
+        logging.warning("CrossShardOptimizer: off a TPU there is one copy of the model")
         return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
@@ -35,14 +34,6 @@ class CrossShardOptimizer(Optimizer):
         groups = self._group_assignment if self._group_assignment is not None else [[0]]
         with colocate_with(grad):
             return raw.CrossReplicaSum(input=grad, group_assignment=groups)
-
-    def get_slot(self, *args, **kwargs):
-        """A slot variable of the wrapped optimizer."""
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        """The names of the wrapped optimizer's slots."""
-        return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self):
         """The wrapped optimizer's variables."""

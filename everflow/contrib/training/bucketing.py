@@ -23,7 +23,7 @@ _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 def _sizes(batch_size, num_buckets):
     if isinstance(batch_size, (list, tuple)):
         if len(batch_size) != num_buckets:
-            raise ValueError("If batch_size is a list it must have num_buckets elements")
+            raise ValueError(f"There are {len(batch_size)} batch sizes for {num_buckets} buckets")
         return list(batch_size)
     return [batch_size] * num_buckets
 
@@ -41,24 +41,17 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
             raise ValueError("Expected at least one tensor in bucket().")
         batch_size_per_bucket = _sizes(batch_size, num_buckets)
         if bucket_capacities is not None and len(bucket_capacities) != num_buckets:
-            raise ValueError("The list bucket_capacities must have exactly num_buckets elements")
+            raise ValueError(f"There are {len(bucket_capacities)} bucket_capacities for {num_buckets} buckets")
         keep_input = convert_to_tensor(keep_input)
         sizes = [convert_to_tensor(size, dtype=dtypes.int32, name="batch_size") for size in batch_size_per_bucket]
         types = [t.dtype.base_dtype for t in tensor_list]
         shapes = [TensorShape(s) for s in shapes] if shapes is not None else [t.get_shape() for t in tensor_list]
         if not dynamic_pad and not all(s.is_fully_defined() for s in shapes):
             raise ValueError(f"All shapes must be fully defined: {shapes}")
+        common = {"dtypes": types, "shapes": shapes, "shared_name": shared_name}
         make = PaddingFIFOQueue if dynamic_pad else FIFOQueue
-        queues = [
-            make(
-                capacity=bucket_capacities[i] if bucket_capacities else capacity,
-                dtypes=types,
-                shapes=shapes,
-                shared_name=shared_name,
-                name=f"bucket_queue_{i}",
-            )
-            for i in range(num_buckets)
-        ]
+        capacities = bucket_capacities or [capacity] * num_buckets
+        queues = [make(capacity=size, **common, name=f"bucket_queue_{i}") for i, size in enumerate(capacities)]
         known = {constant_value(size) is not None and int(constant_value(size)) for size in sizes}
         rows = known.pop() if len(known) == 1 and not allow_smaller_final_batch else None
         top = PaddingFIFOQueue(
@@ -68,46 +61,53 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
             shared_name=shared_name,
             name="top_queue",
         )
+        into_buckets = _into_buckets(queues, tensor_list, which_bucket, keep_input)
+        from_buckets = _from_buckets(queues, top, batch_size_per_bucket, allow_smaller_final_batch)
+        run_until_closed(queues[0], from_buckets, top.close)
 
-        def enqueue_which():
-            def into(i):
-                return cond(math.equal(which_bucket, i), lambda: queues[i].enqueue(tensor_list), no_op)
+        def close(**options):
+            return group(*(q.close(**options) for q in queues))
 
-            return group(*(into(i) for i in range(num_buckets)), name="group_enqueues")
-
-        kept = constant_value(keep_input)
-        into_buckets = (enqueue_which() if kept else no_op()) if kept is not None else cond(keep_input, enqueue_which, no_op)
-        from_buckets = []
-        for i, (source, size) in enumerate(zip(queues, batch_size_per_bucket)):
-            read = source.dequeue_up_to if allow_smaller_final_batch else source.dequeue_many
-            which = constant(i)
-            batch = read(size, name=f"read_bucket_{i}")
-            batch = batch if isinstance(batch, (list, tuple)) else [batch]
-            from_buckets.append(top.enqueue([which, *batch], name=f"enqueue_from_bucket_{i}"))
-        add_queue_runner(
-            QueueRunner(
-                queues[0],
-                from_buckets,
-                close_op=top.close(),
-                cancel_op=top.close(cancel_pending_enqueues=True),
-                queue_closed_exception_types=_ENDS,
-            )
-        )
-        add_queue_runner(
-            QueueRunner(
-                top,
-                [into_buckets] * num_threads,
-                close_op=group(*(q.close() for q in queues)),
-                cancel_op=group(*(q.close(cancel_pending_enqueues=True) for q in queues)),
-                queue_closed_exception_types=_ENDS,
-            )
-        )
+        run_until_closed(top, [into_buckets] * num_threads, close)
         # TensorFlow shows the size of the last queue under each bucket's name.
         for q in queues:
             summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
         summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity))
         which, *batch = top.dequeue(name="dequeue_top")
         return which, dict(zip(names, batch)) if names else batch[0] if len(batch) == 1 else batch
+
+
+def _into_buckets(queues, tensors, which_bucket, keep_input):
+    """An op that puts the example at hand into the queue of its bucket, where it is kept."""
+
+    def into(i):
+        return cond(math.equal(which_bucket, i), lambda: queues[i].enqueue(tensors), no_op)
+
+    def enqueue():
+        return group(*(into(i) for i in range(len(queues))), name="group_enqueues")
+
+    kept = constant_value(keep_input)
+    if kept is None:
+        return cond(keep_input, enqueue, no_op)
+    return enqueue() if kept else no_op()
+
+
+def _from_buckets(queues, top, sizes, allow_smaller_final_batch):
+    """For each bucket an op that puts a batch of it, when there is one, into the last queue."""
+    ops = []
+    for i, (source, size) in enumerate(zip(queues, sizes)):
+        read = source.dequeue_up_to if allow_smaller_final_batch else source.dequeue_many
+        which = constant(i)
+        batch = read(size, name=f"read_bucket_{i}")
+        batch = batch if isinstance(batch, (list, tuple)) else [batch]
+        ops.append(top.enqueue([which, *batch], name=f"enqueue_from_bucket_{i}"))
+    return ops
+
+
+def run_until_closed(queue, ops, close):
+    """Let a thread for each op run it until its input ends, and then the op that `close()` gives."""
+    closing = {"close_op": close(), "cancel_op": close(cancel_pending_enqueues=True)}
+    add_queue_runner(QueueRunner(queue, ops, **closing, queue_closed_exception_types=_ENDS))
 
 
 def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
@@ -119,7 +119,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         raise ValueError("bucket_boundaries must not be empty")
     for smaller, larger in zip(bucket_boundaries[:-1], bucket_boundaries[1:]):
         if not smaller < larger:
-            raise ValueError(f"Buckets must contain sequential increasing lengths, but saw: {smaller} before {larger}")
+            raise ValueError(f"bucket_boundaries must increase, but {larger} comes after {smaller}")
     with name_scope(name, "bucket_by_sequence_length", [input_length, *values]):
         input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         limits = np.iinfo(np.int32)
@@ -130,20 +130,9 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
         if shapes is not None:
             shapes = [TensorShape([]), *shapes]
-        _, batch = bucket(
-            tensors=with_length,
-            which_bucket=which,
-            batch_size=batch_size,
-            num_buckets=len(bucket_boundaries) + 1,
-            num_threads=num_threads,
-            capacity=capacity,
-            bucket_capacities=bucket_capacities,
-            shapes=shapes,
-            dynamic_pad=dynamic_pad,
-            allow_smaller_final_batch=allow_smaller_final_batch,
-            keep_input=keep_input,
-            shared_name=shared_name,
-        )
+        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads,
+                          capacity, bucket_capacities, shapes, dynamic_pad, allow_smaller_final_batch,
+                          keep_input, shared_name)  # fmt: skip
         if isinstance(tensors, dict):
             return batch.pop("length"), batch
         return batch[0], batch[1:]

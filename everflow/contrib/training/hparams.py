@@ -22,33 +22,21 @@ _ASSIGNMENT = re.compile(
 )
 
 
-def _unparsable(name, type_, value, text):
-    return ValueError(f"Could not parse hparam '{name}' of type '{type_.__name__}' with value '{value}' in {text}")
+_TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 
 
 def _parser(name, type_, text):
     """A function from the text of one value to the value."""
-    if type_ is bool:
 
-        def parse(value):
-            if value in ("true", "True"):
-                return True
-            if value in ("false", "False"):
-                return False
-            try:
-                return bool(int(value))
-            except ValueError:
-                raise _unparsable(name, type_, value, text) from None
-
-        return parse
-
-    def parse_other(value):
+    def parse(value):
         try:
+            if type_ is bool:
+                return _TRUTHS[value] if value in _TRUTHS else bool(int(value))
             return type_(value)
         except ValueError:
-            raise _unparsable(name, type_, value, text) from None
+            raise ValueError(f"Could not parse hparam {name!r}: {value!r} in {text!r}") from None
 
-    return parse_other
+    return parse
 
 
 def parse_values(values, type_map, ignore_unknown=False):
@@ -67,35 +55,29 @@ def parse_values(values, type_map, ignore_unknown=False):
             raise ValueError(f"Unknown hyperparameter type for {name}")
         parse = _parser(name, type_map[name], values)
         if match["value"] is not None:
-            _set_one(result, name, match["index"], parse(match["value"]), values)
+            value = parse(match["value"])
         elif match["index"]:
-            raise ValueError("Assignment of a list to a list index.")
+            raise ValueError(f"{name}[{match['index']}] is one value of a list, and can't be a list itself")
         else:
-            if name in result:
-                raise ValueError(f"Multiple assignments to variable '{name}' in {values}")
             given = [item.strip() for item in match["values"].split(",")]
-            result[name] = [parse(item) for item in given if item]
+            value = [parse(item) for item in given if item]
+        _set(result, name, match["index"], value, values)
     return result
 
 
-def _set_one(result, name, index, value, text):
-    if index is None:
-        if name in result:
-            raise ValueError(f"Multiple assignments to variable '{name}' in {text}")
-        result[name] = value
-        return
-    index = int(index)
-    places = result.setdefault(name, {})
-    if not isinstance(places, dict):
-        raise ValueError(f"Multiple assignments to variable '{name}' in {text}")
-    if index in places:
-        raise ValueError(f"Multiple assignments to variable '{name}[{index}]' in {text}")
-    places[index] = value
+def _set(result, name, index, value, text):
+    """Put a value where it belongs; ValueError where there is one."""
+    place, key, shown = result, name, name
+    if index is not None:
+        place, key, shown = result.setdefault(name, {}), int(index), f"{name}[{int(index)}]"
+    if not isinstance(place, dict) or key in place:
+        raise ValueError(f"Multiple assignments to variable {shown!r} in {text!r}")
+    place[key] = value
 
 
 def _cast(name, type_, value):
     """`value` as the type of a hyperparameter; ValueError where that would lose something."""
-    error = ValueError(f"Could not cast hparam '{name}' of type '{type_}' from value {value!r}")
+    error = ValueError(f"Could not cast hparam {name!r}: {value!r} doesn't fit its type, {type_.__name__}")
     if type_ is type(None):
         return value
     if isinstance(value, str) != issubclass(type_, (str, bytes)) and not isinstance(value, bytes):
@@ -120,7 +102,7 @@ class HParams:
         if hparam_def is not None:
             self._init_from_proto(hparam_def)
             if kwargs:
-                raise ValueError("hparam_def and initialization values are mutually exclusive")
+                raise ValueError(f"The values come from hparam_def, so none can be given with it: {sorted(kwargs)}")
         else:
             for name, value in kwargs.items():
                 self.add_hparam(name, value)
@@ -141,25 +123,22 @@ class HParams:
         """A further hyperparameter; ValueError where the name is taken."""
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
-        if isinstance(value, (list, tuple)):
-            if not value:
-                raise ValueError(f"Multi-valued hyperparameters cannot be empty: {name}")
-            self._hparam_types[name] = (type(value[0]), True)
-        else:
-            self._hparam_types[name] = (type(value), False)
+        is_list = isinstance(value, (list, tuple))
+        if is_list and not value:
+            raise ValueError(f"Multi-valued hyperparameters cannot be empty: {name}")
+        self._hparam_types[name] = type(value[0] if is_list else value), is_list
         setattr(self, name, value)
 
     def set_hparam(self, name, value):
         """Another value, of the type it has."""
+        setattr(self, name, self._fitting(name, value))
+
+    def _fitting(self, name, value):
+        """A value, or each of a list, as the type that a hyperparameter has; ValueError where it doesn't fit."""
         type_, is_list = self._hparam_types[name]
-        if isinstance(value, list):
-            if not is_list:
-                raise ValueError(f"Must not pass a list for single-valued parameter: {name}")
-            setattr(self, name, [_cast(name, type_, item) for item in value])
-        else:
-            if is_list:
-                raise ValueError(f"Must pass a list for multi-valued parameter: {name}.")
-            setattr(self, name, _cast(name, type_, value))
+        if is_list != isinstance(value, list):
+            raise ValueError(f"The hparam {name!r} holds {'a list' if is_list else 'one value'}, not {value!r}")
+        return [_cast(name, type_, item) for item in value] if is_list else _cast(name, type_, value)
 
     def del_hparam(self, name):
         """Forget a hyperparameter."""
@@ -199,16 +178,10 @@ class HParams:
         if key not in self._hparam_types:
             return default
         if default is not None:
-            type_, is_list = self._hparam_types[key]
-            shown = f"list<{type_}>" if is_list else str(type_)
-            failed = f"Hparam '{key}' of type '{shown}' is incompatible with default={default}"
-            if is_list != isinstance(default, list):
-                raise ValueError(failed)
             try:
-                for item in default if is_list else [default]:
-                    _cast(key, type_, item)
+                self._fitting(key, default)
             except ValueError as e:
-                raise ValueError(f"{failed}. {e}") from None
+                raise ValueError(f"Hparam {key!r} is incompatible with default={default!r}. {e}") from None
         return getattr(self, key)
 
     def set_model_structure(self, model_structure):

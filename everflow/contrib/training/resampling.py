@@ -26,11 +26,15 @@ def _repeat_range(counts, name=None):
         return cond(count > 0, parts.concat, lambda: array.zeros(shape=[0], dtype=dtypes.int32), name=scope)
 
 
+def _drawn(rates, seed):
+    """Each position as often as a Poisson distribution with its rate draws."""
+    return _repeat_range(math.cast(random.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32))
+
+
 def resample_at_rate(inputs, rates, scope=None, seed=None, back_prop=False):
     """Rows of `inputs`, each as often as a Poisson distribution with its rate draws."""
     with name_scope(scope, default_name="resample_at_rate", values=list(inputs) + [rates]):
-        counts = math.cast(random.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32)
-        positions = _repeat_range(counts)
+        positions = _drawn(rates, seed)
         if not back_prop:
             positions = array.stop_gradient(positions)
         return [array.gather(rows, positions) for rows in inputs]
@@ -49,7 +53,6 @@ def weighted_resample(inputs, weights, overall_rate, scope=None, mean_decay=0.99
     with name_scope(scope, "weighted_resample", list(inputs) + [weights]):
         mean = _mean_so_far(weights, mean_decay)
         rates = weights * overall_rate / mean
-        counts = math.cast(random.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32)
-        positions = array.stop_gradient(_repeat_range(counts))
+        positions = array.stop_gradient(_drawn(rates, seed))
         resampled_rates = array.gather(rates, positions)
         return [array.gather(rows, positions) for rows in inputs], resampled_rates

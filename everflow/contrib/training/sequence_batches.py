@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from everflow.contrib.training.bucketing import run_until_closed
 from everflow.contrib.training.sequence_checks import assert_multiple_of
 from everflow.contrib.training.state_saver import SequenceQueueingStateSaver
-from everflow.framework import dtypes, errors
+from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
@@ -14,7 +15,6 @@ from everflow.ops.constants import constant
 from everflow.ops.control_flow import Assert
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.strings import as_string, string_join
-from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 def batch_sequences_with_states(input_key, input_sequences, input_context, input_length, initial_states, num_unroll, batch_size,
@@ -49,15 +49,7 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
         )
         ready = math.cast(saver.barrier.ready_size(), dtypes.float32)
         summary.scalar(f"queue/{saver.barrier.name}/ready_segment_batches_", ready)
-        add_queue_runner(
-            QueueRunner(
-                saver,
-                [saver.prefetch_op] * num_threads,
-                close_op=saver.close(),
-                cancel_op=saver.close(cancel_pending_enqueues=True),
-                queue_closed_exception_types=(errors.OutOfRangeError, errors.CancelledError),
-            )
-        )
+        run_until_closed(saver, [saver.prefetch_op] * num_threads, saver.close)
         return saver.next_batch
 
 

@@ -62,9 +62,7 @@ class SequenceQueueingStateSaver:
         if not isinstance(initial_states, dict):
             raise TypeError("initial_states must be a dictionary")
         if not initial_states:
-            raise ValueError(
-                "initial_states may not be empty: at least one state variable is required to properly enqueue split sequences to run in separate iterations"
-            )
+            raise ValueError("initial_states may not be empty: a segment waits for states of the one before it")
         values += initial_states.values()
         with colocate_with(self._queue.queue_ref), name_scope(name, "InputQueueingStateSaver", values) as scope:
             self._batch_size, self._num_unroll, self._allow_small_batch = batch_size, num_unroll, allow_small_batch
@@ -122,25 +120,10 @@ class SequenceQueueingStateSaver:
             before += len(kind)
         raise KeyError(name)
 
-    @property
-    def name(self):
-        """The name scope."""
-        return self._name
-
-    @property
-    def barrier(self):
-        """The barrier that holds the segments."""
-        return self._barrier
-
-    @property
-    def batch_size(self):
-        """How many segments a batch has."""
-        return self._batch_size
-
-    @property
-    def num_unroll(self):
-        """How many steps a segment has."""
-        return self._num_unroll
+    name = property(lambda self: self._name, doc="The name scope.")
+    barrier = property(lambda self: self._barrier, doc="The barrier that holds the segments.")
+    batch_size = property(lambda self: self._batch_size, doc="How many segments a batch has.")
+    num_unroll = property(lambda self: self._num_unroll, doc="How many steps a segment has.")
 
     @property
     def prefetch_op(self):

@@ -84,7 +84,7 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
     collected = set(get_collection(GraphKeys.UPDATE_OPS))
     update_ops = collected if update_ops is None else set(update_ops)
     if not collected.issubset(update_ops):
-        logging.warning("update_ops in create_train_op does not contain all the update_ops in GraphKeys.UPDATE_OPS")
+        logging.warning("The given update_ops leave out some of UPDATE_OPS, which will not run")
     if update_ops:
         with control_dependencies(list(update_ops)):
             barrier = no_op(name="update_barrier")
@@ -126,24 +126,13 @@ def train(train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None,
     """Run the training op in a MonitoredTrainingSession until a hook stops it; returns the last loss."""
     from everflow.train import MonitoredTrainingSession
 
-    if logdir is None and is_chief:
-        if save_summaries_steps:
-            raise ValueError("logdir cannot be None when save_summaries_steps is not None")
-        if save_checkpoint_secs:
-            raise ValueError("logdir cannot be None when save_checkpoint_secs is not None")
-    with MonitoredTrainingSession(
-        master=master,
-        is_chief=is_chief,
-        checkpoint_dir=logdir,
-        scaffold=scaffold,
-        hooks=hooks,
-        chief_only_hooks=chief_only_hooks,
-        save_checkpoint_secs=save_checkpoint_secs,
-        save_summaries_steps=save_summaries_steps,
-        config=config,
-        max_wait_secs=max_wait_secs,
-    ) as session:
-        loss = None
+    for name, given in (("save_summaries_steps", save_summaries_steps), ("save_checkpoint_secs", save_checkpoint_secs)):
+        if given and is_chief and logdir is None:
+            raise ValueError(f"logdir cannot be None with {name}={given}, which writes into it")
+    loss = None
+    watching = {"hooks": hooks, "chief_only_hooks": chief_only_hooks, "max_wait_secs": max_wait_secs}
+    saving = {"save_checkpoint_secs": save_checkpoint_secs, "save_summaries_steps": save_summaries_steps}
+    with MonitoredTrainingSession(master, is_chief, logdir, scaffold, config=config, **watching, **saving) as session:
         while not session.should_stop():
             loss = session.run(train_op, run_metadata=run_metadata)
     return loss

@@ -13,5 +13,5 @@ def stripped_op_list_for_graph(graph_def):
     """The definitions of the op types that a GraphDef uses, as an OpList; ValueError where one isn't known."""
     for op in ops_used_by_graph_def(graph_def):
         if _op_defs.find(op) is None:
-            raise ValueError(f"Op {op} is used by the graph, but is not registered")
+            raise ValueError(f"Op {op} is used by the graph, yet nothing defines it")
     return _meta_graph.stripped_op_list_for_graph(graph_def)

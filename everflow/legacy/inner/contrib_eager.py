@@ -1,5 +1,7 @@
 """Names that programs take from inside TensorFlow's modules `python.eager.backprop`, `context` and `function`."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.eager.differentiation import gradients_function
 from everflow.contrib.eager.differentiation import implicit_gradients as implicit_grad
 from everflow.contrib.eager.differentiation import implicit_value_and_gradients as implicit_val_and_grad
@@ -9,20 +11,3 @@ from everflow.contrib.eager.execution import list_devices as devices
 from everflow.eager.mode import eager_mode, graph_mode
 from everflow.framework.scopes import executing_eagerly as in_eager_mode
 from everflow.ops.traced_functions import ConcreteFunction, Function, defun
-
-__all__ = [
-    "ConcreteFunction",
-    "Function",
-    "defun",
-    "devices",
-    "eager_mode",
-    "execution_mode",
-    "gradients_function",
-    "graph_mode",
-    "implicit_grad",
-    "implicit_val_and_grad",
-    "in_eager_mode",
-    "num_gpus",
-    "set_execution_mode",
-    "val_and_grad_function",
-]

@@ -12,13 +12,16 @@ class CategoricalVocabulary:
     """Numbers for categories in the order in which they come; 0 is for what is unknown once it is frozen."""
 
     def __init__(self, unknown_token="<UNK>", support_reverse=True):
-        self._unknown_token = unknown_token
-        self._mapping = {unknown_token: 0}
-        self._support_reverse = support_reverse
-        if support_reverse:
-            self._reverse_mapping = [unknown_token]
-        self._freq = collections.defaultdict(int)
-        self._freeze = False
+        self._unknown_token, self._support_reverse = unknown_token, support_reverse
+        self._freq, self._freeze = collections.defaultdict(int), False
+        self._number([])
+
+    def _number(self, categories):
+        """Give the numbers from 1 to these categories, and none to others."""
+        names = [self._unknown_token, *categories]
+        self._mapping = {name: number for number, name in enumerate(names)}
+        if self._support_reverse:
+            self._reverse_mapping = names
 
     def __len__(self):
         return len(self._mapping)
@@ -29,13 +32,13 @@ class CategoricalVocabulary:
 
     def get(self, category):
         """The number of a category; a new one unless the vocabulary is frozen."""
-        if category not in self._mapping:
-            if self._freeze:
-                return 0
-            self._mapping[category] = len(self._mapping)
-            if self._support_reverse:
-                self._reverse_mapping.append(category)
-        return self._mapping[category]
+        if self._freeze:
+            return self._mapping.get(category, 0)
+        known = len(self._mapping)
+        number = self._mapping.setdefault(category, known)
+        if number == known and self._support_reverse:
+            self._reverse_mapping.append(category)
+        return number
 
     def add(self, category, count=1):
         """Note that a category was seen."""
@@ -46,20 +49,14 @@ class CategoricalVocabulary:
         """Keep the categories seen more than `min_frequency` times, and less than `max_frequency`, the most frequent first."""
         # Equally frequent ones by the alphabet, so that the numbers don't hang on how a dict is ordered.
         by_name = sorted(sorted(self._freq.items(), key=lambda item: (_is_text(item[0]), item[0])), key=lambda item: -item[1])
-        kept = [(name, count) for name, count in by_name if count > min_frequency and (max_frequency <= 0 or count < max_frequency)]
-        self._mapping = {self._unknown_token: 0}
-        if self._support_reverse:
-            self._reverse_mapping = [self._unknown_token]
-        for i, (name, _) in enumerate(kept, 1):
-            self._mapping[name] = i
-            if self._support_reverse:
-                self._reverse_mapping.append(name)
-        self._freq = dict(kept)
+        most = max_frequency if max_frequency > 0 else math.inf
+        self._freq = {name: count for name, count in by_name if min_frequency < count < most}
+        self._number(self._freq)
 
     def reverse(self, class_id):
         """The category that has a number."""
         if not self._support_reverse:
-            raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
+            raise ValueError("reverse() wants a vocabulary that was made with support_reverse=True")
         return self._reverse_mapping[class_id]
 
 

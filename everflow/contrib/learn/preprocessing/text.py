@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import pickle
 import re
 
@@ -19,6 +20,14 @@ def tokenizer(iterator):
     """The words of each document."""
     for document in iterator:
         yield TOKENIZER_RE.findall(document)
+
+
+def _row(numbers, length, dtype):
+    """The first `length` of the numbers, with zeros after them where they are fewer."""
+    row = np.zeros(length, dtype)
+    cut = list(itertools.islice(numbers, length))
+    row[: len(cut)] = cut
+    return row
 
 
 class ByteProcessor:
@@ -45,10 +54,7 @@ class ByteProcessor:
         """Rows of bytes, one at a time."""
         for document in x:
             data = document if isinstance(document, bytes) else document.encode("utf-8")
-            row = np.zeros(self.max_document_length, np.uint8)
-            cut = np.frombuffer(data, np.uint8)[: self.max_document_length]
-            row[: len(cut)] = cut
-            yield row
+            yield _row(data, self.max_document_length, np.uint8)
 
 
 class VocabularyProcessor:
@@ -67,9 +73,8 @@ class VocabularyProcessor:
 
     def fit(self, raw_documents, unused_y=None):
         """Learn the words of documents; those seen no more than `min_frequency` times are left out."""
-        for words in self._tokenizer(raw_documents):
-            for word in words:
-                self.vocabulary_.add(word)
+        for word in itertools.chain.from_iterable(self._tokenizer(raw_documents)):
+            self.vocabulary_.add(word)
         if self.min_frequency > 0:
             self.vocabulary_.trim(self.min_frequency)
         self.vocabulary_.freeze()
@@ -83,12 +88,7 @@ class VocabularyProcessor:
     def transform(self, raw_documents):
         """Rows of word numbers, one at a time."""
         for words in self._tokenizer(raw_documents):
-            row = np.zeros(self.max_document_length, np.int64)
-            for i, word in enumerate(words):
-                if i >= self.max_document_length:
-                    break
-                row[i] = self.vocabulary_.get(word)
-            yield row
+            yield _row(map(self.vocabulary_.get, words), self.max_document_length, np.int64)
 
     def reverse(self, documents):
         """The words of each row, joined by spaces."""

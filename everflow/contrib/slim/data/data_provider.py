@@ -12,7 +12,12 @@ class DataProvider:
 
     def get(self, items):
         """The tensors of these names; ValueError where one is not there."""
-        self._validate_items(items)
+        if not isinstance(items, (list, tuple)):
+            raise ValueError(f"items must be a list or tuple of names, not {items!r}")
+        known = self.list_items()
+        unknown = [item for item in items if item not in known]
+        if unknown:
+            raise ValueError(f"Item {unknown[0]!r} is invalid: the items are {', '.join(known)}")
         return [self._items_to_tensors[item] for item in items]
 
     def list_items(self):
@@ -22,11 +27,3 @@ class DataProvider:
     def num_samples(self):
         """How many examples there are."""
         return self._num_samples
-
-    def _validate_items(self, items):
-        if not isinstance(items, (list, tuple)):
-            raise ValueError("items must be a list or tuple")
-        valid = self.list_items()
-        for item in items:
-            if item not in valid:
-                raise ValueError(f"Item [{item}] is invalid. Valid entries include: {valid}")

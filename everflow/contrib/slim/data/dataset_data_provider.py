@@ -11,21 +11,13 @@ class DatasetDataProvider(DataProvider):
 
     def __init__(self, dataset, num_readers=1, reader_kwargs=None, shuffle=True, num_epochs=None, common_queue_capacity=256,
                  common_queue_min=128, record_key="record_key", seed=None, scope=None):  # fmt: skip
+        queue = {"capacity": common_queue_capacity, "min_after_dequeue": common_queue_min}
         key, data = parallel_reader.parallel_read(
-            dataset.data_sources,
-            reader_class=dataset.reader,
-            num_epochs=num_epochs,
-            num_readers=num_readers,
-            reader_kwargs=reader_kwargs,
-            shuffle=shuffle,
-            capacity=common_queue_capacity,
-            min_after_dequeue=common_queue_min,
-            seed=seed,
-            scope=scope,
+            dataset.data_sources, dataset.reader, num_epochs, num_readers, reader_kwargs, shuffle, **queue, seed=seed, scope=scope
         )
         items = dataset.decoder.list_items()
         tensors = dict(zip(items, dataset.decoder.decode(data, items)))
         if record_key in tensors:
-            raise ValueError(f"The item name used for `record_key` cannot also be used for a dataset item: {record_key}")
+            raise ValueError(f"The dataset has an item {record_key!r} of its own: choose another name by record_key")
         tensors[record_key] = key
         super().__init__(items_to_tensors=tensors, num_samples=dataset.num_samples)

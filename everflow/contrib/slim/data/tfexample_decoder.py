@@ -70,7 +70,7 @@ class Tensor(ItemHandler):
 
     def __init__(self, tensor_key, shape_keys=None, shape=None, default_value=0):
         if shape_keys and shape is not None:
-            raise ValueError("Cannot specify both shape_keys and shape parameters.")
+            raise ValueError(f"The shape is given or read from features, not both: {shape}, {shape_keys}")
         if shape_keys and not isinstance(shape_keys, list):
             shape_keys = [shape_keys]
         self._tensor_key = tensor_key
@@ -80,21 +80,19 @@ class Tensor(ItemHandler):
         super().__init__([tensor_key, *(shape_keys or [])])
 
     def tensors_to_item(self, keys_to_tensors):
-        tensor = keys_to_tensors[self._tensor_key]
         shape = self._shape
         if self._shape_keys:
-            sizes = []
-            for key in self._shape_keys:
-                size = keys_to_tensors[key]
-                if isinstance(size, composites.SparseTensor):
-                    size = sparse.sparse_tensor_to_dense(size)
-                sizes.append(size)
+            sizes = [_dense(keys_to_tensors[key]) for key in self._shape_keys]
             shape = array.reshape(array.stack(sizes), [-1])
-        if isinstance(tensor, composites.SparseTensor):
-            if shape is not None:
-                tensor = sparse.sparse_reshape(tensor, shape)
-            return sparse.sparse_tensor_to_dense(tensor, self._default_value)
-        return array.reshape(tensor, shape) if shape is not None else tensor
+        item = keys_to_tensors[self._tensor_key]
+        if shape is not None:
+            item = (sparse.sparse_reshape if isinstance(item, composites.SparseTensor) else array.reshape)(item, shape)
+        return _dense(item, self._default_value)
+
+
+def _dense(tensor, default_value=None):
+    is_sparse = isinstance(tensor, composites.SparseTensor)
+    return sparse.sparse_tensor_to_dense(tensor, default_value) if is_sparse else tensor
 
 
 class LookupTensor(Tensor):
@@ -112,13 +110,11 @@ class BackupHandler(ItemHandler):
     """What one handler makes, or another where that is empty."""
 
     def __init__(self, handler, backup):
-        if not isinstance(handler, ItemHandler):
-            raise ValueError(f"Primary handler is of type {type(handler)} instead of ItemHandler")
-        if not isinstance(backup, ItemHandler):
-            raise ValueError(f"Backup handler is of type {type(backup)} instead of ItemHandler")
-        self._handler = handler
-        self._backup = backup
+        for given in (handler, backup):
+            if not isinstance(given, ItemHandler):
+                raise ValueError(f"A BackupHandler chooses between two ItemHandlers, but one is a {type(given)}")
         super().__init__(handler.keys + backup.keys)
+        self._handler, self._backup = handler, backup
 
     def tensors_to_item(self, keys_to_tensors):
         item = self._handler.tensors_to_item(keys_to_tensors)

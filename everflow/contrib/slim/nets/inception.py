@@ -28,10 +28,11 @@ class _Builder:
     def build(self, net, table, final_endpoint):
         """(net, end points) up to and with `final_endpoint`; ValueError where the table has no such layer."""
         end_points = {}
-        for i, line in enumerate(table.replace("\\\n", "").strip().splitlines()):
-            name, equals, branches = line.partition(" = ")
+        for i, line in enumerate(filter(None, table.splitlines())):
+            name, equals, mixed = line.partition(" = ")
             if equals:
-                net = self._mixed(net, name, branches)
+                form, *channels = mixed.split()
+                net = self._mixed(net, name, inception_tables.FORMS[form].format(*channels))
             else:
                 text, _, padding = line.partition(" ")
                 name = _LAYER.match(text)["name"]
@@ -110,17 +111,19 @@ def inception_v1(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
             with variable_scope("Logits"):
                 net = layers.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")
                 net = layers.dropout(net, dropout_keep_prob, scope="Dropout_0b")
-                logits = layers.conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="Conv2d_0c_1x1")
-                if spatial_squeeze:
-                    logits = array.squeeze(logits, [1, 2], name="SpatialSqueeze")
-                end_points["Logits"] = logits
+                end_points["Logits"] = logits = _logits(net, num_classes, spatial_squeeze, "Conv2d_0c_1x1")
                 end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
     return logits, end_points
 
 
+def _logits(net, num_classes, spatial_squeeze, scope, **options):
+    logits = layers.conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, **options, scope=scope)
+    return array.squeeze(logits, [1, 2], name="SpatialSqueeze") if spatial_squeeze else logits
+
+
 def _depth_fn(depth_multiplier, min_depth):
     if depth_multiplier <= 0:
-        raise ValueError("depth_multiplier is not greater than zero.")
+        raise ValueError(f"depth_multiplier is not greater than zero: {depth_multiplier}")
     return lambda d: max(int(d * depth_multiplier), min_depth)
 
 
@@ -130,15 +133,8 @@ def inception_v2_base(inputs, final_endpoint="Mixed_5c", min_depth=16, depth_mul
 
     def first(net, name):
         # A depthwise convolution here, for an image has few channels.
-        return layers.separable_conv2d(
-            net,
-            depth(64),
-            [7, 7],
-            depth_multiplier=min(int(depth(64) / 3), 8),
-            stride=2,
-            weights_initializer=trunc_normal(1.0),
-            scope=name,
-        )
+        options = {"depth_multiplier": min(int(depth(64) / 3), 8), "weights_initializer": trunc_normal(1.0)}
+        return layers.separable_conv2d(net, depth(64), [7, 7], stride=2, **options, scope=name)
 
     def initializer_of(name, after_pool, is_last):
         if not name.endswith("_1x1"):
@@ -165,9 +161,7 @@ def _classifier(net, window, num_classes, dropout_keep_prob, prediction_fn, spat
         net = layers.dropout(net, keep_prob=dropout_keep_prob, scope="Dropout_1b")
         if keep_prelogits:
             end_points["PreLogits"] = net
-        logits = layers.conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="Conv2d_1c_1x1")
-        if spatial_squeeze:
-            logits = array.squeeze(logits, [1, 2], name="SpatialSqueeze")
+        logits = _logits(net, num_classes, spatial_squeeze, "Conv2d_1c_1x1")
     end_points["Logits"] = logits
     end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
     return logits
@@ -182,8 +176,6 @@ def _fitting(net, window):
 def inception_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
                  prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV2"):  # fmt: skip
     """(logits, end points) of Inception version 2 on images of 224 by 224."""
-    if depth_multiplier <= 0:
-        raise ValueError("depth_multiplier is not greater than zero.")
     with variable_scope(scope, "InceptionV2", [inputs, num_classes], reuse=reuse) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
             net, end_points = inception_v2_base(inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier)
@@ -196,38 +188,20 @@ def inception_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
 def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
                  prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV3"):  # fmt: skip
     """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier on the way ("AuxLogits")."""
-    if depth_multiplier <= 0:
-        raise ValueError("depth_multiplier is not greater than zero.")
     depth = _depth_fn(depth_multiplier, min_depth)
     with variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
             net, end_points = inception_v3_base(inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier)
             with arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d], stride=1, padding="SAME"):
-                aux = end_points["Mixed_6e"]
                 with variable_scope("AuxLogits"):
+                    aux = end_points["Mixed_6e"]
                     aux = layers.avg_pool2d(aux, [5, 5], stride=3, padding="VALID", scope="AvgPool_1a_5x5")
                     aux = layers.conv2d(aux, depth(128), [1, 1], scope="Conv2d_1b_1x1")
                     size = _fitting(aux, [5, 5])
-                    aux = layers.conv2d(
-                        aux,
-                        depth(768),
-                        size,
-                        weights_initializer=trunc_normal(0.01),
-                        padding="VALID",
-                        scope=f"Conv2d_2a_{size[0]}x{size[1]}",
-                    )
-                    aux = layers.conv2d(
-                        aux,
-                        num_classes,
-                        [1, 1],
-                        activation_fn=None,
-                        normalizer_fn=None,
-                        weights_initializer=trunc_normal(0.001),
-                        scope="Conv2d_2b_1x1",
-                    )
-                    if spatial_squeeze:
-                        aux = array.squeeze(aux, [1, 2], name="SpatialSqueeze")
-                    end_points["AuxLogits"] = aux
+                    wide = {"weights_initializer": trunc_normal(0.01), "padding": "VALID"}
+                    aux = layers.conv2d(aux, depth(768), size, **wide, scope=f"Conv2d_2a_{size[0]}x{size[1]}")
+                    narrow = {"weights_initializer": trunc_normal(0.001)}
+                    end_points["AuxLogits"] = _logits(aux, num_classes, spatial_squeeze, "Conv2d_2b_1x1", **narrow)
             logits = _classifier(
                 net, [8, 8], num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits=True
             )
@@ -238,33 +212,26 @@ inception_v1.default_image_size = inception_v2.default_image_size = 224
 inception_v3.default_image_size = 299
 
 
-def _arg_scope(weight_decay, normalizer_fn, normalizer_params):
+def _arg_scope(weight_decay, normalization):
+    """Arguments of convolutions, normalized by batches with these parameters; None for those that aren't normalized."""
+    normalizer = {"normalizer_fn": None, "normalizer_params": {}}
+    if normalization is not None:
+        normalizer = {"normalizer_fn": layers.batch_norm, "normalizer_params": normalization}
+    options = {"weights_initializer": layers.variance_scaling_initializer(), "activation_fn": nn.relu, **normalizer}
     with arg_scope([layers.conv2d, layers.fully_connected], weights_regularizer=layers.l2_regularizer(weight_decay)):
-        with arg_scope(
-            [layers.conv2d],
-            weights_initializer=layers.variance_scaling_initializer(),
-            activation_fn=nn.relu,
-            normalizer_fn=normalizer_fn,
-            normalizer_params=normalizer_params,
-        ) as scope:
+        with arg_scope([layers.conv2d], **options) as scope:
             return scope
 
 
-def _averages_in(collection):
-    return {"beta": None, "gamma": None, "moving_mean": [collection], "moving_variance": [collection]}
+def _normalization(collection, **others):
+    averages = {"beta": None, "gamma": None, "moving_mean": [collection], "moving_variance": [collection]}
+    defaults = {"decay": 0.9997, "epsilon": 0.001, "updates_collections": GraphKeys.UPDATE_OPS}
+    return {**defaults, "variables_collections": averages, **others}
 
 
 def inception_v1_arg_scope(weight_decay=0.00004, use_batch_norm=True, batch_norm_var_collection="moving_vars"):
     """Arguments of the layers of Inception version 1."""
-    if not use_batch_norm:
-        return _arg_scope(weight_decay, None, {})
-    params = {
-        "decay": 0.9997,
-        "epsilon": 0.001,
-        "updates_collections": GraphKeys.UPDATE_OPS,
-        "variables_collections": _averages_in(batch_norm_var_collection),
-    }
-    return _arg_scope(weight_decay, layers.batch_norm, params)
+    return _arg_scope(weight_decay, _normalization(batch_norm_var_collection) if use_batch_norm else None)
 
 
 def inception_v2_arg_scope(weight_decay=0.00004, batch_norm_var_collection="moving_vars"):
@@ -275,11 +242,5 @@ def inception_v2_arg_scope(weight_decay=0.00004, batch_norm_var_collection="movi
 def inception_v3_arg_scope(weight_decay=0.00004, batch_norm_var_collection="moving_vars", batch_norm_decay=0.9997,
                            batch_norm_epsilon=0.001, updates_collections=GraphKeys.UPDATE_OPS, use_fused_batchnorm=True):  # fmt: skip
     """Arguments of the layers of Inception version 3."""
-    params = {
-        "decay": batch_norm_decay,
-        "epsilon": batch_norm_epsilon,
-        "updates_collections": updates_collections,
-        "fused": use_fused_batchnorm,
-        "variables_collections": _averages_in(batch_norm_var_collection),
-    }
-    return _arg_scope(weight_decay, layers.batch_norm, params)
+    others = {"decay": batch_norm_decay, "epsilon": batch_norm_epsilon, "updates_collections": updates_collections}
+    return _arg_scope(weight_decay, _normalization(batch_norm_var_collection, **others, fused=use_fused_batchnorm))

@@ -1,54 +1,68 @@
 """The Inception networks as tables: one layer or mixed layer a line, in the order they are built.
 
-`Conv2d_0b_3x3:128/2` is a convolution with 128 channels and stride 2; its window is in its name, unless `@3x3` gives another. `|` parts the
-branches of a mixed layer, whose outputs are joined; `+` parts convolutions that see the same input and are joined within a branch.
+`Conv2d_0b_3x3:128/2` is a convolution with 128 channels and stride 2; its window is in its name, unless `@3x3` gives
+another. A mixed layer has a form and the channels of its convolutions. In a form, `|` parts the branches, whose outputs
+are joined; `+` parts convolutions that see the same input and are joined within a branch. Forms with a dash differ in a
+name only.
 """
 
 from __future__ import annotations
 
-V1 = """
+_SMALL = "Conv2d_0a_1x1:{} Conv2d_0b_3x3:{}"  # few channels first, then a larger window
+_AVERAGES, _MAXIMA, _HALF = "AvgPool_0a_3x3 Conv2d_0b_1x1:{}", "MaxPool_0a_3x3 Conv2d_0b_1x1:{}", "MaxPool_1a_3x3/2"
+_LONG = "Conv2d_0a_1x1:{} Conv2d_0b_1x7:{} Conv2d_0c_7x1:{}"  # a window's rows, then its columns
+
+FORMS = {
+    "v1": f"Conv2d_0a_1x1:{{}} | {_SMALL} | {_SMALL} | {_MAXIMA}",
+    "v1-": f"Conv2d_0a_1x1:{{}} | {_SMALL} | Conv2d_0a_1x1:{{}} Conv2d_0a_3x3:{{}} | {_MAXIMA}",
+    "v2": f"Conv2d_0a_1x1:{{}} | {_SMALL} | {_SMALL} Conv2d_0c_3x3:{{}} | {_AVERAGES}",
+    "v2max": f"Conv2d_0a_1x1:{{}} | {_SMALL} | {_SMALL} Conv2d_0c_3x3:{{}} | {_MAXIMA}",
+    "v2half": f"Conv2d_0a_1x1:{{}} Conv2d_1a_3x3:{{}}/2 | {_SMALL} Conv2d_1a_3x3:{{}}/2 | {_HALF}",
+    "v3": f"Conv2d_0a_1x1:{{}} | Conv2d_0a_1x1:{{}} Conv2d_0b_5x5:{{}} | {_SMALL} Conv2d_0c_3x3:{{}} | {_AVERAGES}",
+    "v3-": f"Conv2d_0a_1x1:{{}} | Conv2d_0b_1x1:{{}} Conv_1_0c_5x5:{{}} | {_SMALL} Conv2d_0c_3x3:{{}} | {_AVERAGES}",
+    "v3half": f"Conv2d_1a_1x1@3x3:{{}}/2 | {_SMALL} Conv2d_1a_1x1@3x3:{{}}/2 | {_HALF}",
+    "v3long": f"Conv2d_0a_1x1:{{}} | {_LONG} "
+    f"| Conv2d_0a_1x1:{{}} Conv2d_0b_7x1:{{}} Conv2d_0c_1x7:{{}} Conv2d_0d_7x1:{{}} Conv2d_0e_1x7:{{}} | {_AVERAGES}",
+    "v3last": f"Conv2d_0a_1x1:{{}} Conv2d_1a_3x3:{{}}/2 | {_LONG} Conv2d_1a_3x3:{{}}/2 | {_HALF}",
+    "v3wide": "Conv2d_0a_1x1:{} | Conv2d_0a_1x1:{} Conv2d_0b_1x3:{}+Conv2d_0b_3x1:{} "
+    f"| {_SMALL} Conv2d_0c_1x3:{{}}+Conv2d_0d_3x1:{{}} | {_AVERAGES}",
+    "v3wide-": "Conv2d_0a_1x1:{} | Conv2d_0a_1x1:{} Conv2d_0b_1x3:{}+Conv2d_0c_3x1:{} "
+    f"| {_SMALL} Conv2d_0c_1x3:{{}}+Conv2d_0d_3x1:{{}} | {_AVERAGES}",
+}
+
+_START = """
 Conv2d_1a_7x7:64/2
 MaxPool_2a_3x3/2
 Conv2d_2b_1x1:64
 Conv2d_2c_3x3:192
 MaxPool_3a_3x3/2
-Mixed_3b = Conv2d_0a_1x1:64 | Conv2d_0a_1x1:96 Conv2d_0b_3x3:128 | Conv2d_0a_1x1:16 Conv2d_0b_3x3:32 | MaxPool_0a_3x3 Conv2d_0b_1x1:32
-Mixed_3c = Conv2d_0a_1x1:128 | Conv2d_0a_1x1:128 Conv2d_0b_3x3:192 | Conv2d_0a_1x1:32 Conv2d_0b_3x3:96 | MaxPool_0a_3x3 Conv2d_0b_1x1:64
-MaxPool_4a_3x3/2
-Mixed_4b = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:96 Conv2d_0b_3x3:208 | Conv2d_0a_1x1:16 Conv2d_0b_3x3:48 | MaxPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_4c = Conv2d_0a_1x1:160 | Conv2d_0a_1x1:112 Conv2d_0b_3x3:224 | Conv2d_0a_1x1:24 Conv2d_0b_3x3:64 | MaxPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_4d = Conv2d_0a_1x1:128 | Conv2d_0a_1x1:128 Conv2d_0b_3x3:256 | Conv2d_0a_1x1:24 Conv2d_0b_3x3:64 | MaxPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_4e = Conv2d_0a_1x1:112 | Conv2d_0a_1x1:144 Conv2d_0b_3x3:288 | Conv2d_0a_1x1:32 Conv2d_0b_3x3:64 | MaxPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_4f = Conv2d_0a_1x1:256 | Conv2d_0a_1x1:160 Conv2d_0b_3x3:320 | Conv2d_0a_1x1:32 Conv2d_0b_3x3:128 | MaxPool_0a_3x3 Conv2d_0b_1x1:128
-MaxPool_5a_2x2/2
-Mixed_5b = Conv2d_0a_1x1:256 | Conv2d_0a_1x1:160 Conv2d_0b_3x3:320 | Conv2d_0a_1x1:32 Conv2d_0a_3x3:128 | MaxPool_0a_3x3 Conv2d_0b_1x1:128
-Mixed_5c = Conv2d_0a_1x1:384 | Conv2d_0a_1x1:192 Conv2d_0b_3x3:384 | Conv2d_0a_1x1:48 Conv2d_0b_3x3:128 | MaxPool_0a_3x3 Conv2d_0b_1x1:128
 """
 
-V2 = """
-Conv2d_1a_7x7:64/2
-MaxPool_2a_3x3/2
-Conv2d_2b_1x1:64
-Conv2d_2c_3x3:192
-MaxPool_3a_3x3/2
-Mixed_3b = Conv2d_0a_1x1:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_0c_3x3:96 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:32
-Mixed_3c = Conv2d_0a_1x1:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_0c_3x3:96 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_4a = Conv2d_0a_1x1:128 Conv2d_1a_3x3:160/2 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_1a_3x3:96/2 | MaxPool_1a_3x3/2
-Mixed_4b = Conv2d_0a_1x1:224 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 | Conv2d_0a_1x1:96 Conv2d_0b_3x3:128 Conv2d_0c_3x3:128 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:128
-Mixed_4c = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:96 Conv2d_0b_3x3:128 | Conv2d_0a_1x1:96 Conv2d_0b_3x3:128 Conv2d_0c_3x3:128 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:128
-Mixed_4d = Conv2d_0a_1x1:160 | Conv2d_0a_1x1:128 Conv2d_0b_3x3:160 | Conv2d_0a_1x1:128 Conv2d_0b_3x3:160 Conv2d_0c_3x3:160 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:96
-Mixed_4e = Conv2d_0a_1x1:96 | Conv2d_0a_1x1:128 Conv2d_0b_3x3:192 | Conv2d_0a_1x1:160 Conv2d_0b_3x3:192 Conv2d_0c_3x3:192 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:96
-Mixed_5a = Conv2d_0a_1x1:128 Conv2d_1a_3x3:192/2 | Conv2d_0a_1x1:192 Conv2d_0b_3x3:256 Conv2d_1a_3x3:256/2 | MaxPool_1a_3x3/2
-Mixed_5b = Conv2d_0a_1x1:352 | Conv2d_0a_1x1:192 Conv2d_0b_3x3:320 | Conv2d_0a_1x1:160 Conv2d_0b_3x3:224 Conv2d_0c_3x3:224 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:128
-Mixed_5c = Conv2d_0a_1x1:352 | Conv2d_0a_1x1:192 Conv2d_0b_3x3:320 | Conv2d_0a_1x1:192 Conv2d_0b_3x3:224 Conv2d_0c_3x3:224 \
- | MaxPool_0a_3x3 Conv2d_0b_1x1:128
+V1 = f"""{_START}
+Mixed_3b = v1 64 96 128 16 32 32
+Mixed_3c = v1 128 128 192 32 96 64
+MaxPool_4a_3x3/2
+Mixed_4b = v1 192 96 208 16 48 64
+Mixed_4c = v1 160 112 224 24 64 64
+Mixed_4d = v1 128 128 256 24 64 64
+Mixed_4e = v1 112 144 288 32 64 64
+Mixed_4f = v1 256 160 320 32 128 128
+MaxPool_5a_2x2/2
+Mixed_5b = v1- 256 160 320 32 128 128
+Mixed_5c = v1 384 192 384 48 128 128
+"""
+
+V2 = f"""{_START}
+Mixed_3b = v2 64 64 64 64 96 96 32
+Mixed_3c = v2 64 64 96 64 96 96 64
+Mixed_4a = v2half 128 160 64 96 96
+Mixed_4b = v2 224 64 96 96 128 128 128
+Mixed_4c = v2 192 96 128 96 128 128 128
+Mixed_4d = v2 160 128 160 128 160 160 96
+Mixed_4e = v2 96 128 192 160 192 192 96
+Mixed_5a = v2half 128 192 192 256 256
+Mixed_5b = v2 352 192 320 160 224 224 128
+Mixed_5c = v2max 352 192 320 192 224 224 128
 """
 
 V3 = """
@@ -59,25 +73,15 @@ MaxPool_3a_3x3/2
 Conv2d_3b_1x1:80
 Conv2d_4a_3x3:192
 MaxPool_5a_3x3/2
-Mixed_5b = Conv2d_0a_1x1:64 | Conv2d_0a_1x1:48 Conv2d_0b_5x5:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_0c_3x3:96 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:32
-Mixed_5c = Conv2d_0a_1x1:64 | Conv2d_0b_1x1:48 Conv_1_0c_5x5:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_0c_3x3:96 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_5d = Conv2d_0a_1x1:64 | Conv2d_0a_1x1:48 Conv2d_0b_5x5:64 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_0c_3x3:96 \
- | AvgPool_0a_3x3 Conv2d_0b_1x1:64
-Mixed_6a = Conv2d_1a_1x1@3x3:384/2 | Conv2d_0a_1x1:64 Conv2d_0b_3x3:96 Conv2d_1a_1x1@3x3:96/2 | MaxPool_1a_3x3/2
-Mixed_6b = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:128 Conv2d_0b_1x7:128 Conv2d_0c_7x1:192 \
- | Conv2d_0a_1x1:128 Conv2d_0b_7x1:128 Conv2d_0c_1x7:128 Conv2d_0d_7x1:128 Conv2d_0e_1x7:192 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
-Mixed_6c = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:160 Conv2d_0b_1x7:160 Conv2d_0c_7x1:192 \
- | Conv2d_0a_1x1:160 Conv2d_0b_7x1:160 Conv2d_0c_1x7:160 Conv2d_0d_7x1:160 Conv2d_0e_1x7:192 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
-Mixed_6d = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:160 Conv2d_0b_1x7:160 Conv2d_0c_7x1:192 \
- | Conv2d_0a_1x1:160 Conv2d_0b_7x1:160 Conv2d_0c_1x7:160 Conv2d_0d_7x1:160 Conv2d_0e_1x7:192 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
-Mixed_6e = Conv2d_0a_1x1:192 | Conv2d_0a_1x1:192 Conv2d_0b_1x7:192 Conv2d_0c_7x1:192 \
- | Conv2d_0a_1x1:192 Conv2d_0b_7x1:192 Conv2d_0c_1x7:192 Conv2d_0d_7x1:192 Conv2d_0e_1x7:192 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
-Mixed_7a = Conv2d_0a_1x1:192 Conv2d_1a_3x3:320/2 | Conv2d_0a_1x1:192 Conv2d_0b_1x7:192 Conv2d_0c_7x1:192 Conv2d_1a_3x3:192/2 \
- | MaxPool_1a_3x3/2
-Mixed_7b = Conv2d_0a_1x1:320 | Conv2d_0a_1x1:384 Conv2d_0b_1x3:384+Conv2d_0b_3x1:384 \
- | Conv2d_0a_1x1:448 Conv2d_0b_3x3:384 Conv2d_0c_1x3:384+Conv2d_0d_3x1:384 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
-Mixed_7c = Conv2d_0a_1x1:320 | Conv2d_0a_1x1:384 Conv2d_0b_1x3:384+Conv2d_0c_3x1:384 \
- | Conv2d_0a_1x1:448 Conv2d_0b_3x3:384 Conv2d_0c_1x3:384+Conv2d_0d_3x1:384 | AvgPool_0a_3x3 Conv2d_0b_1x1:192
+Mixed_5b = v3 64 48 64 64 96 96 32
+Mixed_5c = v3- 64 48 64 64 96 96 64
+Mixed_5d = v3 64 48 64 64 96 96 64
+Mixed_6a = v3half 384 64 96 96
+Mixed_6b = v3long 192 128 128 192 128 128 128 128 192 192
+Mixed_6c = v3long 192 160 160 192 160 160 160 160 192 192
+Mixed_6d = v3long 192 160 160 192 160 160 160 160 192 192
+Mixed_6e = v3long 192 192 192 192 192 192 192 192 192 192
+Mixed_7a = v3last 192 320 192 192 192 192
+Mixed_7b = v3wide 320 384 384 384 448 384 384 384 192
+Mixed_7c = v3wide- 320 384 384 384 448 384 384 384 192
 """

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from everflow.contrib.slim.nets.convolutional_classifier import classifier, classifier_arg_scope
+from everflow.contrib.slim.nets import convolutional_classifier as cnn
 from everflow.ops import initializers
-from everflow.ops.variable_scope import variable_scope
 
-_CONVOLUTIONS = (
-    (64, 11, {"stride": 4, "padding": "VALID"}, ([2, 2],)),
-    (256, 5, {"padding": "VALID"}, ([2, 2],)),
-    (512, 3, {}, None),
-    (1024, 3, {}, None),
-    (1024, 3, {}, ([2, 2],)),
-)
+_POOLING = ([2, 2],)
 
 
 def overfeat_arg_scope(weight_decay=0.0005):
     """Arguments of OverFeat's layers."""
-    return classifier_arg_scope(weight_decay, initializers.zeros_initializer())
+    return cnn.unpadded_pooling(cnn.classifier_arg_scope(weight_decay, initializers.zeros_initializer()))
 
 
-def overfeat(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="overfeat"):
-    """(logits, end points) of OverFeat on images of 231 by 231."""
-    with variable_scope(scope, "overfeat", [inputs]) as sc:
-        collection = sc.name + "_end_points"
-        return classifier(inputs, num_classes, is_training, dropout_keep_prob, spatial_squeeze, sc, collection, _CONVOLUTIONS, (3072, 6))
+overfeat = cnn.network(
+    "overfeat",
+    (
+        cnn.convolution(64, 11, _POOLING, stride=4, padding="VALID"),
+        cnn.convolution(256, 5, _POOLING, padding="VALID"),
+        cnn.convolution(512, 3),
+        cnn.convolution(1024, 3),
+        cnn.convolution(1024, 3, _POOLING),
+    ),
+    fc6=(3072, 6),
+    by_variable_scope=True,
+    of_fc=cnn.small_weights,
+    of_logits=cnn.zero_biases,
+)

@@ -36,24 +36,30 @@ def conv2d_same(inputs, num_outputs, kernel_size, stride, rate=1, scope=None):
 @add_arg_scope
 def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None):
     """Blocks one after the other; beyond `output_stride`, rates take the place of strides."""
-    current_stride = 1
-    rate = 1
+    units = iter(_with_rates([unit for block in blocks for unit in block.args], output_stride))
     for block in blocks:
         with variable_scope(block.scope, "block", [net]) as sc:
-            for i, unit in enumerate(block.args):
-                if output_stride is not None and current_stride > output_stride:
-                    raise ValueError("The target output_stride cannot be reached.")
-                with variable_scope(f"unit_{i + 1}", values=[net]):
-                    if output_stride is not None and current_stride == output_stride:
-                        net = block.unit_fn(net, rate=rate, **dict(unit, stride=1))
-                        rate *= unit.get("stride", 1)
-                    else:
-                        net = block.unit_fn(net, rate=1, **unit)
-                        current_stride *= unit.get("stride", 1)
+            for number in range(1, len(block.args) + 1):
+                with variable_scope(f"unit_{number}", values=[net]):
+                    net = block.unit_fn(net, **next(units))
             net = outputs.collect_named_outputs(outputs_collections, sc.name, net)
-    if output_stride is not None and current_stride != output_stride:
-        raise ValueError("The target output_stride cannot be reached.")
     return net
+
+
+def _with_rates(units, output_stride):
+    """Units' arguments with a rate: 1 until `output_stride` is reached; then it grows by the strides left out."""
+    reached, rate, arguments = 1, 1, []
+    for unit in units:
+        stride = unit.get("stride", 1)
+        if reached == output_stride:
+            arguments.append({**unit, "stride": 1, "rate": rate})
+            rate *= stride
+        else:
+            arguments.append({**unit, "rate": 1})
+            reached *= stride
+    if output_stride not in (None, reached):
+        raise ValueError(f"The target output_stride cannot be reached: strides make {reached}, not {output_stride}")
+    return arguments
 
 
 def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_epsilon=1e-5, batch_norm_scale=True):
