@@ -18,7 +18,7 @@ def softmax(x, axis=-1):
     if rank > 2:
         exponentials = math.exp(x - math.reduce_max(x, axis=axis, keepdims=True))
         return exponentials / math.reduce_sum(exponentials, axis=axis, keepdims=True)
-    raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
+    raise ValueError(f"softmax needs a tensor of at least two dimensions; {x} has {rank}.")
 
 
 def elu(x, alpha=1.0):

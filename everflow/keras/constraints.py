@@ -84,7 +84,7 @@ class RadialConstraint(Constraint):
     def __call__(self, w):
         shape = w.shape
         if shape.ndims is None or shape.ndims != 4:
-            raise ValueError(f"The weight tensor must be of rank 4, but is of shape: {shape}")
+            raise ValueError(f"Radial constraints are for kernels [height, width, inputs, outputs], not for weights of shape {shape}.")
         height, width = shape.as_list()[:2]
         middle = height // 2
         # Each ring around the middle takes the value of one place on the diagonal.

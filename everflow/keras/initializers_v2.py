@@ -68,9 +68,7 @@ class Constant(Initializer):
 
     def __init__(self, value=0):
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
-            raise TypeError(
-                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray)."
-            )
+            raise TypeError(f"A constant is a number, a list or tuple of them, or an array, not {type(value)}.")
         self.value = value
 
     def __call__(self, shape, dtype=None):

@@ -28,9 +28,9 @@ def clone_model(model, input_tensors=None, clone_function=None):
     if isinstance(model, Sequential):
         return _clone_sequential(model, input_tensors, clone)
     if not isinstance(model, Model):
-        raise ValueError(f"Expected `model` argument to be a `Model` instance, got {model}")
+        raise ValueError(f"Only a model can be cloned; {model!r} is none.")
     if not model._is_graph_network:
-        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclass model instead.")
+        raise ValueError(f"{model.name} has a `call` of its own: only models of inputs and outputs can be cloned.")
     return _clone_functional(model, input_tensors, clone)
 
 
@@ -40,7 +40,7 @@ def _clone_sequential(model, input_tensors, clone):
         return Sequential(layers=layers, name=model.name)
     tensors = nest.flatten(input_tensors)
     if len(tensors) != 1:
-        raise ValueError("To clone a `Sequential` model, we expect at most one tensor as part of `input_tensors`.")
+        raise ValueError(f"A Sequential model has one input; `input_tensors` has {len(tensors)}.")
     x = tensors[0]
     if not hasattr(x, "_keras_history"):
         x = Input(tensor=x, name="input_wrapper_for_" + x.name.replace(":", "_"))

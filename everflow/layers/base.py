@@ -75,9 +75,7 @@ class Layer(base_layer.Layer):
     def scope_name(self):
         """The name of its variable scope; ValueError before it has one."""
         if not self._scope:
-            raise ValueError(
-                f'No name available for layer scope because the layer "{self._name}" has not been used yet. The scope name is determined the first time the layer instance is called. You must therefore call the layer before querying `scope_name`.'
-            )
+            raise ValueError(f"Layer {self._name} has no scope yet, and so no `scope_name`: it gets one when it is first called.")
         return self._scope.name
 
     @property
@@ -215,7 +213,7 @@ def _own(value, memo):
 
 def _refuse_in_keras_style(argument, value):
     if value is not None:
-        raise ValueError(f"{argument} argument not allowed when keras style layers are enabled, but saw: {value}")
+        raise ValueError(f"{argument} argument not allowed for layers in Keras style, which own their variables: {value}")
 
 
 def _parts(variable):

@@ -147,7 +147,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         """How many numbers its variables hold."""
         if not self.built:
             raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
+                f"{self.name} isn't built, so it has no parameters to count: call it on inputs, or `{self.name}.build(batch_input_shape)`."
             )
         return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
 
@@ -292,11 +292,11 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             outputs = call(inputs, *args, **kwargs)
         except OperatorNotAllowedInGraphError as error:
             raise TypeError(
-                "You are attempting to use Python control flow in a layer that was not declared to be dynamic. Pass "
-                f'`dynamic=True` to the class constructor.\nEncountered error:\n"""\n{error}\n"""'
+                f"Layer {self.name} uses Python control flow on values that are only known when the graph runs. A layer made with "
+                f"`dynamic=True` may do so, in eager execution. The operation that failed: {error}"
             ) from error
         if outputs is None:
-            raise ValueError(f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name}).")
+            raise ValueError(f"The `call` of layer {self.name} returned None: it has to return a tensor, or several.")
         return outputs
 
     def _note_call(self, inputs, outputs):
@@ -357,7 +357,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         """The mask that goes on with the outputs."""
         if not self.supports_masking:
             if any(m is not None for m in nest.flatten(mask)):
-                raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
+                raise TypeError(f"Layer {self.name} does not support masking, and its input has a mask: {mask}")
             return None
         return mask
 
@@ -389,7 +389,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 outputs = self._compute(inputs, (), {"training": False} if self._call_takes("training") else {})
             except TypeError as e:
                 raise NotImplementedError(
-                    f"We could not automatically infer the static shape of the layer's output. Please implement the `compute_output_shape` method on your layer ({type(self).__name__})."
+                    f"The shape of what {type(self).__name__} makes can't be found out by calling it: {e}. Give it a `compute_output_shape`."
                 ) from e
         return nest.map_structure(lambda t: t.shape, outputs)
 
@@ -412,7 +412,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         parameters = inspect.signature(type(self).__init__).parameters
         extra = [p for p in parameters if p not in ("self", "kwargs", "args", "name", "trainable", "dtype", "dynamic")]
         if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
-            raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
+            raise NotImplementedError(
+                f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` that writes them down."
+            )
         return config
 
     @classmethod
@@ -460,7 +462,8 @@ def resolve_trainable(trainable, synchronization):
     if synchronization == VariableSynchronization.ON_READ:
         if trainable:
             raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+                "A variable with VariableSynchronization.ON_READ has a value of its own on each replica and can't be trained: "
+                "make it with trainable=False."
             )
         return False
     return True if trainable is None else trainable
@@ -471,7 +474,7 @@ def _default_initializer(name, dtype):
         return initializers.GlorotUniform()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
         return initializers.Zeros()
-    raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required")
+    raise ValueError(f"Variable {name} needs an initializer: there is no default one for {dtype.base_dtype}.")
 
 
 def _made_by(initializer):

@@ -10,6 +10,7 @@ from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.eager_steps import EagerSteps
+from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
 
@@ -45,9 +46,7 @@ class Compiling:
         from everflow.keras import optimizers
 
         if distribute is not None:
-            raise ValueError(
-                "Distribute argument in compile is not available in TF 2.0; build the model under a distribution strategy's scope."
-            )
+            raise ValueError("`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead.")
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         if self._run_eagerly and not executing_eagerly():
@@ -90,18 +89,8 @@ class Compiling:
         if given is None or isinstance(given, (list, tuple)) and not given:
             return [None] * len(self._endpoints)
         if isinstance(given, dict):
-            unknown = set(given) - set(self.output_names)
-            if unknown:
-                raise ValueError(
-                    f'Unknown entry in `target_tensors` dictionary: "{unknown.pop()}". Only expected the following keys: {self.output_names}'
-                )
-            return [given.get(name) for name in self.output_names]
-        given = list(given) if isinstance(given, (list, tuple)) else [given]
-        if len(given) != len(self._endpoints):
-            raise ValueError(
-                f"When passing a list as `target_tensors`, it should have one entry per model output. The model has {len(self._endpoints)} outputs, but you passed target_tensors={given}"
-            )
-        return given
+            return from_dict(given, self.output_names, "target_tensors")
+        return from_list(given if isinstance(given, (list, tuple)) else [given], self.output_names, "target_tensors")
 
     # --- metrics -------------------------------------------------------------------------------
 
@@ -214,7 +203,7 @@ class Compiling:
                 weighted = endpoint.loss_weight * loss
                 total = weighted if total is None else total + weighted
             if total is None and not self.losses:
-                raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+                raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
             own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
             if own:
                 own = math.add_n([math.cast(loss, "float32") if loss.dtype.size < 4 else loss for loss in own])
@@ -248,7 +237,7 @@ class Compiling:
 
     def _assert_compiled(self):
         if not self._is_compiled:
-            raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
+            raise RuntimeError(f"Model {self.name} isn't compiled: call `model.compile(optimizer, loss)` before it is trained or tested.")
 
     def _phase(self):
         """What training feeds besides data; what isn't fed, as in evaluations, is False."""
@@ -268,7 +257,8 @@ class Compiling:
             from everflow.platform import logging
 
             logging.warning(
-                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling `model.compile` after ?"
+                f"Model {self.name} was compiled with {len(weights)} trainable weights and has {len(self.trainable_weights)} now: a change "
+                "of `trainable` counts only after `compile` is called again."
             )
         phase = self._phase()
         with name_scope("training"):

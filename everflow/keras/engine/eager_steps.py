@@ -91,7 +91,7 @@ class EagerSteps:
             own = math.add_n(own)
             total = own if total is None else total + own
         if total is None:
-            raise ValueError("The model cannot be run because it has no loss to optimize.")
+            raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
         return total
 
     def _metrics(self, outputs, targets, weights):

@@ -9,6 +9,7 @@ from everflow.keras import backend as K
 from everflow.keras import losses as losses_module
 from everflow.keras import metrics as metrics_module
 from everflow.keras.engine.node import shape_tuple
+from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss, reduce_weighted_loss, squeeze_or_expand_dimensions
 from everflow.ops import math
 from everflow.ops.constants import placeholder_with_default
@@ -102,17 +103,12 @@ class Endpoint:
 def loss_objects(loss, output_names):
     """A loss (or None) for each output, from what `compile` was given."""
     if isinstance(loss, dict):
-        unknown = set(loss) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in loss dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [_loss_object(loss.get(name)) for name in output_names]
-    if isinstance(loss, str) or not isinstance(loss, (list, tuple)):
-        return [_loss_object(loss) for _ in output_names]
-    if len(loss) != len(output_names):
-        raise ValueError(
-            f"When passing a list as loss, it should have one entry per model outputs. The model has {len(output_names)} outputs, but you passed loss={loss}"
-        )
-    return [_loss_object(one) for one in loss]
+        losses = from_dict(loss, output_names, "loss")
+    elif isinstance(loss, (list, tuple)):
+        losses = from_list(loss, output_names, "loss")
+    else:
+        losses = [loss] * len(output_names)
+    return [_loss_object(one) for one in losses]
 
 
 def _loss_object(loss):
@@ -129,18 +125,10 @@ def loss_weights(weights, output_names):
     if weights is None:
         return [1.0] * len(output_names)
     if isinstance(weights, dict):
-        unknown = set(weights) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in loss_weights dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [weights.get(name, 1.0) for name in output_names]
+        return from_dict(weights, output_names, "loss_weights", 1.0)
     if isinstance(weights, list):
-        if len(weights) != len(output_names):
-            raise ValueError(
-                "When passing a list as loss_weights, it should have one entry per model output. "
-                f"The model has {len(output_names)} outputs, but you passed loss_weights={weights}"
-            )
-        return weights
-    raise TypeError(f"Could not interpret loss_weights argument: {weights} - expected a list of dicts.")
+        return from_list(weights, output_names, "loss_weights")
+    raise TypeError(f"Could not interpret loss_weights argument: {weights} is neither a list nor a dict.")
 
 
 def sample_weight_modes(mode, output_names):
@@ -148,19 +136,9 @@ def sample_weight_modes(mode, output_names):
     if mode is None or mode == "":
         return [None] * len(output_names)
     if isinstance(mode, dict):
-        unknown = set(mode) - set(output_names)
-        if unknown:
-            raise ValueError(
-                f"Unknown entries in sample_weight_mode dictionary: {sorted(unknown)}. Only expected following keys: {output_names}"
-            )
-        return [mode.get(name) for name in output_names]
+        return from_dict(mode, output_names, "sample_weight_mode")
     if isinstance(mode, (list, tuple)):
-        if len(mode) != len(output_names):
-            raise ValueError(
-                "When passing a list as sample_weight_mode, it should have one entry per model output. "
-                f"The model has {len(output_names)} outputs, but you passed sample_weight_mode={mode}"
-            )
-        return list(mode)
+        return from_list(mode, output_names, "sample_weight_mode")
     return [mode] * len(output_names)
 
 
@@ -169,18 +147,11 @@ def metrics_by_output(metrics, output_names):
     if metrics is None or not len(metrics) and not isinstance(metrics, str):
         return [[] for _ in output_names]
     if isinstance(metrics, dict):
-        unknown = set(metrics) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in metrics dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [_listed(metrics.get(name, [])) for name in output_names]
+        return [_listed(m) for m in from_dict(metrics, output_names, "metrics", [])]
     if not isinstance(metrics, (list, tuple)):
-        raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}")
+        raise TypeError(f"`metrics` is a list or a dict by the names of outputs, not {metrics!r}.")
     if any(isinstance(m, (list, tuple)) for m in metrics):
-        if len(metrics) != len(output_names):
-            raise ValueError(
-                f"When passing a list of lists as `metrics`, it should have one entry per model output. The model has {len(output_names)} outputs, but you passed metrics={metrics}"
-            )
-        return [_listed(m) for m in metrics]
+        return [_listed(m) for m in from_list(metrics, output_names, "metrics")]
     if len(output_names) == 1:
         return [list(metrics)]
     # Each output has metrics of its own: objects keep state.

@@ -95,8 +95,8 @@ class Topology:
                 for tensor in nest.flatten(node.input_tensors):
                     if id(tensor) not in computable:
                         raise ValueError(
-                            f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.outbound_layer.name}". '
-                            f"The following previous layers were accessed without issue: {fine}"
+                            f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} needs, from the "
+                            f"inputs of the model. Layers that can be computed: {fine}"
                         )
                 computable.update(id(t) for t in nest.flatten(node.output_tensors))
                 if nest.flatten(node.inbound_layers):
@@ -106,7 +106,7 @@ class Topology:
         counts = collections.Counter(layer.name for layer in self.layers)
         for name, count in counts.items():
             if count != 1:
-                raise ValueError(f'The name "{name}" is used {count} times in the model. All layer names should be unique.')
+                raise ValueError(f"The name {name!r} is used {count} times in the model; each layer needs one of its own.")
 
 
 def refuse_legacy(layers):
@@ -115,8 +115,8 @@ def refuse_legacy(layers):
     if legacy:
         named = "\n".join(f"  {layer}" for layer in legacy)
         raise TypeError(
-            f"The following are legacy tf.layers.Layers:\n{named}\nTo use keras as a framework (for instance using the Network, Model, or "
-            "Sequential classes), please use the tf.keras.layers implementation instead. (Or, if writing custom layers, subclass from tf.keras.layers rather than tf.layers)"
+            f"The following are legacy layers, of tf.layers:\n{named}\nA Keras model is made of those of tf.keras.layers, and of classes "
+            "derived from them."
         )
 
 

@@ -95,10 +95,9 @@ class ReLU(Elementwise):
 
     def __init__(self, max_value=None, negative_slope=0, threshold=0, **kwargs):
         super().__init__(**kwargs)
-        if max_value is not None and max_value < 0.0:
-            raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
-        if negative_slope < 0.0:
-            raise ValueError(f"negative_slope of Relu layer cannot be negative value: {negative_slope}")
+        for name, value in (("max_value", max_value), ("negative_slope", negative_slope)):
+            if value is not None and value < 0.0:
+                raise ValueError(f"{name} of a ReLU layer cannot be negative: {value}")
         self._keep(
             max_value=None if max_value is None else K.cast_to_floatx(max_value),
             negative_slope=K.cast_to_floatx(negative_slope),

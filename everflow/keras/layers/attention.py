@@ -46,20 +46,10 @@ class BaseDenseAttention(Layer):
         return mask[0] if mask else None
 
     def _check(self, inputs, mask):
-        name = type(self).__name__
-        if not isinstance(inputs, list):
-            raise ValueError(f"{name} layer must be called on a list of inputs, namely [query, value] or [query, value, key].")
-        if not 2 <= len(inputs) <= 3:
-            raise ValueError(
-                f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, value, key]. Given length: {len(inputs)}"
-            )
-        if mask:
-            if not isinstance(mask, list):
-                raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask].")
-            if not 2 <= len(mask) <= 3:
-                raise ValueError(
-                    f"{name} layer mask must be a list of length 2, namely [query_mask, value_mask]. Given length: {len(mask)}"
-                )
+        forms = {"inputs": "[query, value] or [query, value, key]", "mask": "[query_mask, value_mask]"}
+        for what, given in (("inputs", inputs), *([("mask", mask)] if mask else [])):
+            if not isinstance(given, list) or not 2 <= len(given) <= 3:
+                raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
 
     def get_config(self):
         return {**super().get_config(), "causal": self.causal}

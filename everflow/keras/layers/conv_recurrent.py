@@ -49,10 +49,7 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
 
     @shape_tuples
     def build(self, input_shape):
-        sizes = TensorShape(input_shape).as_list()
-        depth = sizes[1 if self.data_format == "channels_first" else -1]
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        depth = arguments.channels(self, input_shape)
         self.kernel_shape = (*self.kernel_size, depth, self.filters * 4)
         self.recurrent_kernel_shape = (*self.kernel_size, self.filters, self.filters * 4)
         self.kernel = self._add("kernel", self.kernel_shape, self.kernel_initializer, "kernel")

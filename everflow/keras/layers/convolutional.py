@@ -48,11 +48,8 @@ class Conv(ConfiguredLayer):
         return self.data_format == "channels_first"
 
     def _channels(self, input_shape):
-        axis = 1 if self._is_channels_first else -1
-        depth = TensorShape(input_shape)[axis].value
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: depth})
+        depth = arguments.channels(self, input_shape)
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={1 if self._is_channels_first else -1: depth})
         return depth
 
     def _add_weight_of(self, kind, name, shape):
@@ -362,11 +359,8 @@ class DepthwiseConv2D(Conv2D):
     def build(self, input_shape):
         shape = TensorShape(input_shape)
         if shape.rank is not None and shape.rank < 4:
-            raise ValueError(f"Inputs to `DepthwiseConv2D` should have rank 4. Received input shape: {input_shape}")
-        axis = 1 if self._is_channels_first else 3
-        depth = shape[axis].value
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs to `DepthwiseConv2D` should be defined. Found `None`.")
+            raise ValueError(f"DepthwiseConv2D takes images, of rank 4, not inputs of shape {input_shape}.")
+        axis, depth = 1 if self._is_channels_first else 3, arguments.channels(self, shape)
         self.depthwise_kernel = self._add_weight_of("depthwise", "depthwise_kernel", (*self.kernel_size, depth, self.depth_multiplier))
         self._add_bias(depth * self.depth_multiplier)
         self.input_spec = InputSpec(ndim=4, axes={axis: depth})

@@ -134,7 +134,7 @@ class Reshape(ConfiguredLayer):
     def _sizes(self, known):
         """The target shape, with -1 worked out."""
         result = list(self.target_shape)
-        message = "total size of new array must be unchanged"
+        message = f"Inputs of shape {tuple(known)} can't be reshaped to {self.target_shape}: the total size must be unchanged"
         if result.count(-1) > 1:
             raise ValueError(f"Can only specify one unknown dimension: {result}")
         total, others = int(np.prod(known, dtype=int)), int(np.prod([s for s in result if s != -1], dtype=int))
@@ -163,9 +163,7 @@ class Permute(ConfiguredLayer):
         super().__init__(**kwargs)
         self._keep(dims=tuple(dims))
         if sorted(dims) != list(range(1, len(dims) + 1)):
-            raise ValueError(
-                f"Invalid permutation `dims` for Permute Layer: {dims}. The set of indices in `dims` must be consecutive and start from 1."
-            )
+            raise ValueError(f"Invalid permutation `dims` for Permute: {dims}. It has each of the numbers from 1 to {len(dims)} once.")
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def compute_output_shape(self, input_shape):
@@ -242,10 +240,8 @@ class Dense(ConfiguredLayer):
     def build(self, input_shape):
         dtype = dtypes.as_dtype(self.dtype or K.floatx())
         if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
-        depth = TensorShape(input_shape)[-1].value
-        if depth is None:
-            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+            raise TypeError(f"Dense multiplies floating-point numbers; {self.name} has the dtype {dtype}.")
+        depth = self._depth(TensorShape(input_shape))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
         self.kernel = self.add_weight(
             "kernel",
@@ -286,9 +282,13 @@ class Dense(ConfiguredLayer):
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape).with_rank_at_least(2)
-        if shape[-1].value is None:
-            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {input_shape}")
+        self._depth(shape)
         return shape[:-1].concatenate(self.units)
+
+    def _depth(self, shape):
+        if shape[-1].value is None:
+            raise ValueError(f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}.")
+        return shape[-1].value
 
 
 class ActivityRegularization(ConfiguredLayer):

@@ -53,7 +53,7 @@ class Embedding(ConfiguredLayer):
         if self.input_length is None:
             return TensorShape([*sizes, self.output_dim])
         lengths = list(self.input_length) if isinstance(self.input_length, (list, tuple)) else [self.input_length]
-        message = f'"input_length" is {self.input_length}, but received input has shape {tuple(sizes)}'
+        message = f"Inputs of shape {tuple(sizes)} don't fit the `input_length` of {self.name}, which is {self.input_length}."
         if len(lengths) != len(sizes) - 1:
             raise ValueError(message)
         for i, (wanted, size) in enumerate(zip(lengths, sizes[1:])):

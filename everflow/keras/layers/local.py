@@ -31,9 +31,7 @@ class _LocallyConnected(ConfiguredLayer):
         super().__init__(**kwargs)
         padding = arguments.padding(padding)
         if padding != "valid" and implementation == 1:
-            raise ValueError(
-                f'Invalid border mode for LocallyConnected{self.rank}D (only "valid" is supported if implementation is 1): {padding}'
-            )
+            raise ValueError(f'Implementation 1 of LocallyConnected{self.rank}D needs padding "valid"; 2 and 3 also take {padding!r}.')
         self._keep(
             filters=filters,
             kernel_size=arguments.sizes(kernel_size, self.rank, "kernel_size"),
@@ -68,9 +66,7 @@ class _LocallyConnected(ConfiguredLayer):
     def build(self, input_shape):
         sides, depth = self._input_sizes(input_shape)
         if None in sides or depth is None:
-            raise ValueError(
-                f"The spatial and channel dimensions of the inputs to {type(self).__name__} should be fully-defined, but layer received the inputs shape {input_shape}"
-            )
+            raise ValueError(f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in {input_shape}.")
         self._output_sides = self._lengths(sides)
         if self.implementation == 1:
             shape = (int(np.prod(self._output_sides)), int(np.prod(self.kernel_size)) * depth, self.filters)

@@ -40,7 +40,7 @@ class BatchNormalization(ConfiguredLayer):
                  trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list)):
-            raise TypeError(f"axis must be int or list, type given: {type(axis)}")
+            raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
         self._keep(
             axis=list(axis) if isinstance(axis, list) else axis,
             momentum=momentum,
@@ -106,12 +106,13 @@ class BatchNormalization(ConfiguredLayer):
     def _check_virtual_batches(self):
         if self.virtual_batch_size is None:
             return
-        if self.virtual_batch_size <= 0:
-            raise ValueError("virtual_batch_size must be a positive integer that divides the true batch size of the input Tensor")
-        if 0 in self.axis:
-            raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0")
-        if self.adjustment is not None:
-            raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
+        for is_wrong, why in (
+            (self.virtual_batch_size <= 0, "it is a positive number that divides the size of batches"),
+            (0 in self.axis, "axis 0 is the batch and can't be among those that are normalized"),
+            (self.adjustment is not None, "`adjustment` can't be used along with it"),
+        ):
+            if is_wrong:
+                raise ValueError(f"virtual_batch_size={self.virtual_batch_size} won't do for {self.name}: {why}.")
 
     @property
     def _param_dtype(self):
@@ -323,7 +324,7 @@ class LayerNormalization(ConfiguredLayer):
                  **kwargs):  # fmt: skip
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list, tuple)):
-            raise ValueError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received instead: {axis}")
+            raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
         self._keep(
             axis=axis if isinstance(axis, int) else list(axis),
             epsilon=epsilon,

@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import looked_up, written
-from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, zero_state_for
+from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, require_cells, zero_state_for
 from everflow.ops import array
 
 
@@ -49,10 +49,7 @@ class RNN(Layer):
                  **kwargs):  # fmt: skip
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
-        if not hasattr(cell, "call"):
-            raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
-        if not hasattr(cell, "state_size"):
-            raise ValueError("The RNN cell should have an attribute `state_size` (tuple of integers, one integer per RNN state).", cell)
+        require_cells([cell])
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
             kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
@@ -100,9 +97,8 @@ class RNN(Layer):
             batch = spec.shape[1] if self.time_major else spec.shape[0]
         if not batch:
             raise ValueError(
-                "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
-                "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
-                "specify the batch size by passing a `batch_shape` argument to your Input layer."
+                f"{self.name} keeps its states, so it needs to know its batch size: give the first layer of a Sequential model a "
+                "`batch_input_shape`, or `tf.keras.Input` a `batch_shape`."
             )
         if nest.flatten(self.states)[0] is None:
 
@@ -214,8 +210,8 @@ class RNN(Layer):
         time_steps = inputs.shape.as_list()[0 if self.time_major else 1]
         if self.unroll and time_steps is None:
             raise ValueError(
-                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, specify the time dimension by passing an "
-                "`input_shape` or `batch_input_shape` argument to your first layer. \n- If using the functional API, specify the time dimension by passing a `shape` or `batch_shape` argument to your Input layer."
+                f"Cannot unroll {self.name} over an unknown number of time steps: give the first layer of a Sequential model an "
+                "`input_shape` that has it, or `tf.keras.Input` such a `shape`."
             )
         last, outputs, states = K.rnn(
             self._step_function(training, constants),

@@ -25,10 +25,16 @@ def zero_state_for(cell, inputs, batch_size, dtype):
     if inputs is not None:
         batch_size, dtype = array.shape(inputs)[0], inputs.dtype
     if batch_size is None or dtype is None:
-        raise ValueError(
-            f"batch_size and dtype cannot be None while constructing initial state. Received: batch_size={batch_size}, dtype={dtype}"
-        )
+        raise ValueError(f"A first state needs inputs, or both batch_size and dtype; batch_size={batch_size}, dtype={dtype}.")
     return zero_state(cell.state_size, batch_size, dtype)
+
+
+def require_cells(cells):
+    """ValueError where one of these is no cell."""
+    for cell in cells:
+        missing = [f"`{name}`" for name in ("call", "state_size") if not hasattr(cell, name)]
+        if missing:
+            raise ValueError(f"An RNN cell has a method `call` and a `state_size`, one size for each state; {cell!r} has no {missing[0]}.")
 
 
 class AbstractRNNCell(Layer):
@@ -340,11 +346,7 @@ class StackedRNNCells(Layer):
     """Cells one on top of the other, as one cell."""
 
     def __init__(self, cells, **kwargs):
-        for cell in cells:
-            if not hasattr(cell, "call"):
-                raise ValueError("All cells must have a `call` method. received cells:", cells)
-            if not hasattr(cell, "state_size"):
-                raise ValueError("All cells must have a `state_size` attribute. received cells:", cells)
+        require_cells(cells)
         self.cells = cells
         self.reverse_state_order = kwargs.pop("reverse_state_order", False)
         super().__init__(**kwargs)

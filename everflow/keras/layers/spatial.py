@@ -65,7 +65,7 @@ class UpSampling2D(_Spatial):
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
         super().__init__(data_format, **kwargs)
         if interpolation not in {"nearest", "bilinear"}:
-            raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
+            raise ValueError(f'UpSampling2D knows "nearest" and "bilinear" interpolation, not {interpolation!r}.')
         _keep_with_format(self, size=arguments.sizes(size, 2, "size"))
         self._keep(interpolation=interpolation)
 

@@ -192,8 +192,7 @@ class MeanTensor(Metric):
             self._make_state(values.shape)
         elif values.shape != self._shape:
             raise ValueError(
-                f"MeanTensor input values must always have the same shape. Expected shape (set during the first call): {self._shape}. "
-                f"Got: {values.shape}"
+                f"{self.name} is a mean of tensors of one shape, {self._shape} since its first call; these values have {values.shape}."
             )
         count = array.ones_like(values)
         if sample_weight is not None:
@@ -207,10 +206,7 @@ class MeanTensor(Metric):
 
     def result(self):
         if not self._has_state:
-            raise ValueError(
-                "MeanTensor does not have any result yet. Please call the MeanTensor instance or use `.update_state(value)` "
-                "before retrieving the result."
-            )
+            raise ValueError(f"{self.name} does not have any result yet: it has seen no values.")
         return math.div_no_nan(self.total, self.count)
 
     def reset_states(self):

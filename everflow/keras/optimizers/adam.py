@@ -176,7 +176,7 @@ class Nadam(_Moments):
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         rate = kwargs.get("lr", learning_rate)
         if isinstance(rate, LearningRateSchedule):
-            raise ValueError("The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules as the learning rate.")
+            raise ValueError("Nadam schedules its momentum itself: its learning rate is a number, not a LearningRateSchedule.")
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self._m_cache = None
 

@@ -257,10 +257,9 @@ class Ftrl(Optimizer):
             ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
         ):
             if value < 0.0:
-                raise ValueError(f"{argument} {value} needs to be positive or zero" if "initial" in argument else
-                                 f"{argument} {value} needs to be greater than or equal to zero")  # fmt: skip
+                raise ValueError(f"{argument} of Ftrl can't be negative: {value}")
         if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
+            raise ValueError(f"learning_rate_power of Ftrl can't be positive: {learning_rate_power}")
         self._set_hyper("learning_rate", learning_rate)
         self._set_hyper("decay", self._initial_decay)
         self._set_hyper("learning_rate_power", learning_rate_power)

@@ -11,6 +11,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
 from everflow.keras import backend as K
 from everflow.keras import initializers
+from everflow.keras.engine.base_layer import resolve_trainable
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
 from everflow.ops import gradients as gradient_ops
@@ -142,16 +143,8 @@ class Optimizer:
             initial_value = functools.partial(initializer, shape, dtype=dtype)
         else:
             initial_value = initializer
-        if synchronization == VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                    "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        variable = ResourceVariable(
-            initial_value, name=name, dtype=dtype, trainable=True if trainable is None else trainable, aggregation=aggregation
-        )
+        trainable = resolve_trainable(trainable, synchronization)
+        variable = ResourceVariable(initial_value, name=name, dtype=dtype, trainable=trainable, aggregation=aggregation)
         K.track_variable(variable)
         return variable
 
@@ -166,7 +159,7 @@ class Optimizer:
     @iterations.setter
     def iterations(self, variable):
         if self._iterations is not None:
-            raise RuntimeError("Cannot set `iterations` to a new Variable after the Optimizer weights have been created")
+            raise RuntimeError(f"{self._name} has a variable that counts its steps already: `iterations` can be set only before.")
         self._iterations = variable
         self._weights.append(variable)
 
@@ -253,8 +246,8 @@ class Optimizer:
             for grad, param in zip(grads, params):
                 if grad is None:
                     raise ValueError(
-                        f"Variable {param} has `None` for gradient. Please make sure that all of your ops have a gradient defined "
-                        "(i.e. are differentiable). Common ops without gradient: K.argmax, K.round, K.eval."
+                        f"Variable {param} has `None` for gradient: the loss doesn't depend on it, or only by way of operations that "
+                        "can't be differentiated, such as K.argmax and K.round."
                     )
             return self._clipped(grads)
 
@@ -292,7 +285,9 @@ class Optimizer:
     def _update(self, grad, var):
         if isinstance(grad, IndexedSlices):
             if var.constraint is not None:
-                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+                raise RuntimeError(
+                    f"{var.name} has a constraint, which can't be kept when only some of its rows are updated (a sparse gradient)."
+                )
             return _as_op(self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices))
         update = self._resource_apply_dense(grad, var)
         if var.constraint is None:
@@ -400,7 +395,7 @@ def _with_gradients(grads_and_vars):
         raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in grads_and_vars]}.")
     missing = [var.name for grad, var in grads_and_vars if grad is None]
     if missing:
-        logging.warning("Gradients do not exist for variables %s when minimizing the loss.", missing)
+        logging.warning("Gradients do not exist for variables %s: the loss doesn't depend on them, and they stay as they are.", missing)
     return kept
 
 

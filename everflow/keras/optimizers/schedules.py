@@ -86,7 +86,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
-            raise ValueError("The length of boundaries should be 1 less than the length of values")
+            raise ValueError(f"{len(boundaries)} boundaries need {len(boundaries) + 1} values, one more: there are {len(values)}.")
         self.boundaries = boundaries
         self.values = values
         self.name = name

@@ -203,7 +203,6 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             self.stop()
             if "generator already executing" in str(error):
                 raise RuntimeError(
-                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator when "
-                    "`use_multiprocessing=False, workers > 1`. "
+                    "Your generator is NOT thread-safe: several threads (use_multiprocessing=False, workers > 1) take from it at once."
                 ) from error
             raise
