@@ -42,7 +42,7 @@ def obtain_input_shape(input_shape, default_size, min_size, require_flatten, wei
         if channels not in {1, 3}:
             warnings.warn(
                 f"This model usually expects 1 or 3 input channels. However, it was passed an input_shape with {channels} input channels.",
-                stacklevel=4,
+                stacklevel=3,
             )
         default = shaped(channels, default_size, default_size)
     else:
@@ -96,6 +96,34 @@ def finished(x, images, input_tensor, name, weights, file, folder=None):
 def usual_file(name, include_top):
     """The name of most models' weights."""
     return f"{name}_weights_tf_dim_ordering_tf_kernels{'' if include_top else '_notop'}.h5"
+
+
+def application(name, size, min_size, folder=None, head=None, names_pools=None):
+    """Decorator: a function from images to maps of features becomes the public function that makes the model.
+
+    `size` is what images have by default, `min_size` the least they may have. `head` makes probabilities of the maps; where it is the name
+    of a layer, that one is dense, on the mean of each channel.
+    """
+
+    def decorate(features):
+        def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+            check_weights(weights, include_top, classes)
+            images = image_input(input_tensor, obtain_input_shape(input_shape, size, min_size, include_top, weights))
+            x = features(images)
+            if not include_top:
+                x = pooled(x, pooling, name=names_pools)
+            elif callable(head):
+                x = head(x, classes)
+            else:
+                x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+                x = layers.Dense(classes, activation="softmax", name=head or "predictions")(x)
+            return finished(x, images, input_tensor, name, weights, usual_file(name, include_top), folder)
+
+        build.__name__ = build.__qualname__ = features.__name__
+        build.__doc__, build.__module__ = features.__doc__, features.__module__
+        return build
+
+    return decorate
 
 
 def correct_padding(x, size):

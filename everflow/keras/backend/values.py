@@ -160,13 +160,8 @@ def dtype(x):
 
 def int_shape(x):
     """The shape as a tuple of ints and Nones; None where not even the rank is known."""
-    try:
-        shape = x.shape
-        if not isinstance(shape, tuple):
-            shape = tuple(shape.as_list())
-        return shape
-    except ValueError:
-        return None
+    shape = x.shape
+    return shape if isinstance(shape, tuple) else None if shape.ndims is None else tuple(shape.as_list())
 
 
 def ndim(x):

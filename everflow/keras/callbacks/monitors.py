@@ -44,20 +44,20 @@ class EarlyStopping(Callback):
         current = self.get_monitor_value(logs)
         if current is None:
             return
-        if self.monitor_op(current - self.min_delta, self.best):
-            self.best = current
-            self.wait = 0
-            if self.restore_best_weights:
-                self.best_weights = self.model.get_weights()
+        is_better = self.monitor_op(current - self.min_delta, self.best)
+        self.wait = 0 if is_better else self.wait + 1
+        if is_better:
+            self.best, self.best_weights = current, self.model.get_weights() if self.restore_best_weights else None
+        elif self.wait >= self.patience:
+            self._stop(epoch)
+
+    def _stop(self, epoch):
+        self.stopped_epoch, self.model.stop_training = epoch, True
+        if not self.restore_best_weights:
             return
-        self.wait += 1
-        if self.wait >= self.patience:
-            self.stopped_epoch = epoch
-            self.model.stop_training = True
-            if self.restore_best_weights:
-                if self.verbose > 0:
-                    print("Restoring the weights of the best epoch.")
-                self.model.set_weights(self.best_weights)
+        if self.verbose > 0:
+            print("Restoring the weights of the best epoch.")
+        self.model.set_weights(self.best_weights)
 
     def on_train_end(self, logs=None):
         if self.stopped_epoch > 0 and self.verbose > 0:

@@ -355,11 +355,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def compute_mask(self, inputs, mask=None):
         """The mask that goes on with the outputs."""
-        if not self.supports_masking:
-            if any(m is not None for m in nest.flatten(mask)):
-                raise TypeError(f"Layer {self.name} does not support masking, and its input has a mask: {mask}")
-            return None
-        return mask
+        if self.supports_masking or all(m is None for m in nest.flatten(mask)):
+            return mask if self.supports_masking else None
+        raise TypeError(f"Layer {self.name} does not support masking, and its input has a mask: {mask}")
 
     def _pass_masks_on(self, inputs, outputs, masks):
         flat = nest.flatten(outputs)

@@ -155,15 +155,11 @@ def metrics_by_output(metrics, output_names):
     if len(output_names) == 1:
         return [list(metrics)]
     # Each output has metrics of its own: objects keep state.
-    return [list(metrics)] + [[_copied(m) for m in metrics] for _ in output_names[1:]]
+    return [list(metrics)] + [metrics_module.clone_metrics(metrics) for _ in output_names[1:]]
 
 
 def _listed(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _copied(metric):
-    return type(metric).from_config(metric.get_config()) if isinstance(metric, metrics_module.Metric) else metric
 
 
 _ACCURACY, _CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 
 from everflow.framework import nest
 from everflow.keras.engine.base_layer import Layer
@@ -134,10 +135,7 @@ class Sequential(Model):
         return outputs
 
     def compute_output_shape(self, input_shape):
-        shape = input_shape
-        for layer in self.layers:
-            shape = layer.compute_output_shape(shape)
-        return shape
+        return functools.reduce(lambda shape, layer: layer.compute_output_shape(shape), self.layers, input_shape)
 
     def compute_mask(self, inputs, mask=None):
         outputs = self.call(inputs, mask=mask)

@@ -18,6 +18,11 @@ from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
 
 
+def _with_mask(tensor, mask):
+    tensor._keras_mask = mask
+    return tensor
+
+
 class Masking(ConfiguredLayer):
     """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
 
@@ -28,14 +33,15 @@ class Masking(ConfiguredLayer):
         self.supports_masking = True
         self._keep(mask_value=mask_value)
 
+    def _is_kept(self, inputs, keepdims):
+        return K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=keepdims)
+
     def compute_mask(self, inputs, mask=None):
-        return K.any(math.not_equal(inputs, self.mask_value), axis=-1)
+        return self._is_kept(inputs, keepdims=False)
 
     def call(self, inputs):
-        kept = K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
-        outputs = inputs * math.cast(kept, inputs.dtype)
-        outputs._keras_mask = array.squeeze(kept, axis=-1)
-        return outputs
+        kept = self._is_kept(inputs, keepdims=True)
+        return _with_mask(inputs * math.cast(kept, inputs.dtype), array.squeeze(kept, axis=-1))
 
     def compute_output_shape(self, input_shape):
         return input_shape

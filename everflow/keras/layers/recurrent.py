@@ -65,14 +65,16 @@ class RNN(Layer):
     @property
     def states(self):
         """The states: variables where the layer keeps them from batch to batch, else None."""
-        if self._states is None:
-            state = nest.map_structure(lambda _: None, self.cell.state_size)
-            return state if nest.is_sequence(self.cell.state_size) else [state]
-        return self._states
+        return self._for_each_state(lambda size: None) if self._states is None else self._states
 
     @states.setter
     def states(self, states):
         self.__dict__["_states"] = states
+
+    def _for_each_state(self, make):
+        """What a function gives for each size of the cell's state, in the structure of the states."""
+        sizes = self.cell.state_size
+        return nest.map_structure(make, sizes if nest.is_sequence(sizes) else [sizes])
 
     def get_initial_state(self, inputs):
         """What the cell begins with, for these inputs."""
@@ -101,12 +103,7 @@ class RNN(Layer):
                 "`batch_input_shape`, or `tf.keras.Input` a `batch_shape`."
             )
         if nest.flatten(self.states)[0] is None:
-
-            def zeros(size):
-                return K.zeros([batch, *TensorShape(size).as_list()])
-
-            made = nest.map_structure(zeros, self.cell.state_size)
-            self.__dict__["_states"] = made if nest.is_sequence(self.cell.state_size) else [made]
+            self.__dict__["_states"] = self._for_each_state(lambda size: K.zeros([batch, *TensorShape(size).as_list()]))
             if states is None:
                 return
         flat = nest.flatten(self.states)

@@ -20,7 +20,8 @@ from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
 
-_ARGUMENTS = {"clipnorm", "clipvalue", "lr", "decay"}
+_CLIPS = {"clipnorm", "clipvalue"}
+_ARGUMENTS = {*_CLIPS, "lr", "decay"}
 
 
 class Optimizer:
@@ -33,6 +34,10 @@ class Optimizer:
     >>> v = tf.keras.backend.variable(2.0)
     >>> step = optimizer.get_updates(v * v, [v])
     """
+
+    # What `get_config` writes down besides the name: hyperparameters, then arguments and the attributes they are kept in.
+    _written_hypers: tuple = ()
+    _written_attributes: dict = {}
 
     def __init__(self, name, **kwargs):
         for keyword, value in kwargs.items():
@@ -49,10 +54,8 @@ class Optimizer:
         self._weights = []
         self._iterations = None
         self._initial_decay = kwargs.pop("decay", 0.0)
-        if "clipnorm" in kwargs:
-            self.clipnorm = kwargs.pop("clipnorm")
-        if "clipvalue" in kwargs:
-            self.clipvalue = kwargs.pop("clipvalue")
+        for clip in _CLIPS & set(kwargs):
+            setattr(self, clip, kwargs[clip])
 
     # --- hyperparameters --------------------------------------------------------------------
 
@@ -80,6 +83,11 @@ class Optimizer:
             self._hyper[name] = value
         else:
             K.set_value(before, value)
+
+    def _set_hypers(self, learning_rate, **others):
+        """Set the learning rate, its decay, and what else an optimizer has."""
+        for name, value in {"learning_rate": learning_rate, "decay": self._initial_decay, **others}.items():
+            self._set_hyper(name, value)
 
     def _get_hyper(self, name, dtype=None):
         if not self._hypers_created:
@@ -114,13 +122,11 @@ class Optimizer:
         """The learning rate of this step."""
         rate = self._get_hyper("learning_rate", dtype)
         if isinstance(rate, schedules.LearningRateSchedule):
-            step = math.cast(self.iterations, dtype)
-            rate = math.cast(rate(step), dtype)
-        if self._initial_decay > 0.0:
-            step = math.cast(self.iterations, dtype)
-            decay = self._get_hyper("decay", dtype)
-            rate = rate / (1.0 + decay * step)
-        return rate
+            rate = math.cast(rate(math.cast(self.iterations, dtype)), dtype)
+        if not self._initial_decay > 0.0:
+            return rate
+        steps = math.cast(self.iterations, dtype)
+        return rate / (1.0 + self._get_hyper("decay", dtype) * steps)
 
     # --- variables --------------------------------------------------------------------------
 
@@ -188,6 +194,11 @@ class Optimizer:
 
     def _create_slots(self, var_list):
         """Make what is kept for each variable."""
+
+    def _add_slots(self, var_list, *slot_names):
+        for slot_name in slot_names:
+            for var in var_list:
+                self.add_slot(var, slot_name)
 
     @property
     def weights(self):
@@ -328,6 +339,11 @@ class Optimizer:
         with control_dependencies([raw.ResourceScatterAdd(resource=x.handle, indices=i, updates=v)]):
             return x.value()
 
+    def _decay_and_add(self, slot, decay, part, indices):
+        """A slot times a decay, with `part` added to some of its rows."""
+        with control_dependencies([slot.assign(slot * decay, use_locking=self._use_locking)]):
+            return self._resource_scatter_add(slot, indices, part)
+
     def _resource_scatter_update(self, x, i, v):
         with control_dependencies([raw.ResourceScatterUpdate(resource=x.handle, indices=i, updates=v)]):
             return x.value()
@@ -346,12 +362,9 @@ class Optimizer:
 
     def get_config(self):
         """The arguments that make this optimizer again."""
-        config = {"name": self._name}
-        if hasattr(self, "clipnorm"):
-            config["clipnorm"] = self.clipnorm
-        if hasattr(self, "clipvalue"):
-            config["clipvalue"] = self.clipvalue
-        return config
+        config = {"name": self._name, **{clip: getattr(self, clip) for clip in sorted(_CLIPS) if hasattr(self, clip)}}
+        config |= {name: self._serialize_hyperparameter(name) for name in self._written_hypers}
+        return config | {name: getattr(self, attribute) for name, attribute in self._written_attributes.items()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -373,6 +386,15 @@ class Optimizer:
 
 # Its name where programs import it from inside TensorFlow.
 OptimizerV2 = Optimizer
+
+
+def is_used(momentum):
+    """Whether there is momentum: a tensor, a function, or a number above zero; ValueError for one that isn't within [0, 1]."""
+    if isinstance(momentum, Tensor) or callable(momentum):
+        return True
+    if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+        raise ValueError(f"`momentum` must be between [0, 1], not {momentum}.")
+    return momentum > 0
 
 
 def _key(var):

@@ -52,11 +52,10 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
 def make_sampling_table(size, sampling_factor=1e-05):
     """For each rank of word frequency, how likely a word of it is kept; frequencies are taken to follow Zipf's law."""
-    gamma = 0.577
-    rank = np.arange(size)
-    rank[0] = 1
-    inverse_frequency = rank * (np.log(rank) + gamma) + 0.5 - 1.0 / (12.0 * rank)
-    factor = sampling_factor * inverse_frequency
+    # Number 0 stands for no word; the table gives it what it gives the first.
+    ranks = np.maximum(np.arange(size), 1)
+    # The k-th word is one in k times the k-th harmonic number, which Euler's constant brings near.
+    factor = sampling_factor * (ranks * (np.log(ranks) + 0.577) + 0.5 - 1.0 / (12.0 * ranks))
     return np.minimum(1.0, factor / np.sqrt(factor))
 
 
@@ -109,16 +108,11 @@ class TimeseriesGenerator(Sequence):
             raise ValueError(
                 f"Data and targets have to be of same length. Data length is {len(data)} while target length is {len(targets)}"
             )
-        self.data = data
-        self.targets = targets
-        self.length = length
-        self.sampling_rate = sampling_rate
-        self.stride = stride
-        self.start_index = start_index + length
-        self.end_index = len(data) - 1 if end_index is None else end_index
-        self.shuffle = shuffle
-        self.reverse = reverse
-        self.batch_size = batch_size
+        self.data, self.targets, self.length = data, targets, length
+        self.sampling_rate, self.stride = sampling_rate, stride
+        # Rows that can be targets: the first has a whole window before it.
+        self.start_index, self.end_index = start_index + length, len(data) - 1 if end_index is None else end_index
+        self.shuffle, self.reverse, self.batch_size = shuffle, reverse, batch_size
         if self.start_index > self.end_index:
             raise ValueError(
                 f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, as no part of the sequence "
@@ -148,18 +142,9 @@ class TimeseriesGenerator(Sequence):
             except TypeError as error:
                 raise TypeError(f"{what} not JSON Serializable:", values) from error
 
-        return {
-            "data": as_json(self.data, "Data"),
-            "targets": as_json(self.targets, "Targets"),
-            "length": self.length,
-            "sampling_rate": self.sampling_rate,
-            "stride": self.stride,
-            "start_index": self.start_index,
-            "end_index": self.end_index,
-            "shuffle": self.shuffle,
-            "reverse": self.reverse,
-            "batch_size": self.batch_size,
-        }
+        settings = ("length", "sampling_rate", "stride", "start_index", "end_index", "shuffle", "reverse", "batch_size")
+        data = {"data": as_json(self.data, "Data"), "targets": as_json(self.targets, "Targets")}
+        return data | {name: getattr(self, name) for name in settings}
 
     def to_json(self, **kwargs):
         """The generator as JSON."""

@@ -18,16 +18,12 @@ class Iterator(Sequence):
 
     white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
+    batch_index = total_batches_seen = 0
+    index_array = None
+
     def __init__(self, n, batch_size, shuffle, seed):
-        self.n = n
-        self.batch_size = batch_size
-        self.seed = seed
-        self.shuffle = shuffle
-        self.batch_index = 0
-        self.total_batches_seen = 0
-        self.lock = threading.Lock()
-        self.index_array = None
-        self.index_generator = self._flow_index()
+        self.n, self.batch_size, self.shuffle, self.seed = n, batch_size, shuffle, seed
+        self.lock, self.index_generator = threading.Lock(), self._flow_index()
 
     def _set_index_array(self):
         self.index_array = np.random.permutation(self.n) if self.shuffle else np.arange(self.n)
@@ -35,12 +31,16 @@ class Iterator(Sequence):
     def __getitem__(self, idx):
         if idx >= len(self):
             raise ValueError(f"Asked to retrieve element {idx}, but the Sequence has length {len(self)}")
+        return self._get_batches_of_transformed_samples(self._rows(self.batch_size * idx, self.index_array is None))
+
+    def _rows(self, first, anew):
+        """The samples of a batch from the `first` place on; with a seed, each batch has random numbers of its own."""
         if self.seed is not None:
             np.random.seed(self.seed + self.total_batches_seen)
         self.total_batches_seen += 1
-        if self.index_array is None:
+        if anew:
             self._set_index_array()
-        return self._get_batches_of_transformed_samples(self.index_array[self.batch_size * idx : self.batch_size * (idx + 1)])
+        return self.index_array[first : first + self.batch_size]
 
     def __len__(self):
         return (self.n + self.batch_size - 1) // self.batch_size
@@ -55,14 +55,10 @@ class Iterator(Sequence):
     def _flow_index(self):
         self.reset()
         while True:
-            if self.seed is not None:
-                np.random.seed(self.seed + self.total_batches_seen)
-            if self.batch_index == 0:
-                self._set_index_array()
+            begins = self.batch_index == 0
             first = 0 if self.n == 0 else (self.batch_index * self.batch_size) % self.n
             self.batch_index = self.batch_index + 1 if self.n > first + self.batch_size else 0
-            self.total_batches_seen += 1
-            yield self.index_array[first : first + self.batch_size]
+            yield self._rows(first, begins)
 
     def __iter__(self):
         return self
