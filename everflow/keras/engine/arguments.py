@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.backend.config import normalize_data_format
+from everflow.keras.backend.config import normalize_data_format as data_format  # noqa: F401  one of these arguments
 
 
 def sizes(value, count, name):
@@ -51,11 +51,6 @@ def _as_shapes(result):
     if isinstance(result, (list, tuple)) and result and all(isinstance(s, (list, tuple, TensorShape)) for s in result):
         return [_as_shapes(s) for s in result]
     return TensorShape(result)
-
-
-def data_format(value):
-    """ "channels_last" or "channels_first", checked."""
-    return "channels_last" if value is None else normalize_data_format(value)
 
 
 def padding(value, allow_causal=False):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.base_layer import Layer
+from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math, nn
 
 
-class BaseDenseAttention(Layer):
+class BaseDenseAttention(ConfiguredLayer):
     """Base of attention layers: subclasses say in `_calculate_scores(query, key)` how well they fit.
 
     Inputs are [query, value] or [query, value, key]; masks are those of the query and the value.
@@ -15,7 +15,7 @@ class BaseDenseAttention(Layer):
 
     def __init__(self, causal=False, **kwargs):
         super().__init__(**kwargs)
-        self.causal = causal
+        self._keep(causal=causal)
         self.supports_masking = True
 
     def _calculate_scores(self, query, key):
@@ -51,16 +51,13 @@ class BaseDenseAttention(Layer):
             if not isinstance(given, list) or not 2 <= len(given) <= 3:
                 raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
 
-    def get_config(self):
-        return {**super().get_config(), "causal": self.causal}
-
 
 class Attention(BaseDenseAttention):
     """Scores are dot products of queries and keys."""
 
     def __init__(self, use_scale=False, **kwargs):
         super().__init__(**kwargs)
-        self.use_scale = use_scale
+        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
         self.scale = None
@@ -72,16 +69,13 @@ class Attention(BaseDenseAttention):
         scores = math.matmul(query, key, transpose_b=True)
         return scores if self.scale is None else scores * self.scale
 
-    def get_config(self):
-        return {**super().get_config(), "use_scale": self.use_scale}
-
 
 class AdditiveAttention(BaseDenseAttention):
     """Scores are sums over tanh(query + key), with a learned weight for each feature."""
 
     def __init__(self, use_scale=True, **kwargs):
         super().__init__(**kwargs)
-        self.use_scale = use_scale
+        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
         self.scale = None
@@ -94,6 +88,3 @@ class AdditiveAttention(BaseDenseAttention):
         query, key = array.expand_dims(query, axis=-2), array.expand_dims(key, axis=-3)
         scale = self.scale if self.use_scale else 1.0
         return math.reduce_sum(scale * math.tanh(query + key), axis=-1)
-
-    def get_config(self):
-        return {**super().get_config(), "use_scale": self.use_scale}

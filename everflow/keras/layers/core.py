@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras import regularizers
 from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import array, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
@@ -83,7 +83,7 @@ class _SpatialDropout(Dropout):
 
     def __init__(self, rate, data_format=None, **kwargs):
         super().__init__(rate, **kwargs)
-        self.data_format = checked_format(K.image_data_format() if data_format is None else data_format)
+        self.data_format = checked_format(data_format)
         self.input_spec = InputSpec(ndim=self.spatial + 2)
 
     def _get_noise_shape(self, inputs):
@@ -185,7 +185,7 @@ class Flatten(ConfiguredLayer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self._keep(data_format=checked_format(K.image_data_format() if data_format is None else data_format))
+        self._keep(data_format=checked_format(data_format))
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs):
@@ -228,18 +228,7 @@ class Dense(ConfiguredLayer):
                  kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
                  **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep(
-            units=int(units) if not isinstance(units, int) else units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        self._keep_given(locals(), units=int(units) if not isinstance(units, int) else units)
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 
@@ -249,26 +238,8 @@ class Dense(ConfiguredLayer):
             raise TypeError(f"Dense multiplies floating-point numbers; {self.name} has the dtype {dtype}.")
         depth = self._depth(TensorShape(input_shape))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
-        self.kernel = self.add_weight(
-            "kernel",
-            shape=[depth, self.units],
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            dtype=self.dtype,
-            trainable=True,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                shape=[self.units],
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                dtype=self.dtype,
-                trainable=True,
-            )
+        self.kernel = weight_of(self, "kernel", [depth, self.units])
+        self.bias = weight_of(self, "bias", [self.units]) if self.use_bias else None
         self.built = True
 
     def call(self, inputs):

@@ -10,11 +10,14 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import array, math, nn, nn_normalization, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
 from everflow.ops.variables import VariableAggregation, VariableSynchronization
+
+# Arguments that configurations of batch normalization have never held.
+_NOT_IN_CONFIGS = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")
 
 
 def _composed(scale, offset, then_scale, then_offset):
@@ -41,21 +44,7 @@ class BatchNormalization(ConfiguredLayer):
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list)):
             raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
-        self._keep(
-            axis=list(axis) if isinstance(axis, list) else axis,
-            momentum=momentum,
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            moving_mean_initializer=moving_mean_initializer,
-            moving_variance_initializer=moving_variance_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
+        self._keep_given(locals(), leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
         self.supports_masking = True
         self.renorm = renorm
         self.virtual_batch_size = virtual_batch_size
@@ -123,11 +112,11 @@ class BatchNormalization(ConfiguredLayer):
         dtype = self._param_dtype
         self.gamma = self.beta = None
         if self.scale:
-            self.gamma = self.add_weight("gamma", shape, dtype, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint)
+            self.gamma = weight_of(self, "gamma", shape, dtype=dtype)
         elif self.fused:
             self._gamma_const = constant(1.0, dtype=dtype, shape=shape)
         if self.center:
-            self.beta = self.add_weight("beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint)
+            self.beta = weight_of(self, "beta", shape, dtype=dtype)
         elif self.fused:
             self._beta_const = constant(0.0, dtype=dtype, shape=shape)
         with self._whole_variables():
@@ -325,18 +314,7 @@ class LayerNormalization(ConfiguredLayer):
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list, tuple)):
             raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
-        self._keep(
-            axis=axis if isinstance(axis, int) else list(axis),
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
+        self._keep_given(locals(), axis=axis if isinstance(axis, int) else list(axis))
         self.supports_masking = True
 
     def build(self, input_shape):
@@ -349,11 +327,8 @@ class LayerNormalization(ConfiguredLayer):
         if len(self.axis) != len(set(self.axis)):
             raise ValueError(f"Duplicate axis: {tuple(self.axis)}")
         shape = [getattr(input_shape[axis], "value", input_shape[axis]) for axis in self.axis]
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self.add_weight("gamma", shape, None, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint)
-        if self.center:
-            self.beta = self.add_weight("beta", shape, None, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint)
+        self.gamma = weight_of(self, "gamma", shape) if self.scale else None
+        self.beta = weight_of(self, "beta", shape) if self.center else None
 
     def call(self, inputs):
         rank = inputs.shape.rank

@@ -29,7 +29,7 @@ class Pooling(ConfiguredLayer):
             strides=arguments.sizes(strides, self.rank, "strides"),
             pool_size=arguments.sizes(pool_size, self.rank, "pool_size"),
             padding=arguments.padding(padding),
-            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            data_format=arguments.data_format(data_format),
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -100,7 +100,7 @@ class _GlobalPooling(ConfiguredLayer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self._keep(data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format))
+        self._keep(data_format=arguments.data_format(data_format))
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def _axes(self):

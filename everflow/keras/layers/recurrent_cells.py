@@ -7,7 +7,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import array, initializers
 
 
@@ -59,6 +59,11 @@ class AbstractRNNCell(Layer):
         return zero_state_for(self, inputs, batch_size, dtype)
 
 
+def within_one(given):
+    """The rates of dropout among arguments, brought within [0, 1]."""
+    return {name: min(1.0, max(0.0, given[name])) for name in ("dropout", "recurrent_dropout")}
+
+
 class _DropoutMasks:
     """Masks of dropout that are the same for all steps of a sequence."""
 
@@ -92,8 +97,9 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
 
     gates = 1
 
-    def _keep_cell(self, dropout, recurrent_dropout, **arguments):
-        self._keep(**arguments, dropout=min(1.0, max(0.0, dropout)), recurrent_dropout=min(1.0, max(0.0, recurrent_dropout)))
+    def _keep_cell(self, given):
+        """Keep the arguments of a constructor, whose `locals()` are given."""
+        self._keep_given(given, **within_one(given))
         units = self.units
         self.state_size, self.output_size = units, units
 
@@ -107,20 +113,10 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
     def build(self, input_shape):
         depth = TensorShape(input_shape)[-1].value
         width = self.gates * self.units
-        self.kernel = self._add("kernel", (depth, width), self.kernel_initializer)
-        self.recurrent_kernel = self._add("recurrent_kernel", (self.units, width), self.recurrent_initializer, "recurrent")
-        self.bias = self._add("bias", self._bias_shape(), self._bias_initializer()) if self.use_bias else None
+        self.kernel = weight_of(self, "kernel", (depth, width))
+        self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")
+        self.bias = weight_of(self, "bias", self._bias_shape(), initializer=self._bias_initializer()) if self.use_bias else None
         self.built = True
-
-    def _add(self, name, shape, initializer, kind=None):
-        kind = kind or name
-        return self.add_weight(
-            shape=shape,
-            name=name,
-            initializer=initializer,
-            regularizer=getattr(self, kind + "_regularizer"),
-            constraint=getattr(self, kind + "_constraint"),
-        )
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros to begin with."""
@@ -135,12 +131,7 @@ class SimpleRNNCell(_Cell):
                  kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0,
                  **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
-        )  # fmt: skip
+        self._keep_cell(locals())
 
     def call(self, inputs, states, training=None):
         previous = states[0]
@@ -167,13 +158,7 @@ class GRUCell(_Cell):
                  bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
                  recurrent_dropout=0.0, implementation=1, reset_after=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
-            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
-        )  # fmt: skip
-        self._keep(implementation=implementation, reset_after=reset_after)
+        self._keep_cell(locals())
 
     def _bias_shape(self):
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
@@ -248,14 +233,7 @@ class LSTMCell(_Cell):
                  recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
                  bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
-            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias, kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-        )  # fmt: skip
-        self._keep(implementation=implementation)
+        self._keep_cell(locals())
         self.__dict__["state_size"] = [units, units]
 
     def _bias_initializer(self):

@@ -16,7 +16,7 @@ class _Spatial(ConfiguredLayer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self.data_format = arguments.data_format(K.image_data_format() if data_format is None else data_format)
+        self.data_format = arguments.data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def _start(self):
