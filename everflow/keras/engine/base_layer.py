@@ -159,22 +159,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def set_weights(self, weights):
         """Give its variables values, in the order of `weights`."""
-        from everflow.keras import backend as K
-
-        own = self.weights
-        if len(own) != len(weights):
-            raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
-                f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
-            )
-        if not own:
-            return
-        pairs = []
-        for variable, present, value in zip(own, K.batch_get_value(own), weights):
-            if present.shape != np.shape(value):
-                raise ValueError(f"Layer weight shape {present.shape} not compatible with provided weight shape {np.shape(value)}")
-            pairs.append((variable, value))
-        K.batch_set_value(pairs)
+        set_values(f"layer {self.name}", self.weights, weights)
 
     # --- weights -----------------------------------------------------------------------------
 
@@ -197,33 +182,20 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         trainable = resolve_trainable(trainable, synchronization)
         if initializer is None:
             initializer = _default_initializer(name, dtype)
-        if callable(kwargs.get("getter")):
-            variable = kwargs["getter"](
-                name=name,
-                shape=shape,
-                dtype=dtype,
-                initializer=initializer,
-                trainable=trainable,
-                constraint=constraint,
-                partitioner=partitioner,
-                use_resource=use_resource,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+        settings = {"name": name, "dtype": dtype, "trainable": trainable, "constraint": constraint}
+        settings |= {"synchronization": synchronization, "aggregation": aggregation}
+        getter = kwargs.get("getter")
+        if callable(getter):
+            variable = getter(shape=shape, initializer=initializer, partitioner=partitioner, use_resource=use_resource, **settings)
         else:
             with init_scope():
                 variable = Variable(
                     initial_value=functools.partial(_made_by(initializer), shape, dtype=dtype),
-                    name=name,
-                    dtype=dtype,
-                    trainable=trainable,
-                    constraint=constraint,
                     collections=kwargs.get("collections"),
                     use_resource=True if use_resource is None else use_resource,
                     validate_shape=True,
-                    synchronization=synchronization,
-                    aggregation=aggregation,
                     shape=shape if shape.rank else None,
+                    **settings,
                 )
         track_variable(variable)
         self._track(name or variable.op.name, variable)
@@ -453,6 +425,20 @@ def snake_case(name):
 def unique(items):
     """Items without repetition, by identity."""
     return list({id(item): item for item in items}.values())
+
+
+def set_values(owner, variables, values):
+    """Give variables of a layer or an optimizer values; ValueError where they don't fit."""
+    from everflow.keras import backend as K
+
+    if len(variables) != len(values):
+        raise ValueError(
+            f"`set_weights` got a weight list of length {len(values)}; {owner} has {len(variables)}. Given: {str(values)[:50]}"
+        )
+    for variable, present, value in zip(variables, K.batch_get_value(variables), values):
+        if present.shape != np.shape(value):
+            raise ValueError(f"{variable.name} of {owner} has shape {present.shape}, the weight given for it {np.shape(value)}.")
+    K.batch_set_value(list(zip(variables, values)))
 
 
 def resolve_trainable(trainable, synchronization):

@@ -248,8 +248,6 @@ class Compiling:
 
     @untracked
     def _make_train_function(self):
-        from everflow.keras import backend as K
-
         if self.train_function is not None:
             return
         weights = self._collected_trainable_weights
@@ -264,39 +262,28 @@ class Compiling:
         with name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
-        with name_scope("training"):
-            self.train_function = K.function(
-                self._feed_inputs + self._feed_targets + self._feed_sample_weights + phase,
-                [self.total_loss, *self._metric_tensors()],
-                updates=updates,
-                name="train_function",
-                **self._function_kwargs,
-            )
+        self.train_function = self._function("train", "training", updates, phase)
 
     @untracked
     def _make_test_function(self):
-        from everflow.keras import backend as K
-
         if self.test_function is None:
-            with name_scope("evaluation"):
-                self.test_function = K.function(
-                    self._feed_inputs + self._feed_targets + self._feed_sample_weights,
-                    [self.total_loss, *self._metric_tensors()],
-                    updates=self.state_updates,
-                    name="test_function",
-                    **self._function_kwargs,
-                )
+            self.test_function = self._function("test", "evaluation", self.state_updates)
 
     @untracked
     def _make_predict_function(self):
+        if self.predict_function is None:
+            self.predict_function = self._function("predict", "predict", self.state_updates)
+
+    def _function(self, kind, scope, updates, phase=()):
+        """A function of what is fed: it gives the loss and metrics, or the outputs, and runs updates."""
         from everflow.keras import backend as K
 
-        if self.predict_function is None:
-            with name_scope("predict"):
-                kwargs = self._function_kwargs
-                self.predict_function = K.function(
-                    self._feed_inputs, list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
-                )
+        with name_scope(scope):
+            fed, outputs = list(self._feed_inputs), self.outputs
+            if kind != "predict":
+                fed += self._feed_targets + self._feed_sample_weights
+                outputs = [self.total_loss, *self._metric_tensors()]
+            return K.function([*fed, *phase], list(outputs), updates=updates, name=f"{kind}_function", **self._function_kwargs)
 
     def _prepare(self, kind):
         """Make a function before the loop that calls it, where the inputs are known by then."""

@@ -75,18 +75,11 @@ class Endpoint:
 
     def make_loss(self):
         """The loss of a batch."""
-        mask, weight, target = self.mask, self.sample_weight, self.target
         with name_scope(self.name + "_loss"):
-            if mask is not None:
-                mask = math.cast(mask, self.output.dtype)
-                if weight is None:
-                    weight = mask
-                else:
-                    mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
-                    weight *= mask
+            weight = _masked(self.sample_weight, self.mask, self.output)
             if not hasattr(self.loss, "reduction"):
-                return self.loss(target, self.output, sample_weight=weight)
-            per_sample = self.loss.call(target, self.output)
+                return self.loss(self.target, self.output, sample_weight=weight)
+            per_sample = self.loss.call(self.target, self.output)
             weighted = compute_weighted_loss(per_sample, sample_weight=weight, reduction=Reduction.NONE)
             reduction = self.loss.reduction
             if reduction == Reduction.AUTO:
@@ -98,6 +91,17 @@ class Endpoint:
         other = copy.copy(self)
         other.output, other.target, other.sample_weight = output, target, sample_weight
         return other
+
+
+def _masked(weight, mask, output):
+    """The weights of samples, with none for what a mask leaves out."""
+    if mask is None:
+        return weight
+    mask = math.cast(mask, output.dtype)
+    if weight is None:
+        return mask
+    mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
+    return weight * mask
 
 
 def loss_objects(loss, output_names):
@@ -183,22 +187,15 @@ def _metric_function(metric, endpoint):
         return function, getattr(function, "name", None) or getattr(function, "__name__", type(function).__name__)
     loss_name = endpoint.loss_function_name
     is_accuracy = metric in _ACCURACY
+    kind = "categorical"
     if endpoint.shape[-1] == 1 or loss_name == "binary_crossentropy":
-        function = metrics_module.binary_accuracy if is_accuracy else metrics_module.binary_crossentropy
+        kind = "binary"
     elif loss_name == "sparse_categorical_crossentropy":
-        function = metrics_module.sparse_categorical_accuracy if is_accuracy else metrics_module.sparse_categorical_crossentropy
-    else:
-        function = metrics_module.categorical_accuracy if is_accuracy else metrics_module.categorical_crossentropy
-    return function, "acc" if is_accuracy else "ce"
+        kind = "sparse_categorical"
+    return getattr(metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}"), "acc" if is_accuracy else "ce"
 
 
 def call_metric(metric, target, output, weight, mask):
     """Draw the update of a metric; its result is what the training step shows."""
-    if mask is not None:
-        mask = math.cast(mask, output.dtype)
-        if weight is None:
-            weight = mask
-        else:
-            mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
-            weight *= mask
+    weight = _masked(weight, mask, output)
     return metric(target, output, sample_weight=weight) if output is not None else metric(target, sample_weight=weight)

@@ -70,10 +70,7 @@ class LayerLosses:
 
     def get_losses_for(self, inputs):
         """The losses that depend on `inputs`; for None those that depend on none."""
-        if inputs is None:
-            return [loss for loss in self.losses if getattr(loss, "_unconditional_loss", False)]
-        losses = [loss for loss in self.losses if not getattr(loss, "_unconditional_loss", False)]
-        return reachable(nest.flatten(inputs), losses)
+        return _depending(self.losses, "_unconditional_loss", inputs)
 
     # --- updates -----------------------------------------------------------------------------
 
@@ -102,10 +99,7 @@ class LayerLosses:
 
     def get_updates_for(self, inputs):
         """The updates that depend on `inputs`; for None those that depend on none."""
-        if inputs is None:
-            return [update for update in self.updates if getattr(update, "_unconditional_update", False)]
-        updates = [update for update in self.updates if not getattr(update, "_unconditional_update", False)]
-        return reachable(nest.flatten(inputs), updates)
+        return _depending(self.updates, "_unconditional_update", inputs)
 
     # --- metrics -----------------------------------------------------------------------------
 
@@ -152,6 +146,13 @@ def _tagged_function(make, unconditional):
         return loss
 
     return tagged
+
+
+def _depending(things, tag, inputs):
+    """Those of losses or updates that depend on inputs; for None those that depend on none, which have the tag."""
+    if inputs is None:
+        return [thing for thing in things if getattr(thing, tag, False)]
+    return reachable(nest.flatten(inputs), [thing for thing in things if not getattr(thing, tag, False)])
 
 
 def reachable(inputs, targets):

@@ -316,14 +316,6 @@ class Network(Layer):
         result = [known[id(x)] for x in self.outputs]
         return result[0] if len(result) == 1 else result
 
-    # --- weights as arrays ---------------------------------------------------------------------
-
-    def get_weights(self):
-        """The values of all weights, layer by layer."""
-        from everflow.keras import backend as K
-
-        return K.batch_get_value(self.weights)
-
     # --- as data ---------------------------------------------------------------------------------
 
     def get_config(self):

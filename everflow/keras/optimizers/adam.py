@@ -12,6 +12,10 @@ from everflow.keras.optimizers.schedules import LearningRateSchedule
 from everflow.ops import array, math
 from everflow.ops.grouping import group
 
+# What ops call slots and rates, and what they are called here.
+_SLOTS = {"m": "m", "v": "v"}
+_RATES = {"beta1_power": "beta_1_power", "beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"}
+
 
 class _Moments(Optimizer):
     """What Adam, Adamax and Nadam share: two decays, and a slot for each."""
@@ -71,20 +75,7 @@ class Adam(_Moments):
         super().set_weights(weights)
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "m": self.get_slot(var, "m").handle,
-            "v": self.get_slot(var, "v").handle,
-            "beta1_power": rates["beta_1_power"],
-            "beta2_power": rates["beta_2_power"],
-            "lr": rates["lr_t"],
-            "beta1": rates["beta_1"],
-            "beta2": rates["beta_2"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
+        arguments = self._op_arguments(grad, var, _SLOTS, {**_RATES, "beta2_power": "beta_2_power"})
         if self.amsgrad:
             return raw.ResourceApplyAdamWithAmsgrad(vhat=self.get_slot(var, "vhat").handle, **arguments)
         return raw.ResourceApplyAdam(**arguments)
@@ -127,12 +118,7 @@ class Adamax(_Moments):
         )
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
-        return raw.ResourceApplyAdaMax(
-            var=var.handle, m=self.get_slot(var, "m").handle, v=self.get_slot(var, "v").handle, beta1_power=rates["beta_1_power"],
-            lr=rates["lr_t"], beta1=rates["beta_1"], beta2=rates["beta_2"], epsilon=rates["epsilon"], grad=grad,
-            use_locking=self._use_locking,
-        )  # fmt: skip
+        return raw.ResourceApplyAdaMax(**self._op_arguments(grad, var, _SLOTS, _RATES))
 
     def _resource_apply_sparse(self, grad, var, indices):
         rates = self._coefficients(var)

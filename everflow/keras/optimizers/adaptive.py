@@ -53,15 +53,7 @@ class Adagrad(_MayLackSteps):
         prepared["zero"] = array.zeros((), dtype=dtypes.int64)
 
     def _arguments(self, grad, var):
-        rates = self._coefficients(var)
-        return {
-            "var": var.handle,
-            "accum": self.get_slot(var, "accumulator").handle,
-            "lr": rates["lr_t"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
+        return self._op_arguments(grad, var, {"accum": "accumulator"}, {"epsilon": "epsilon"})
 
     def _resource_apply_dense(self, grad, var):
         return raw.ResourceApplyAdagradV2(**self._arguments(grad, var))
@@ -95,17 +87,8 @@ class Adadelta(_MayLackSteps):
         prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
 
     def _arguments(self, grad, var):
-        rates = self._coefficients(var)
-        return {
-            "var": var.handle,
-            "accum": self.get_slot(var, "accum_grad").handle,
-            "accum_update": self.get_slot(var, "accum_var").handle,
-            "lr": rates["lr_t"],
-            "rho": rates["rho"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
+        slots = {"accum": "accum_grad", "accum_update": "accum_var"}
+        return self._op_arguments(grad, var, slots, {"rho": "rho", "epsilon": "epsilon"})
 
     def _resource_apply_dense(self, grad, var):
         return raw.ResourceApplyAdadelta(**self._arguments(grad, var))
@@ -143,24 +126,10 @@ class RMSprop(_MayLackSteps):
 
     def _fused(self, grad, var, indices=None):
         """The update by one op, which momentum asks for."""
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "ms": self.get_slot(var, "rms").handle,
-            "mom": self.get_slot(var, "momentum").handle,
-            "lr": rates["lr_t"],
-            "rho": rates["rho"],
-            "momentum": rates["momentum"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
-        if indices is not None:
-            arguments["indices"] = indices
-        kind = "ResourceApply" if indices is None else "ResourceSparseApply"
-        if self.centered:
-            return getattr(raw, kind + "CenteredRMSProp")(mg=self.get_slot(var, "mg").handle, **arguments)
-        return getattr(raw, kind + "RMSProp")(**arguments)
+        slots = {"ms": "rms", "mom": "momentum", **({"mg": "mg"} if self.centered else {})}
+        rates = {name: name for name in ("rho", "momentum", "epsilon")}
+        op = ("ResourceApply" if indices is None else "ResourceSparseApply") + ("CenteredRMSProp" if self.centered else "RMSProp")
+        return getattr(raw, op)(**self._op_arguments(grad, var, slots, rates, **({} if indices is None else {"indices": indices})))
 
     def _resource_apply_dense(self, grad, var):
         if self._momentum:
@@ -257,22 +226,11 @@ class Ftrl(Optimizer):
         prepared["l2_shrinkage"] = math.cast(self._l2_shrinkage_regularization_strength, dtype)
 
     def _apply_ftrl(self, kind, grad, var, **more):
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "accum": self.get_slot(var, "accumulator").handle,
-            "linear": self.get_slot(var, "linear").handle,
-            "grad": grad,
-            "lr": rates["lr_t"],
-            "l1": rates["l1_regularization_strength"],
-            "l2": rates["l2_regularization_strength"],
-            "lr_power": rates["learning_rate_power"],
-            "use_locking": self._use_locking,
-            **more,
-        }
-        if self._l2_shrinkage_regularization_strength <= 0.0:
-            return getattr(raw, kind)(**arguments)
-        return getattr(raw, kind + "V2")(l2_shrinkage=rates["l2_shrinkage"], **arguments)
+        slots = {"accum": "accumulator", "linear": "linear"}
+        rates = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength", "lr_power": "learning_rate_power"}
+        if self._l2_shrinkage_regularization_strength > 0.0:
+            kind, rates = kind + "V2", {**rates, "l2_shrinkage": "l2_shrinkage"}
+        return getattr(raw, kind)(**self._op_arguments(grad, var, slots, rates, **more))
 
     def _resource_apply_dense(self, grad, var):
         return self._apply_ftrl("ResourceApplyFtrl", grad, var)

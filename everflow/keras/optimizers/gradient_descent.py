@@ -28,13 +28,13 @@ class SGD(Optimizer):
         prepared["momentum"] = array.identity(self._get_hyper("momentum", dtype))
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
         if self._momentum:
-            return raw.ResourceApplyKerasMomentum(
-                var=var.handle, accum=self.get_slot(var, "momentum").handle, lr=rates["lr_t"], grad=grad, momentum=rates["momentum"],
-                use_locking=self._use_locking, use_nesterov=self.nesterov,
-            )  # fmt: skip
-        return raw.ResourceApplyGradientDescent(var=var.handle, alpha=rates["lr_t"], delta=grad, use_locking=self._use_locking)
+            return raw.ResourceApplyKerasMomentum(**self._with_momentum(grad, var))
+        rate = self._coefficients(var)["lr_t"]
+        return raw.ResourceApplyGradientDescent(var=var.handle, alpha=rate, delta=grad, use_locking=self._use_locking)
+
+    def _with_momentum(self, grad, var):
+        return self._op_arguments(grad, var, {"accum": "momentum"}, {"momentum": "momentum"}, use_nesterov=self.nesterov)
 
     def _resource_apply_sparse_duplicate_indices(self, grad, var, indices):
         if self._momentum:
@@ -43,8 +43,4 @@ class SGD(Optimizer):
         return raw.ResourceScatterAdd(resource=var.handle, indices=indices, updates=-grad * rates["lr_t"])
 
     def _resource_apply_sparse(self, grad, var, indices):
-        rates = self._coefficients(var)
-        return raw.ResourceSparseApplyKerasMomentum(
-            var=var.handle, accum=self.get_slot(var, "momentum").handle, lr=rates["lr_t"], grad=grad, indices=indices,
-            momentum=rates["momentum"], use_locking=self._use_locking, use_nesterov=self.nesterov,
-        )  # fmt: skip
+        return raw.ResourceSparseApplyKerasMomentum(indices=indices, **self._with_momentum(grad, var))

@@ -11,7 +11,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
 from everflow.keras import backend as K
 from everflow.keras import initializers
-from everflow.keras.engine.base_layer import resolve_trainable
+from everflow.keras.engine.base_layer import resolve_trainable, set_values
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
 from everflow.ops import gradients as gradient_ops
@@ -215,20 +215,7 @@ class Optimizer:
 
     def set_weights(self, weights):
         """Set the optimizer's variables, from what `get_weights` gave."""
-        params = self.weights
-        if len(params) != len(weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on optimizer {self._name} with a  weight list of length {len(weights)}, "
-                f"but the optimizer was expecting {len(params)} weights. Provided weights: {str(weights)[:50]}..."
-            )
-        if not params:
-            return
-        pairs = []
-        for value, param, weight in zip(K.batch_get_value(params), params, weights):
-            if value.shape != weight.shape:
-                raise ValueError(f"Optimizer weight shape {value.shape} not compatible with provided weight shape {weight.shape}")
-            pairs.append((param, weight))
-        K.batch_set_value(pairs)
+        set_values(f"optimizer {self._name}", self.weights, weights)
 
     # --- gradients and updates --------------------------------------------------------------
 
@@ -316,6 +303,13 @@ class Optimizer:
     def _prepare_local(self, dtype, prepared):
         if "learning_rate" in self._hyper:
             prepared["lr_t"] = array.identity(self._decayed_lr(dtype))
+
+    def _op_arguments(self, grad, var, slots, rates, **more):
+        """What an op that updates a variable takes; `slots` and `rates` have our names of what is called otherwise there."""
+        known = self._coefficients(var)
+        handles = {argument: self.get_slot(var, slot).handle for argument, slot in slots.items()}
+        rates = {argument: known[name] for argument, name in {"lr": "lr_t", **rates}.items()}
+        return {"var": var.handle, **handles, **rates, "grad": grad, "use_locking": self._use_locking, **more}
 
     def _coefficients(self, var):
         """What `_prepare_local` computed for the dtype of a variable."""

@@ -109,9 +109,17 @@ def _load_arrays(group, name):
     return [np.asarray(group[name][weight]) for weight in names]
 
 
+def _pairs(group, name, layer, number):
+    """(weight, value) for the weights of a layer, from those of this name in a file."""
+    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
+    values, weights = _converted(layer, _load_arrays(group, name), version), _weights_in_file_order(layer)
+    if len(values) != len(weights):
+        raise ValueError(f"Layer #{number}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}.")
+    return zip(weights, values)
+
+
 def load_weights(group, layers):
     """Give layers the weights of a file, in order."""
-    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
     layers = [layer for layer in layers if _weights_in_file_order(layer)]
     names = [name for name in _load_names(group, "layer_names") if _load_names(group[name], "weight_names")]
     if len(names) != len(layers):
@@ -120,17 +128,12 @@ def load_weights(group, layers):
         )
     pairs = []
     for k, (name, layer) in enumerate(zip(names, layers)):
-        values = _converted(layer, _load_arrays(group, name), version)
-        weights = _weights_in_file_order(layer)
-        if len(values) != len(weights):
-            raise ValueError(f"Layer #{k}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}.")
-        pairs += zip(weights, values)
+        pairs += _pairs(group, name, layer, k)
     _set(pairs)
 
 
 def load_weights_by_name(group, layers):
     """Give layers the weights of the layers of the same name in a file, where there are."""
-    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
     index = {}
     for layer in layers:
         if layer.name:
@@ -138,11 +141,7 @@ def load_weights_by_name(group, layers):
     pairs = []
     for k, name in enumerate(_load_names(group, "layer_names")):
         for layer in index.get(name, []):
-            values = _converted(layer, _load_arrays(group, name), version)
-            weights = _weights_in_file_order(layer)
-            if len(values) != len(weights):
-                raise ValueError(f"Layer #{k}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}.")
-            pairs += zip(weights, values)
+            pairs += _pairs(group, name, layer, k)
     _set(pairs)
 
 
