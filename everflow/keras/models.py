@@ -59,17 +59,15 @@ def _clone_functional(model, input_tensors, clone):
         for tensor, layer in zip(nest.flatten(input_tensors), model._input_layers):
             given.append(tensor if hasattr(tensor, "_keras_history") else Input(tensor=tensor, name="input_wrapper_for_" + layer.name))
     made = {id(x): y for x, y in zip(model.inputs, given)}
-    topology = model._topology
-    for depth in sorted(topology.nodes_by_depth, reverse=True):
-        for node in topology.nodes_by_depth[depth]:
-            if not nest.flatten(node.inbound_layers):
-                continue
-            layer = node.outbound_layer
-            if layer not in copies:
-                copies[layer] = clone(layer)
-            inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
-            outputs = copies[layer](inputs, **(node.arguments or {}))
-            for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
-                made[id(x)] = y
+    for node in model._topology.in_order():
+        if not nest.flatten(node.inbound_layers):
+            continue
+        layer = node.outbound_layer
+        if layer not in copies:
+            copies[layer] = clone(layer)
+        inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
+        outputs = copies[layer](inputs, **(node.arguments or {}))
+        for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
+            made[id(x)] = y
     outputs = [made[id(x)] for x in model.outputs]
     return Model(given, outputs, name=model.name)

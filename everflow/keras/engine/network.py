@@ -304,15 +304,14 @@ class Network(Layer):
         if len(shapes) != len(self.inputs):
             raise ValueError(f"Invalid input_shape argument {input_shape}: model has {len(self.inputs)} tensor inputs.")
         known = {id(x): TensorShape(s) for x, s in zip(self.inputs, shapes)}
-        for depth in sorted(self._topology.nodes_by_depth, reverse=True):
-            for node in self._topology.nodes_by_depth[depth]:
-                if not nest.flatten(node.inbound_layers):
-                    continue
-                given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
-                made = node.outbound_layer.compute_output_shape(given)
-                made = [made] if len(nest.flatten(node.output_tensors)) == 1 else made
-                for x, shape in zip(nest.flatten(node.output_tensors), made):
-                    known[id(x)] = TensorShape(shape)
+        for node in self._topology.in_order():
+            if not nest.flatten(node.inbound_layers):
+                continue
+            given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
+            made = node.outbound_layer.compute_output_shape(given)
+            made = [made] if len(nest.flatten(node.output_tensors)) == 1 else made
+            for x, shape in zip(nest.flatten(node.output_tensors), made):
+                known[id(x)] = TensorShape(shape)
         result = [known[id(x)] for x in self.outputs]
         return result[0] if len(result) == 1 else result
 

@@ -37,6 +37,10 @@ class Topology:
         self._check_names()
         refuse_legacy(self.layers)
 
+    def in_order(self):
+        """The nodes from the inputs to the outputs: those of each depth after all that are deeper."""
+        return [node for depth in sorted(self.nodes_by_depth, reverse=True) for node in self.nodes_by_depth[depth]]
+
     def has(self, layer, node_index):
         """Whether a call of a layer is part of the graph."""
         return layer._inbound_nodes[node_index] in self.nodes
@@ -90,17 +94,16 @@ class Topology:
     def _check_connected(self, inputs):
         computable = {id(t) for t in inputs}
         fine = []
-        for depth in sorted(self.nodes_by_depth, reverse=True):
-            for node in self.nodes_by_depth[depth]:
-                for tensor in nest.flatten(node.input_tensors):
-                    if id(tensor) not in computable:
-                        raise ValueError(
-                            f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} needs, from the "
-                            f"inputs of the model. Layers that can be computed: {fine}"
-                        )
-                computable.update(id(t) for t in nest.flatten(node.output_tensors))
-                if nest.flatten(node.inbound_layers):
-                    fine.append(node.outbound_layer.name)
+        for node in self.in_order():
+            for tensor in nest.flatten(node.input_tensors):
+                if id(tensor) not in computable:
+                    raise ValueError(
+                        f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} needs, from the "
+                        f"inputs of the model. Layers that can be computed: {fine}"
+                    )
+            computable.update(id(t) for t in nest.flatten(node.output_tensors))
+            if nest.flatten(node.inbound_layers):
+                fine.append(node.outbound_layer.name)
 
     def _check_names(self):
         counts = collections.Counter(layer.name for layer in self.layers)

@@ -60,9 +60,7 @@ class Attention(BaseDenseAttention):
         self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
-        self.scale = None
-        if self.use_scale:
-            self.scale = self.add_weight(name="scale", shape=(), initializer="ones", dtype=self.dtype, trainable=True)
+        self.scale = self.add_weight("scale", shape=(), initializer="ones") if self.use_scale else None
         super().build(input_shape)
 
     def _calculate_scores(self, query, key):
@@ -78,10 +76,8 @@ class AdditiveAttention(BaseDenseAttention):
         self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
-        self.scale = None
-        if self.use_scale:
-            depth = TensorShape(input_shape[1])[-1].value
-            self.scale = self.add_weight(name="scale", shape=[depth], initializer="glorot_uniform", dtype=self.dtype, trainable=True)
+        depth = TensorShape(input_shape[1])[-1].value
+        self.scale = self.add_weight("scale", shape=[depth], initializer="glorot_uniform") if self.use_scale else None
         super().build(input_shape)
 
     def _calculate_scores(self, query, key):

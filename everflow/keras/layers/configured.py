@@ -72,12 +72,19 @@ class ConfiguredLayer(Layer):
         return {**super().get_config(), **written(self, self._kept_arguments)}
 
 
-class Elementwise(ConfiguredLayer):
+class SameShape(ConfiguredLayer):
     """A layer whose outputs have the shape and the mask of its inputs."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class Elementwise(SameShape):
+    """Such a layer that always gives a TensorShape."""
 
     @shape_tuples
     def compute_output_shape(self, input_shape):

@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras import regularizers
 from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, SameShape, weight_of
 from everflow.ops import array, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
@@ -23,14 +23,13 @@ def _with_mask(tensor, mask):
     return tensor
 
 
-class Masking(ConfiguredLayer):
+class Masking(SameShape):
     """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
 
     _computes_mask_in_call = True
 
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True
         self._keep(mask_value=mask_value)
 
     def _is_kept(self, inputs, keepdims):
@@ -43,11 +42,8 @@ class Masking(ConfiguredLayer):
         kept = self._is_kept(inputs, keepdims=True)
         return _with_mask(inputs * math.cast(kept, inputs.dtype), array.squeeze(kept, axis=-1))
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
-
-class Dropout(ConfiguredLayer):
+class Dropout(SameShape):
     """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs.
 
     >>> y = tf.keras.layers.Dropout(0.5)(x, training=True)
@@ -56,7 +52,6 @@ class Dropout(ConfiguredLayer):
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
         self._keep(rate=rate, noise_shape=noise_shape, seed=seed)
-        self.supports_masking = True
 
     def _get_noise_shape(self, inputs):
         if self.noise_shape is None:
@@ -71,9 +66,6 @@ class Dropout(ConfiguredLayer):
             lambda: dropout_op(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate),
             lambda: array.identity(inputs),
         )
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class _SpatialDropout(Dropout):
@@ -115,19 +107,15 @@ class SpatialDropout3D(_SpatialDropout):
     spatial = 3
 
 
-class Activation(ConfiguredLayer):
+class Activation(SameShape):
     """A function of each element, by name or as a callable."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True
         self._keep(activation=activation)
 
     def call(self, inputs):
         return self.activation(inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class Reshape(ConfiguredLayer):
@@ -268,13 +256,9 @@ class Dense(ConfiguredLayer):
         return shape[-1].value
 
 
-class ActivityRegularization(ConfiguredLayer):
+class ActivityRegularization(SameShape):
     """The inputs as they are, with a penalty on their size."""
 
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
-        self.supports_masking = True
         self._keep(l1=l1, l2=l2)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

@@ -10,7 +10,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.layers.configured import SameShape, weight_of
 from everflow.ops import array, math, nn, nn_normalization, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
@@ -29,7 +29,7 @@ def _composed(scale, offset, then_scale, then_offset):
     return scale, offset
 
 
-class BatchNormalization(ConfiguredLayer):
+class BatchNormalization(SameShape):
     """Inputs scaled to zero mean and unit variance: of the batch while training, moving averages else.
 
     The averages are updated by the layer's `updates`, which `fit` runs with each step.
@@ -45,7 +45,6 @@ class BatchNormalization(ConfiguredLayer):
         if not isinstance(axis, (int, list)):
             raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
         self._keep_given(locals(), leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
-        self.supports_masking = True
         self.renorm = renorm
         self.virtual_batch_size = virtual_batch_size
         self.adjustment = adjustment
@@ -298,11 +297,8 @@ class BatchNormalization(ConfiguredLayer):
         with control_dependencies(updates):
             return r, d, array.identity(mean), array.identity(variance)
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
-
-class LayerNormalization(ConfiguredLayer):
+class LayerNormalization(SameShape):
     """Each example scaled to zero mean and unit variance by itself, over the given axes.
 
     >>> y = tf.keras.layers.LayerNormalization()(x)
@@ -315,7 +311,6 @@ class LayerNormalization(ConfiguredLayer):
         if not isinstance(axis, (int, list, tuple)):
             raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
         self._keep_given(locals(), axis=axis if isinstance(axis, int) else list(axis))
-        self.supports_masking = True
 
     def build(self, input_shape):
         rank = len(input_shape)
@@ -346,6 +341,3 @@ class LayerNormalization(ConfiguredLayer):
         outputs = nn_normalization.batch_normalization(inputs, mean, variance, offset=offset, scale=scale, variance_epsilon=self.epsilon)
         outputs.set_shape(inputs.shape)
         return outputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

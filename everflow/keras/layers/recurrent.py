@@ -13,6 +13,7 @@ from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, require_cells, zero_state_for
+from everflow.keras.signatures import REQUIRED, constructor, parameters_of
 from everflow.ops import array
 
 
@@ -326,28 +327,13 @@ class OfCell:
         return {**self._rnn_config(), **written(self.cell, self.cell._kept_arguments), **written(self, ["activity_regularizer"])}
 
 
-_CELL_ARGUMENTS = """
-    units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias
-    kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint dropout
-    recurrent_dropout implementation reset_after
-""".split()
-_LOOP_ARGUMENTS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
+_LOOP_ARGUMENTS = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful", "unroll"), False)
 
 
-@cell_arguments(_CELL_ARGUMENTS)
 class _OfDenseCell(OfCell, RNN):
     """A recurrent layer over vectors."""
 
     cell_class = None
-
-    def _init_with_cell(self, given):
-        """Start from the `locals()` of a constructor: what is not the cell's is the loop's."""
-        kwargs = given["kwargs"]
-        cell = {name: given[name] for name in _CELL_ARGUMENTS if name in given}
-        cell.update({key: kwargs[key] for key in ("dtype", "trainable") if key in kwargs})
-        RNN.__init__(self, self.cell_class(**cell), **{name: given[name] for name in _LOOP_ARGUMENTS}, **kwargs)
-        self.activity_regularizer = looked_up("activity_regularizer", given["activity_regularizer"])
-        self.input_spec = [InputSpec(ndim=3)]
 
     @classmethod
     def from_config(cls, config):
@@ -357,47 +343,50 @@ class _OfDenseCell(OfCell, RNN):
         return cls(**config)
 
 
+def _over(cell_class, *last):
+    """Class decorator: a layer over this kind of cell takes what the cell takes, what it does to its outputs, and what the loop takes.
+
+    Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
+    """
+    of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
+    parameters = {}
+    for name, default in of_cell.items():
+        if name not in last:
+            parameters |= {name: default, "activity_regularizer": None} if name == "bias_regularizer" else {name: default}
+    parameters |= {**_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+
+    def start(self, activity_regularizer, **given):
+        if "implementation" not in of_cell:
+            given.pop("implementation", None)  # files of all times have it
+        cell = {name: given.pop(name) for name in of_cell}
+        cell.update({name: given[name] for name in ("dtype", "trainable") if name in given})
+        RNN.__init__(self, self.cell_class(**cell), **given)
+        self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
+        self.input_spec = [InputSpec(ndim=3)]
+
+    def decorate(cls):
+        cls.cell_class, cls.__init__ = cell_class, constructor(parameters, start)
+        return cell_arguments(of_cell)(cls)
+
+    return decorate
+
+
+@_over(SimpleRNNCell)
 class SimpleRNN(_OfDenseCell):
     """The output of each step is fed to the next."""
 
-    cell_class = SimpleRNNCell
 
-    def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal",
-                 bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
-                 recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
-                 **kwargs):  # fmt: skip
-        kwargs.pop("implementation", None)
-        self._init_with_cell(locals())
-
-
+@_over(GRUCell, "reset_after")
 class GRU(_OfDenseCell):
     """Gated recurrent units.
 
     >>> y = tf.keras.layers.GRU(32, return_sequences=True)(x)
     """
 
-    cell_class = GRUCell
 
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None,
-                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 dropout=0.0, recurrent_dropout=0.0, implementation=1, return_sequences=False, return_state=False, go_backwards=False,
-                 stateful=False, unroll=False, reset_after=False, **kwargs):  # fmt: skip
-        self._init_with_cell(locals())
-
-
+@_over(LSTMCell)
 class LSTM(_OfDenseCell):
     """Long short-term memory.
 
     >>> y = tf.keras.layers.LSTM(32)(x)
     """
-
-    cell_class = LSTMCell
-
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
-                 recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
-                 recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1,
-                 return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):  # fmt: skip
-        self._init_with_cell(locals())
