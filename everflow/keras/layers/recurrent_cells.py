@@ -269,16 +269,26 @@ class LSTMCell(_Cell):
 
     def _carry_and_output(self, xs, hs, c):
         u = self.units
-        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]))
-        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]))
-        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
-        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]))
-        return c, o
+
+        parts = (slice(None, u), slice(u, u * 2), slice(u * 2, u * 3), slice(u * 3, None))
+
+        def gate(i):
+            return xs[i] + K.dot(hs[i], self.recurrent_kernel[:, parts[i]])
+
+        return self._carried(gate, c)
 
     def _carry_and_output_fused(self, z, c):
-        i, f = self.recurrent_activation(z[0]), self.recurrent_activation(z[1])
-        c = f * c + i * self.activation(z[2])
-        return c, self.recurrent_activation(z[3])
+        return self._carried(z.__getitem__, c)
+
+    def _carried(self, gate, c):
+        """(carry, output gate) from what comes into each gate, in the order of their making."""
+        i = self.recurrent_activation(self._seeing_carry(gate(0), "input", c))
+        f = self.recurrent_activation(self._seeing_carry(gate(1), "forget", c))
+        c = f * c + i * self.activation(gate(2))
+        return c, self.recurrent_activation(self._seeing_carry(gate(3), "output", c))
+
+    def _seeing_carry(self, x, gate, c):
+        return x
 
 
 def forget_bias_initializer(bias_initializer, units):
@@ -301,23 +311,12 @@ class PeepholeLSTMCell(LSTMCell):
 
     def build(self, input_shape):
         super().build(input_shape)
-        names = ("input_gate_peephole_weights", "forget_gate_peephole_weights", "output_gate_peephole_weights")
-        for name in names:
+        for gate in ("input", "forget", "output"):
+            name = f"{gate}_gate_peephole_weights"
             setattr(self, name, self.add_weight(shape=(self.units,), name=name, initializer=self.kernel_initializer))
 
-    def _carry_and_output(self, xs, hs, c):
-        u = self.units
-        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]) + self.input_gate_peephole_weights * c)
-        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]) + self.forget_gate_peephole_weights * c)
-        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
-        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]) + self.output_gate_peephole_weights * c)
-        return c, o
-
-    def _carry_and_output_fused(self, z, c):
-        i = self.recurrent_activation(z[0] + self.input_gate_peephole_weights * c)
-        f = self.recurrent_activation(z[1] + self.forget_gate_peephole_weights * c)
-        c = f * c + i * self.activation(z[2])
-        return c, self.recurrent_activation(z[3] + self.output_gate_peephole_weights * c)
+    def _seeing_carry(self, x, gate, c):
+        return x + getattr(self, f"{gate}_gate_peephole_weights") * c
 
 
 class StackedRNNCells(Layer):

@@ -6,8 +6,15 @@ import warnings
 
 import numpy as np
 
-from everflow.keras.backend.config import floatx, image_data_format
-from everflow.keras.preprocessing.image.affine import apply_affine_transform, apply_brightness_shift, apply_channel_shift, flip_axis
+from everflow.keras.backend.config import floatx
+from everflow.keras.preprocessing.image.affine import (
+    apply_affine_transform,
+    apply_brightness_shift,
+    apply_channel_shift,
+    check_pair,
+    flip_axis,
+)
+from everflow.keras.preprocessing.image.files import checked_format, warn_of_channels
 from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
 from everflow.keras.signatures import REQUIRED, parameters_of, taking
 
@@ -43,10 +50,10 @@ def _of_today(arguments):
     """What `flow_from_dataframe` was given, without what older programs say and nobody needs any more."""
     if "has_ext" in arguments:
         warnings.warn(
-            "has_ext is deprecated, filenames in the dataframe have to match the exact filenames in disk.", DeprecationWarning, stacklevel=4
+            "`has_ext` is deprecated: names in the table are those of the files, with their endings.", DeprecationWarning, stacklevel=4
         )
     if arguments["class_mode"] == "other":
-        warnings.warn('`class_mode` "other" is deprecated, please use `class_mode` "raw".', DeprecationWarning, stacklevel=4)
+        warnings.warn('class_mode="other" is deprecated: it is called "raw" now.', DeprecationWarning, stacklevel=4)
         arguments["class_mode"] = "raw"
     known = parameters_of(DataFrameIterator.__init__)
     return {name: value for name, value in arguments.items() if name in known}
@@ -85,14 +92,9 @@ class ImageDataGenerator:
         validation_split=0.0,
         dtype=None,
     ):
-        data_format = image_data_format() if data_format is None else data_format
-        if data_format not in {"channels_last", "channels_first"}:
-            raise ValueError(
-                '`data_format` should be `"channels_last"` (channel after row and column) or `"channels_first"` (channel before row '
-                f"and column). Received: {data_format}"
-            )
+        data_format = checked_format(data_format)
         if validation_split and not 0 < validation_split < 1:
-            raise ValueError(f"`validation_split` must be strictly between 0 and 1.  Received: {validation_split}")
+            raise ValueError(f"`validation_split` is a fraction between 0 and 1, not {validation_split}.")
         given = locals()
         for name in _KEPT:
             setattr(self, name, given[name])
@@ -111,14 +113,14 @@ class ImageDataGenerator:
             return [1 - zoom_range, 1 + zoom_range]
         if len(zoom_range) == 2 and all(isinstance(value, (float, int)) for value in zoom_range):
             return [zoom_range[0], zoom_range[1]]
-        raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}")
+        raise ValueError(f"`zoom_range` is how far to zoom either way, or a pair of floats, not {zoom_range!r}.")
 
     def _settle_normalisation(self):
         """Some wishes decide on others."""
         for wish, other, value in _DECIDED:
             if getattr(self, wish) and bool(getattr(self, other)) is not value:
                 setattr(self, other, value)
-                warnings.warn(f"This ImageDataGenerator specifies `{wish}`, which overrides setting of `{other}`.", stacklevel=3)
+                warnings.warn(f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3)
 
     # --- batches ----------------------------------------------------------------------------
 
@@ -158,8 +160,7 @@ class ImageDataGenerator:
         if statistics is not None:
             return compute()
         warnings.warn(
-            f"This ImageDataGenerator specifies `{name}`, but it hasn't been fit on any training data. Fit it first by calling "
-            "`.fit(numpy_data)`.",
+            f"`{name}` needs statistics of images that the generator hasn't seen: call its `fit` on an array of them first.",
             stacklevel=4,
         )
         return x
@@ -198,8 +199,7 @@ class ImageDataGenerator:
         if self.channel_shift_range != 0:
             channel_shift = np.random.uniform(-self.channel_shift_range, self.channel_shift_range)
         if self.brightness_range is not None:
-            if len(self.brightness_range) != 2:
-                raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {self.brightness_range}")
+            check_pair("brightness_range", self.brightness_range)
             brightness = np.random.uniform(self.brightness_range[0], self.brightness_range[1])
         moves = dict(zip(_NO_MOVES, (theta, tx, ty, shear, zx, zy)))
         flips = {"flip_horizontal": flip_horizontal, "flip_vertical": flip_vertical}
@@ -239,14 +239,8 @@ class ImageDataGenerator:
         """Learn the mean, the deviation and the whitening from images, also from changed ones with `augment`."""
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 4:
-            raise ValueError(f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}")
-        if x.shape[self.channel_axis] not in {1, 3, 4}:
-            warnings.warn(
-                f"Expected input to be images (as Numpy array) following the data format convention {self.data_format!r} (channels on axis "
-                f"{self.channel_axis}), i.e. expected either 1, 3 or 4 channels on axis {self.channel_axis}. However, it was passed an "
-                f"array with shape {x.shape} ({x.shape[self.channel_axis]} channels).",
-                stacklevel=2,
-            )
+            raise ValueError(f"`fit` takes a batch of images, of rank 4, not an array of shape {x.shape}.")
+        warn_of_channels(x, self.data_format)
         if seed is not None:
             np.random.seed(seed)
         x = np.copy(x)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from everflow.keras.backend.config import floatx, image_data_format
-from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img
+from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img, warn_of_channels
 from everflow.keras.signatures import REQUIRED, constructor
 from everflow.keras.utils.sequences import Sequence
 
@@ -43,7 +43,7 @@ class Iterator(Sequence):
 
     def __getitem__(self, idx):
         if idx >= len(self):
-            raise ValueError(f"Asked to retrieve element {idx}, but the Sequence has length {len(self)}")
+            raise ValueError(f"There is no batch {idx}: an epoch has {len(self)}.")
         return self._get_batches_of_transformed_samples(self._rows(self.batch_size * idx, self.index_array is None))
 
     def _rows(self, first, anew):
@@ -129,37 +129,25 @@ class NumpyArrayIterator(Iterator):
             more = [np.asarray(other) for other in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
             x = x[0]
             if any(len(other) != len(x) for other in more):
-                raise ValueError("All of the arrays in `x` should have the same length. Found a pair with: "
-                                 f"len(x[0]) = {len(x)}, len(x[?]) = {[len(other) for other in more]}")  # fmt: skip
+                raise ValueError(f"Arrays in `x` have different lengths: {[len(x), *(len(other) for other in more)]}.")
         else:
             more = []
         for name, other in (("y", y), ("sample_weight", sample_weight)):
             if other is not None and len(x) != len(other):
-                raise ValueError(
-                    f"`x` (images tensor) and `{name}` should have the same length. Found: x.shape = {np.asarray(x).shape}, "
-                    f"{name}.shape = {np.asarray(other).shape}"
-                )
+                raise ValueError(f"There are {len(x)} images in `x` and {len(other)} entries in `{name}`.")
         if subset is not None:
             fraction = image_data_generator._validation_split
             part, *both = (_part(name, fraction, len(x)) for name in (subset, "validation", "training"))
             if y is not None and not np.array_equal(*(np.unique(y[rows]) for rows in both)):
-                raise ValueError("Training and validation subsets have different number of classes after the split. If your numpy arrays are "
-                                 "sorted by the label, you might want to shuffle them.")  # fmt: skip
+                raise ValueError("Some classes are in one of the training and validation subsets only: shuffle arrays that are sorted.")
             x, more = x[part], [other[part] for other in more]
             y = None if y is None else y[part]
             sample_weight = None if sample_weight is None else sample_weight[part]
         self.x = np.asarray(x, dtype=self.dtype)
         self.x_misc = more
         if self.x.ndim != 4:
-            raise ValueError(f"Input data in `NumpyArrayIterator` should have rank 4. You passed an array with shape {self.x.shape}")
-        channels_axis = 3 if self.data_format == "channels_last" else 1
-        if self.x.shape[channels_axis] not in {1, 3, 4}:
-            warnings.warn(
-                f'NumpyArrayIterator is set to use the data format convention "{self.data_format}" (channels on axis {channels_axis}), i.e. '
-                f"expected either 1, 3, or 4 channels on axis {channels_axis}. However, it was passed an array with shape {self.x.shape} "
-                f"({self.x.shape[channels_axis]} channels).",
-                stacklevel=2,
-            )
+            raise ValueError(f"Images come as a batch, of rank 4, not as an array of shape {self.x.shape}.")
+        warn_of_channels(self.x, self.data_format)
         self.y = None if y is None else np.asarray(y)
         self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         self._begin(self.x.shape[0], **settings)
