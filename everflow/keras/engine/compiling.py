@@ -192,16 +192,8 @@ class Compiling:
         self.total_loss = self._draw_loss()
 
     def _draw_loss(self):
-        total = None
         with name_scope("loss"):
-            for endpoint in self._endpoints:
-                if endpoint.loss is None:
-                    continue
-                loss = endpoint.make_loss()
-                if endpoint.loss_metric is not None:
-                    self._metric_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
-                weighted = endpoint.loss_weight * loss
-                total = weighted if total is None else total + weighted
+            total = ends.total_loss(self._endpoints, self._metric_results)
             if total is None and not self.losses:
                 raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
             own = self.get_losses_for(None) + self.get_losses_for(self.inputs)

@@ -93,6 +93,20 @@ class Endpoint:
         return other
 
 
+def total_loss(endpoints, results):
+    """The losses of outputs, each times its weight, added up; `results` gets those of metrics that show single losses. None without any."""
+    total = None
+    for endpoint in endpoints:
+        if endpoint.loss is None:
+            continue
+        loss = endpoint.make_loss()
+        if endpoint.loss_metric is not None:
+            results[endpoint.loss_metric] = endpoint.loss_metric(loss)
+        weighted = endpoint.loss_weight * loss
+        total = weighted if total is None else total + weighted
+    return total
+
+
 def _masked(weight, mask, output):
     """The weights of samples, with none for what a mask leaves out."""
     if mask is None:
