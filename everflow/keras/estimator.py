@@ -103,8 +103,8 @@ def _in_order(given, names, tensors, what, kind):
             given = list(given.values())
         elif missing:
             raise KeyError(
-                f"The {what} have no entries for the {kind} {missing} of the model: they are a dictionary of {sorted(given)}, and the model "
-                f"has {names}."
+                f"The {what} have no entries for the {kind} {missing} of the model: they are a dictionary of {sorted(given)}, "
+                f"and the model has {names}."
             )
         else:
             given = [given[name] for name in names]

@@ -1,4 +1,4 @@
-"""Parameters as data: methods and functions that take what a table says, or what another one takes but for some names and defaults."""
+"""Parameters as data: methods and functions that take what a table says, or what others take but for some defaults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ REQUIRED = inspect.Parameter.empty
 
 
 def parameters_of(function, without=(), **defaults):
-    """{name: default} of what a method takes besides `self`; some left out, some with other defaults. `**kwargs` is a name, too."""
+    """{name: default} of what a method takes besides `self`, some left out, some changed; `**kwargs` is a name, too."""
     found = {}
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         name = f"**{parameter.name}" if parameter.kind is parameter.VAR_KEYWORD else parameter.name
@@ -19,7 +19,7 @@ def parameters_of(function, without=(), **defaults):
 
 
 def taking(parameters, body, *first):
-    """A function that takes these parameters, {name: default}, by position or by name, and calls `body` with all of them by name.
+    """A function that takes these parameters, {name: default}, by position or name, and calls `body` with them by name.
 
     What is named in `first` comes before the others and is handed on by position: "self", for a method.
     """

@@ -111,7 +111,7 @@ class Layer(base_layer.Layer):
 
     @contextlib.contextmanager
     def _within_scope(self):
-        """A context in the layer's variable scope, which finds variables once they are there; the scope before comes back after it."""
+        """A context in the layer's variable scope, which finds variables that are there; the scope before comes back."""
         saved = self._current_scope
         with scopes.variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as scope:
             self.__dict__["_current_scope"] = scope

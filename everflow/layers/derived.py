@@ -1,4 +1,4 @@
-"""Layers made from Keras's: their constructors, which have other defaults, and functions that make a layer and call it."""
+"""Layers made from Keras's: constructors, which have other defaults, and functions that make a layer and call it."""
 
 from __future__ import annotations
 

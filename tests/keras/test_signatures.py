@@ -1,4 +1,4 @@
-"""Constructors and functions that are made from others: what they take, what they refuse, and that arguments get where they belong."""
+"""Constructors and functions that are made from others: what they take, what they refuse, and where arguments go."""
 
 import inspect
 

@@ -359,7 +359,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 outputs = self._compute(inputs, (), {"training": False} if self._call_takes("training") else {})
             except TypeError as e:
                 raise NotImplementedError(
-                    f"The shape of what {type(self).__name__} makes can't be found out by calling it: {e}. Give it a `compute_output_shape`."
+                    f"The shape of what {type(self).__name__} makes can't be found out by calling it: {e}. "
+                    "Give it a `compute_output_shape`."
                 ) from e
         return nest.map_structure(lambda t: t.shape, outputs)
 
@@ -383,7 +384,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         extra = [p for p in parameters if p not in ("self", "kwargs", "args", "name", "trainable", "dtype", "dynamic")]
         if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
             raise NotImplementedError(
-                f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` that writes them down."
+                f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` "
+                "that writes them down."
             )
         return config
 

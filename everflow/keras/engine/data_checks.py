@@ -175,8 +175,9 @@ def check_targets(targets, endpoints):
         shape = endpoint.shape
         if losses.is_categorical_crossentropy(endpoint.loss) and y.shape[-1] == 1:
             raise ValueError(
-                f"`categorical_crossentropy` takes a row of ones and zeros for each sample, (samples, classes), not targets of shape {y.shape}. "
-                "For numbers of classes there is `sparse_categorical_crossentropy`; `tf.keras.utils.to_categorical(y)` makes rows of them."
+                "`categorical_crossentropy` takes a row of ones and zeros for each sample, (samples, classes), not targets "
+                f"of shape {y.shape}. For numbers of classes there is `sparse_categorical_crossentropy`; "
+                "`tf.keras.utils.to_categorical(y)` makes rows of them."
             )
         name = endpoint.loss_function_name
         if name not in same_shape or shape is None:

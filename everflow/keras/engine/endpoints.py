@@ -94,7 +94,7 @@ class Endpoint:
 
 
 def total_loss(endpoints, results):
-    """The losses of outputs, each times its weight, added up; `results` gets those of metrics that show single losses. None without any."""
+    """The losses of outputs, each times its weight, added up, or None; metrics of single losses go to `results`."""
     total = None
     for endpoint in endpoints:
         if endpoint.loss is None:

@@ -25,7 +25,8 @@ class Network(Layer):
     def __setattr__(self, name, value):
         if "_is_graph_network" not in self.__dict__ and "_is_tracking" not in self.__dict__ and isinstance(value, Layer):
             raise RuntimeError(
-                f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: you forgot to call `super().__init__()` first."
+                f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: "
+                "you forgot to call `super().__init__()` first."
             )
         super().__setattr__(name, value)
 
@@ -72,7 +73,8 @@ class Network(Layer):
         for x in flat_outputs:
             if not hasattr(x, "_keras_history"):
                 raise ValueError(
-                    f"Output tensors to a {type(self).__name__} must come from a layer; {x} doesn't (`tf.keras.layers.Lambda` makes a layer of any function)."
+                    f"Output tensors to a {type(self).__name__} must come from a layer; {x} doesn't "
+                    "(`tf.keras.layers.Lambda` makes a layer of any function)."
                 )
         self._init_network(name, kwargs.get("trainable", True))
         self._is_graph_network = True
@@ -238,7 +240,8 @@ class Network(Layer):
                 self.call(x, **kwargs)
             except TypeError as e:
                 raise ValueError(
-                    f"`build` tries a model on inputs of type {K.floatx()}, which {self.name} doesn't take ({e}): call it on real data instead."
+                    f"`build` tries a model on inputs of type {K.floatx()}, which {self.name} doesn't take ({e}): "
+                    "call it on real data instead."
                 ) from e
         Layer.build(self, input_shape)
 

@@ -1,4 +1,4 @@
-"""What `compile` and `fit` take for each output of a model, given as a dict by the outputs' names or as a list in their order."""
+"""What `compile` and `fit` take for each output of a model: a dict by the outputs' names, or a list in their order."""
 
 from __future__ import annotations
 

@@ -148,8 +148,8 @@ class Sequential(Model):
         preds = self.predict(x, batch_size, verbose)
         if preds.min() < 0.0 or preds.max() > 1.0:
             logging.warning(
-                f"Model {self.name} gives values from {preds.min()} to {preds.max()}, which are no probabilities: a last layer with softmax "
-                "or sigmoid would make them."
+                f"Model {self.name} gives values from {preds.min()} to {preds.max()}, which are no probabilities: "
+                "a last layer with softmax or sigmoid would make them."
             )
         return preds
 

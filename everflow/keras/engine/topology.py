@@ -98,8 +98,8 @@ class Topology:
             for tensor in nest.flatten(node.input_tensors):
                 if id(tensor) not in computable:
                     raise ValueError(
-                        f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} needs, from the "
-                        f"inputs of the model. Layers that can be computed: {fine}"
+                        f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} "
+                        f"needs, from the inputs of the model. Layers that can be computed: {fine}"
                     )
             computable.update(id(t) for t in nest.flatten(node.output_tensors))
             if nest.flatten(node.inbound_layers):

@@ -42,7 +42,8 @@ class _Merge(ConfiguredLayer):
                 result.append(j if i == 1 else i)
             elif i != j:
                 raise ValueError(
-                    f"{type(self).__name__} got operands that could not be broadcast together: shapes {tuple(a)} and {tuple(b)}, without the batch."
+                    f"{type(self).__name__} got operands that could not be broadcast together: shapes {tuple(a)} and {tuple(b)}, "
+                    "without the batch."
                 )
             else:
                 result.append(i)

@@ -344,7 +344,7 @@ class _OfDenseCell(OfCell, RNN):
 
 
 def _over(cell_class, *last):
-    """Class decorator: a layer over this kind of cell takes what the cell takes, what it does to its outputs, and what the loop takes.
+    """Class decorator: a layer over this kind of cell takes what the cell takes, and what the loop takes.
 
     Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
     """

@@ -10,12 +10,12 @@ from everflow.keras.layers.configured import ConfiguredLayer
 
 
 class _Spatial(ConfiguredLayer):
-    """A layer over `rank` spatial dimensions, with an argument that says how far; subclasses say what becomes of the length of each."""
+    """A layer over `rank` spatial dimensions, with an argument that says how far; `_length` says what becomes of each."""
 
     rank, argument = 0, ""
 
     def _start(self, far, data_format="channels_last", **kwargs):
-        """Begin with the argument as it is kept and, where there is a choice, the data format after it, as configs have it."""
+        """Begin with the argument as it is kept and, where there is a choice, the data format after it, as in configs."""
         ConfiguredLayer.__init__(self, **kwargs)
         self.data_format = arguments.data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)

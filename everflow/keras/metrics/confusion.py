@@ -210,7 +210,7 @@ class Recall(_Share):
 class SensitivitySpecificityBase(_Counts):
     """Base of metrics that look for the threshold where one share comes close to a wanted value."""
 
-    # What the value is called, and what is counted: (of which share, at which threshold), each a pair (counted, others).
+    # What the value is called; of which share, and at which threshold of another, each a pair (counted, others).
     _argument, _of, _at = "value", (), ()
 
     def __init__(self, value, num_thresholds=200, name=None, dtype=None):

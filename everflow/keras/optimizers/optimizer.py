@@ -35,7 +35,7 @@ class Optimizer:
     >>> step = optimizer.get_updates(v * v, [v])
     """
 
-    # What `get_config` writes down besides the name: hyperparameters, then arguments and the attributes they are kept in.
+    # What `get_config` writes down besides the name: hyperparameters, then arguments and the attributes that keep them.
     _written_hypers: tuple = ()
     _written_attributes: dict = {}
 
@@ -305,7 +305,7 @@ class Optimizer:
             prepared["lr_t"] = array.identity(self._decayed_lr(dtype))
 
     def _op_arguments(self, grad, var, slots, rates, **more):
-        """What an op that updates a variable takes; `slots` and `rates` have our names of what is called otherwise there."""
+        """What an op that updates a variable takes; `slots` and `rates` have our names by those of the op."""
         known = self._coefficients(var)
         handles = {argument: self.get_slot(var, slot).handle for argument, slot in slots.items()}
         rates = {argument: known[name] for argument, name in {"lr": "lr_t", **rates}.items()}
@@ -383,7 +383,7 @@ OptimizerV2 = Optimizer
 
 
 def is_used(momentum):
-    """Whether there is momentum: a tensor, a function, or a number above zero; ValueError for one that isn't within [0, 1]."""
+    """Whether there is momentum: a tensor, a function or a number above zero; ValueError unless that is within [0, 1]."""
     if isinstance(momentum, Tensor) or callable(momentum):
         return True
     if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:

@@ -228,8 +228,8 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
         if include_optimizer and model.optimizer:
             if isinstance(model.optimizer, optimizers.TFOptimizer):
                 logging.warning(
-                    "Optimizers of tf.train can't be written to an HDF5 file, as they don't tell their settings: the model is saved without it "
-                    "and has to be compiled again after loading."
+                    "Optimizers of tf.train can't be written to an HDF5 file, as they don't tell their settings: the model is "
+                    "saved without it and has to be compiled again after loading."
                 )
             else:
                 file.attrs["training_config"] = json.dumps(training_config(model), default=default).encode("utf8")

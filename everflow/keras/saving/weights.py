@@ -34,7 +34,8 @@ def save(model, filepath, overwrite=True, save_format=None):
             raise ValueError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
     if save_format == "tf" and _is_hdf5_path(filepath):
         raise ValueError(
-            f'A checkpoint (save_format="tf") can\'t be called {filepath!r}, by which it would be read as an HDF5 file: leave the ending out.'
+            f'A checkpoint (save_format="tf") can\'t be called {filepath!r}, by which it would be read as an HDF5 file: '
+            "leave the ending out."
         )
     if save_format == "h5":
         h5py = hdf5.require_h5py()

@@ -35,7 +35,7 @@ _KEPT = """
 
 
 def _flow(name, kind, doc, adapted=dict, **defaults):
-    """A method that makes an iterator of this kind, over images that the generator changes: it takes what the iterator takes."""
+    """A method that makes an iterator over images that the generator changes: it takes what the iterator takes."""
 
     def iterate(self, **arguments):
         return kind(image_data_generator=self, data_format=self.data_format, dtype=self.dtype, **adapted(arguments))
