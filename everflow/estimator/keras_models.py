@@ -32,18 +32,15 @@ def model_to_estimator(
     >>> estimator = tf.keras.estimator.model_to_estimator(model, model_dir="/tmp/model")  # doctest: +SKIP
     """
     if not (keras_model or keras_model_path):
-        raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
+        raise ValueError("Either `keras_model` or `keras_model_path` is needed: neither was given.")
     if keras_model and keras_model_path:
-        raise ValueError("Please specity either `keras_model` or `keras_model_path`, but not both.")
+        raise ValueError("Both `keras_model` and `keras_model_path` were given: one of them is enough.")
     if checkpoint_format not in _FORMATS:
         raise ValueError(f"Checkpoints are written by a `saver` or as a `checkpoint`, not as {checkpoint_format!r}")
     if keras_model_path:
         keras_model = load_model(keras_model_path, custom_objects)
     if not getattr(keras_model, "optimizer", None):
-        raise ValueError(
-            "The given keras model has not been compiled yet. Please compile the model with `model.compile()` before calling "
-            "`model_to_estimator()`."
-        )
+        raise ValueError(f"Model {keras_model.name} has not been compiled: an Estimator needs the optimizer and the loss of `compile`.")
     estimator = Estimator(_model_fn_of(keras_model, custom_objects or {}), model_dir=model_dir, config=config)
     first = _save_weights(keras_model, os.path.join(estimator.model_dir, "keras"), custom_objects or {})
     return Estimator(estimator._model_fn, config=estimator.config, warm_start_from=first)
@@ -87,8 +84,8 @@ def _in_order(given, names, tensors, what, kind):
             given = list(given.values())
         elif missing:
             raise KeyError(
-                f"The dictionary passed into {what} does not have the expected {kind} keys defined in the keras model.\n"
-                f"\tExpected keys: {set(names)}\n\t{what} keys: {set(given)}\n\tDifference: {set(missing)}"
+                f"The {what} have no entries for the {kind} {missing} of the model: they are a dictionary of {sorted(given)}, "
+                f"and the model has {names}."
             )
         else:
             given = [given[name] for name in names]

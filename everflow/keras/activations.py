@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import backend as K
+from everflow.keras.backend.nn import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh  # noqa: F401  they are public here
 from everflow.keras.generic import deserialize_keras_object
 from everflow.ops import math, nn
 
@@ -18,52 +19,17 @@ def softmax(x, axis=-1):
     if rank > 2:
         exponentials = math.exp(x - math.reduce_max(x, axis=axis, keepdims=True))
         return exponentials / math.reduce_sum(exponentials, axis=axis, keepdims=True)
-    raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
-
-
-def elu(x, alpha=1.0):
-    """x above zero, alpha * (exp(x) - 1) below."""
-    return K.elu(x, alpha)
+    raise ValueError(f"softmax needs a tensor of at least two dimensions; {x} has {rank}.")
 
 
 def selu(x):
     """An elu, scaled so that layers keep mean 0 and variance 1."""
-    return _SELU_SCALE * K.elu(x, _SELU_ALPHA)
-
-
-def softplus(x):
-    """log(exp(x) + 1)."""
-    return nn.softplus(x)
-
-
-def softsign(x):
-    """x / (1 + |x|)."""
-    return nn.softsign(x)
-
-
-def relu(x, alpha=0.0, max_value=None, threshold=0):
-    """Zero, or alpha times the distance to it, below the threshold; the value itself above it; never more than `max_value`."""
-    return K.relu(x, alpha=alpha, max_value=max_value, threshold=threshold)
-
-
-def tanh(x):
-    """The hyperbolic tangent."""
-    return math.tanh(x)
-
-
-def sigmoid(x):
-    """1 / (1 + exp(-x))."""
-    return math.sigmoid(x)
+    return _SELU_SCALE * elu(x, _SELU_ALPHA)
 
 
 def exponential(x):
     """exp(x)."""
     return math.exp(x)
-
-
-def hard_sigmoid(x):
-    """A sigmoid of three straight lines: 0.2 * x + 0.5 within [0, 1]."""
-    return K.hard_sigmoid(x)
 
 
 def linear(x):

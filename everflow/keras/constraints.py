@@ -12,12 +12,14 @@ from everflow.ops import array, math
 class Constraint:
     """Base of constraints: `constraint(w)` gives the weights to use instead."""
 
+    _arguments: tuple = ()
+
     def __call__(self, w):
         return w
 
     def get_config(self):
         """The arguments that make this constraint again."""
-        return {}
+        return {name: getattr(self, name) for name in self._arguments}
 
 
 def _length(w, axis):
@@ -27,17 +29,15 @@ def _length(w, axis):
 class MaxNorm(Constraint):
     """Weights along an axis are no longer than `max_value`."""
 
+    _arguments = ("max_value", "axis")
+
     def __init__(self, max_value=2, axis=0):
-        self.max_value = max_value
-        self.axis = axis
+        self.max_value, self.axis = max_value, axis
 
     def __call__(self, w):
         norms = _length(w, self.axis)
         desired = K.clip(norms, 0, self.max_value)
         return w * (desired / (K.epsilon() + norms))
-
-    def get_config(self):
-        return {"max_value": self.max_value, "axis": self.axis}
 
 
 class NonNeg(Constraint):
@@ -50,32 +50,27 @@ class NonNeg(Constraint):
 class UnitNorm(Constraint):
     """Weights along an axis have length one."""
 
+    _arguments = ("axis",)
+
     def __init__(self, axis=0):
         self.axis = axis
 
     def __call__(self, w):
         return w / (K.epsilon() + _length(w, self.axis))
 
-    def get_config(self):
-        return {"axis": self.axis}
-
 
 class MinMaxNorm(Constraint):
     """Lengths along an axis move towards [min_value, max_value], by `rate` of the way at each step."""
 
+    _arguments = ("min_value", "max_value", "rate", "axis")
+
     def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
-        self.min_value = min_value
-        self.max_value = max_value
-        self.rate = rate
-        self.axis = axis
+        self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 
     def __call__(self, w):
         norms = _length(w, self.axis)
         desired = self.rate * K.clip(norms, self.min_value, self.max_value) + (1 - self.rate) * norms
         return w * (desired / (K.epsilon() + norms))
-
-    def get_config(self):
-        return {"min_value": self.min_value, "max_value": self.max_value, "rate": self.rate, "axis": self.axis}
 
 
 class RadialConstraint(Constraint):
@@ -84,7 +79,7 @@ class RadialConstraint(Constraint):
     def __call__(self, w):
         shape = w.shape
         if shape.ndims is None or shape.ndims != 4:
-            raise ValueError(f"The weight tensor must be of rank 4, but is of shape: {shape}")
+            raise ValueError(f"Radial constraints are for kernels [height, width, inputs, outputs], not for weights of shape {shape}.")
         height, width = shape.as_list()[:2]
         middle = height // 2
         # Each ring around the middle takes the value of one place on the diagonal.

@@ -11,6 +11,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.keras.initializers import deserialize, get, serialize  # noqa: F401  they are public here
+from everflow.keras.signatures import constructor
 from everflow.ops import initializers, random, random_stateless
 from everflow.ops.constants import constant as constant_tensor
 from everflow.ops.initializers import Initializer, floating_dtype
@@ -45,32 +46,12 @@ class _Untyped:
         return {key: value for key, value in super().get_config().items() if key != "dtype"}
 
 
-class Zeros(_Untyped, initializers.Zeros):
-    """All zeros."""
-
-    _floating = False
-
-    def __init__(self):
-        super().__init__()
-
-
-class Ones(_Untyped, initializers.Ones):
-    """All ones."""
-
-    _floating = False
-
-    def __init__(self):
-        super().__init__()
-
-
 class Constant(Initializer):
     """A value, or as many values as the shape holds."""
 
     def __init__(self, value=0):
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
-            raise TypeError(
-                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray)."
-            )
+            raise TypeError(f"A constant is a number, a list or tuple of them, or an array, not {type(value)}.")
         self.value = value
 
     def __call__(self, shape, dtype=None):
@@ -80,62 +61,35 @@ class Constant(Initializer):
         return {"value": self.value}
 
 
-class RandomUniform(_Untyped, initializers.RandomUniform):
-    """Uniform values in [minval, maxval)."""
-
-    _floating = False
-
-    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
-        super().__init__(minval, maxval, seed)
+def _untyped(base, doc, floating=True, **arguments):
+    """The class of an initializer of tf.initializers without a type; its arguments have other defaults."""
+    start = constructor(arguments, base.__init__)
+    return type(base.__name__, (_Untyped, base), {"__init__": start, "_floating": floating, "__doc__": doc, "__module__": __name__})
 
 
-class RandomNormal(_Untyped, initializers.RandomNormal):
-    """Normal values."""
-
-    def __init__(self, mean=0.0, stddev=0.05, seed=None):
-        super().__init__(mean, stddev, seed)
-
-
-class TruncatedNormal(_Untyped, initializers.TruncatedNormal):
-    """Normal values, those beyond two deviations drawn again."""
-
-    def __init__(self, mean=0.0, stddev=0.05, seed=None):
-        super().__init__(mean, stddev, seed)
-
-
-class VarianceScaling(_Untyped, initializers.VarianceScaling):
-    """Values whose variance is `scale` over the number of inputs, outputs, or their average."""
-
-    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
-        super().__init__(scale, mode, distribution, seed)
-
-
-class GlorotUniform(_Untyped, initializers.GlorotUniform):
-    """Uniform values by the average of inputs and outputs (Xavier)."""
-
-    def __init__(self, seed=None):
-        super().__init__(seed)
-
-
-class GlorotNormal(_Untyped, initializers.GlorotNormal):
-    """Truncated normal values by the average of inputs and outputs (Xavier)."""
-
-    def __init__(self, seed=None):
-        super().__init__(seed)
-
-
-class Orthogonal(_Untyped, initializers.Orthogonal):
-    """An orthogonal matrix; of more dimensions, all but the last are taken together."""
-
-    def __init__(self, gain=1.0, seed=None):
-        super().__init__(gain, seed)
-
-
-class Identity(_Untyped, initializers.Identity):
-    """The identity matrix times `gain`."""
-
-    def __init__(self, gain=1.0):
-        super().__init__(gain)
+Zeros = _untyped(initializers.Zeros, "All zeros.", floating=False)
+Ones = _untyped(initializers.Ones, "All ones.", floating=False)
+RandomUniform = _untyped(
+    initializers.RandomUniform, "Uniform values in [minval, maxval).", floating=False, minval=-0.05, maxval=0.05, seed=None
+)
+RandomNormal = _untyped(initializers.RandomNormal, "Normal values.", mean=0.0, stddev=0.05, seed=None)
+TruncatedNormal = _untyped(
+    initializers.TruncatedNormal, "Normal values, those beyond two deviations drawn again.", mean=0.0, stddev=0.05, seed=None
+)
+VarianceScaling = _untyped(
+    initializers.VarianceScaling,
+    "Values whose variance is `scale` over the number of inputs, outputs, or their average.",
+    scale=1.0,
+    mode="fan_in",
+    distribution="truncated_normal",
+    seed=None,
+)
+GlorotUniform = _untyped(initializers.GlorotUniform, "Uniform values by the average of inputs and outputs (Xavier).", seed=None)
+GlorotNormal = _untyped(initializers.GlorotNormal, "Truncated normal values by the average of inputs and outputs (Xavier).", seed=None)
+Orthogonal = _untyped(
+    initializers.Orthogonal, "An orthogonal matrix; of more dimensions, all but the last are taken together.", gain=1.0, seed=None
+)
+Identity = _untyped(initializers.Identity, "The identity matrix times `gain`.", gain=1.0)
 
 
 def _by_inputs(scale, distribution):

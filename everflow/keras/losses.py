@@ -10,6 +10,7 @@ from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
+from everflow.keras.signatures import constructor
 from everflow.ops import array, math, nn
 from everflow.ops.control_flow.conditionals import smart_cond
 from everflow.ops.nn_normalization import l2_normalize
@@ -206,15 +207,11 @@ class LossFunctionWrapper(Loss):
         return {**super().get_config(), **config}
 
 
-def _loss_class(class_name, fn, name=None):
-    """The class of a function without arguments of its own."""
-    name = name or fn.__name__
-
-    def __init__(self, reduction=Reduction.AUTO, name=name):
-        super(cls, self).__init__(fn, name=name, reduction=reduction)
-
-    cls = type(class_name, (LossFunctionWrapper,), {"__init__": __init__, "__doc__": fn.__doc__, "__module__": __name__})
-    return cls
+def _loss_class(class_name, fn, doc=None, name=None, **arguments):
+    """The class of a function, whose own arguments come first."""
+    parameters = {**arguments, "reduction": Reduction.AUTO, "name": name or fn.__name__}
+    start = constructor(parameters, lambda self, **given: LossFunctionWrapper.__init__(self, fn, **given))
+    return type(class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": doc or fn.__doc__, "__module__": __name__})
 
 
 MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error)
@@ -237,32 +234,18 @@ class BinaryCrossentropy(LossFunctionWrapper):
         self.from_logits = from_logits
 
 
-class CategoricalCrossentropy(LossFunctionWrapper):
-    """The cross entropy of one-hot labels; smoothing moves them towards all classes alike."""
-
-    def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="categorical_crossentropy"):
-        super().__init__(categorical_crossentropy, name=name, reduction=reduction, from_logits=from_logits, label_smoothing=label_smoothing)
-
-
-class SparseCategoricalCrossentropy(LossFunctionWrapper):
-    """The cross entropy of numbers of classes."""
-
-    def __init__(self, from_logits=False, reduction=Reduction.AUTO, name="sparse_categorical_crossentropy"):
-        super().__init__(sparse_categorical_crossentropy, name=name, reduction=reduction, from_logits=from_logits)
-
-
-class Huber(LossFunctionWrapper):
-    """Half the square of small errors, and a straight line beyond delta."""
-
-    def __init__(self, delta=1.0, reduction=Reduction.AUTO, name="huber_loss"):
-        super().__init__(huber_loss, name=name, reduction=reduction, delta=delta)
-
-
-class CosineSimilarity(LossFunctionWrapper):
-    """The cosine of the angle between labels and predictions."""
-
-    def __init__(self, axis=-1, reduction=Reduction.AUTO, name="cosine_similarity"):
-        super().__init__(cosine_similarity, reduction=reduction, name=name, axis=axis)
+CategoricalCrossentropy = _loss_class(
+    "CategoricalCrossentropy",
+    categorical_crossentropy,
+    "The cross entropy of one-hot labels; smoothing moves them towards all classes alike.",
+    from_logits=False,
+    label_smoothing=0,
+)
+SparseCategoricalCrossentropy = _loss_class(
+    "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, "The cross entropy of numbers of classes.", from_logits=False
+)
+Huber = _loss_class("Huber", huber_loss, "Half the square of small errors, and a straight line beyond delta.", delta=1.0)
+CosineSimilarity = _loss_class("CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1)
 
 
 # --- by name -------------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ def clone_model(model, input_tensors=None, clone_function=None):
     if isinstance(model, Sequential):
         return _clone_sequential(model, input_tensors, clone)
     if not isinstance(model, Model):
-        raise ValueError(f"Expected `model` argument to be a `Model` instance, got {model}")
+        raise ValueError(f"Only a model can be cloned; {model!r} is none.")
     if not model._is_graph_network:
-        raise ValueError("Expected `model` argument to be a functional `Model` instance, but got a subclass model instead.")
+        raise ValueError(f"{model.name} has a `call` of its own: only models of inputs and outputs can be cloned.")
     return _clone_functional(model, input_tensors, clone)
 
 
@@ -41,7 +41,7 @@ def _clone_sequential(model, input_tensors, clone):
         return Sequential(layers=layers, name=model.name)
     tensors = nest.flatten(input_tensors)
     if len(tensors) != 1:
-        raise ValueError("To clone a `Sequential` model, we expect at most one tensor as part of `input_tensors`.")
+        raise ValueError(f"A Sequential model has one input; `input_tensors` has {len(tensors)}.")
     x = tensors[0]
     if not hasattr(x, "_keras_history"):
         x = Input(tensor=x, name="input_wrapper_for_" + x.name.replace(":", "_"))
@@ -60,17 +60,15 @@ def _clone_functional(model, input_tensors, clone):
         for tensor, layer in zip(nest.flatten(input_tensors), model._input_layers):
             given.append(tensor if hasattr(tensor, "_keras_history") else Input(tensor=tensor, name="input_wrapper_for_" + layer.name))
     made = {id(x): y for x, y in zip(model.inputs, given)}
-    topology = model._topology
-    for depth in sorted(topology.nodes_by_depth, reverse=True):
-        for node in topology.nodes_by_depth[depth]:
-            if not nest.flatten(node.inbound_layers):
-                continue
-            layer = node.outbound_layer
-            if layer not in copies:
-                copies[layer] = clone(layer)
-            inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
-            outputs = copies[layer](inputs, **(node.arguments or {}))
-            for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
-                made[id(x)] = y
+    for node in model._topology.in_order():
+        if not nest.flatten(node.inbound_layers):
+            continue
+        layer = node.outbound_layer
+        if layer not in copies:
+            copies[layer] = clone(layer)
+        inputs = nest.map_structure(lambda x: made[id(x)], node.input_tensors)
+        outputs = copies[layer](inputs, **(node.arguments or {}))
+        for x, y in zip(nest.flatten(node.output_tensors), nest.flatten(outputs)):
+            made[id(x)] = y
     outputs = [made[id(x)] for x in model.outputs]
     return Model(given, outputs, name=model.name)

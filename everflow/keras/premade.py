@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from everflow.framework import nest
-from everflow.keras import activations, initializers, layers, optimizers, regularizers
+from everflow.keras import activations, layers, optimizers
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.engine.training import Model
+from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
 from everflow.ops import nn as nn_ops
@@ -18,6 +19,8 @@ class LinearModel(Model):
     >>> model.compile("sgd", "mse")
     """
 
+    _arguments = "units activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer".split()
+
     def __init__(
         self,
         units=1,
@@ -29,13 +32,9 @@ class LinearModel(Model):
         bias_regularizer=None,
         **kwargs,
     ):
-        self.units = units
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
+        given = locals()
+        for name in self._arguments:
+            setattr(self, name, looked_up(name, given[name]))
         super().__init__(**kwargs)
 
     def build(self, input_shape):
@@ -73,17 +72,7 @@ class LinearModel(Model):
         return self.activation(result) if self.activation is not None else result
 
     def get_config(self):
-        return {
-            "units": self.units,
-            "activation": activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "kernel_initializer": initializers.serialize(self.kernel_initializer),
-            "bias_initializer": initializers.serialize(self.bias_initializer),
-            "kernel_regularizer": regularizers.serialize(self.kernel_regularizer),
-            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
-            "name": self.name,
-            "dtype": self.dtype,
-        }
+        return {**written(self, self._arguments), "name": self.name, "dtype": self.dtype}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

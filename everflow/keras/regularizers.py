@@ -27,14 +27,8 @@ class L1L2(Regularizer):
         self.l2 = K.cast_to_floatx(l2)
 
     def __call__(self, x):
-        if not self.l1 and not self.l2:
-            return K.constant(0.0)
-        penalty = 0.0
-        if self.l1:
-            penalty += self.l1 * math.reduce_sum(math.abs(x))
-        if self.l2:
-            penalty += self.l2 * math.reduce_sum(math.square(x))
-        return penalty
+        wanted = [(factor, size) for factor, size in ((self.l1, math.abs), (self.l2, math.square)) if factor]
+        return sum((factor * math.reduce_sum(size(x)) for factor, size in wanted), 0.0) if wanted else K.constant(0.0)
 
     def get_config(self):
         """The two factors."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 
@@ -75,9 +76,7 @@ class Layer(base_layer.Layer):
     def scope_name(self):
         """The name of its variable scope; ValueError before it has one."""
         if not self._scope:
-            raise ValueError(
-                f'No name available for layer scope because the layer "{self._name}" has not been used yet. The scope name is determined the first time the layer instance is called. You must therefore call the layer before querying `scope_name`.'
-            )
+            raise ValueError(f"Layer {self._name} has no scope yet, and so no `scope_name`: it gets one when it is first called.")
         return self._scope.name
 
     @property
@@ -110,6 +109,15 @@ class Layer(base_layer.Layer):
         with context as captured:
             self._scope = captured
 
+    @contextlib.contextmanager
+    def _within_scope(self):
+        """A context in the layer's variable scope, which finds variables that are there; the scope before comes back."""
+        saved = self._current_scope
+        with scopes.variable_scope(self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False) as scope:
+            self.__dict__["_current_scope"] = scope
+            yield scope
+        self.__dict__["_current_scope"] = saved
+
     def _name_scope(self):
         return super()._name_scope() if self._keras_style else self._current_scope.original_name_scope
 
@@ -139,27 +147,22 @@ class Layer(base_layer.Layer):
             self._dtype = dtype.base_dtype.name
         self._set_scope(None)
         before = set(map(id, global_variables()))
-        reuse = self.built or self._reuse
-        saved = self._current_scope
-        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
-            self.__dict__["_current_scope"] = scope
-            with name_scope(self._name_scope()):
-                variable = scopes.get_variable(
-                    name,
-                    shape=shape,
-                    dtype=dtype,
-                    initializer=initializer or scope.initializer,
-                    trainable=trainable and self.trainable,
-                    constraint=constraint,
-                    partitioner=partitioner,
-                    use_resource=use_resource or self._use_resource_variables or scope.use_resource,
-                    synchronization=synchronization,
-                    aggregation=aggregation,
-                )
-                if regularizer is not None and _is_new(variable, before):
-                    for part in _parts(variable):
-                        self._regularize_weight(name, part, regularizer)
-        self.__dict__["_current_scope"] = saved
+        with self._within_scope() as scope, name_scope(self._name_scope()):
+            variable = scopes.get_variable(
+                name,
+                shape=shape,
+                dtype=dtype,
+                initializer=initializer or scope.initializer,
+                trainable=trainable and self.trainable,
+                constraint=constraint,
+                partitioner=partitioner,
+                use_resource=use_resource or self._use_resource_variables or scope.use_resource,
+                synchronization=synchronization,
+                aggregation=aggregation,
+            )
+            if regularizer is not None and _is_new(variable, before):
+                for part in _parts(variable):
+                    self._regularize_weight(name, part, regularizer)
         self.__dict__["_graph"] = get_default_graph()
         self._track(name, variable)
         for part in _parts(variable):
@@ -175,14 +178,10 @@ class Layer(base_layer.Layer):
             _refuse_in_keras_style("scope", scope)
             return super().__call__(inputs, *args, **kwargs)
         self._set_scope(scope)
-        reuse = True if self.built else self._reuse
-        saved = self._current_scope
-        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as current:
-            self.__dict__["_current_scope"] = current
+        with self._within_scope() as current:
             if "scope" in inspect.signature(type(self).call).parameters:
                 kwargs["scope"] = current
             outputs = super().__call__(inputs, *args, **kwargs)
-        self.__dict__["_current_scope"] = saved
         if not executing_eagerly():
             _add_to_collection(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
@@ -215,7 +214,7 @@ def _own(value, memo):
 
 def _refuse_in_keras_style(argument, value):
     if value is not None:
-        raise ValueError(f"{argument} argument not allowed when keras style layers are enabled, but saw: {value}")
+        raise ValueError(f"{argument} argument not allowed for layers in Keras style, which own their variables: {value}")
 
 
 def _parts(variable):

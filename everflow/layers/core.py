@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from everflow.keras.layers import core as keras_core
 from everflow.layers.base import Layer
-from everflow.ops import initializers
-
-_ZEROS = initializers.zeros_initializer()
+from everflow.layers.derived import functional, start
 
 
 class Dense(keras_core.Dense, Layer):
@@ -15,30 +13,24 @@ class Dense(keras_core.Dense, Layer):
     >>> y = tf.layers.Dense(10, activation=tf.nn.relu)(x)
     """
 
-    def __init__(self, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS,
-                 kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-                 trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-                         activity_regularizer, kernel_constraint, bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
+    __init__ = start(keras_core.Dense)
 
 
-def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=_ZEROS,
-          kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-          trainable=True, name=None, reuse=None):  # fmt: skip
+dense = functional(
+    Dense,
+    "dense",
     """activation(inputs * kernel + bias), with variables `name/kernel` and `name/bias`.
 
     >>> y = tf.layers.dense(x, 10, activation=tf.nn.relu)
-    """
-    layer = Dense(units, activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
-                  activity_regularizer, kernel_constraint, bias_constraint, trainable, name, _scope=name, _reuse=reuse)  # fmt: skip
-    return layer.apply(inputs)
+    """,
+)
 
 
 class Dropout(keras_core.Dropout, Layer):
     """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs."""
 
     def __init__(self, rate=0.5, noise_shape=None, seed=None, name=None, **kwargs):
-        super().__init__(rate=rate, noise_shape=noise_shape, seed=seed, name=name, **kwargs)
+        super().__init__(rate, noise_shape, seed, name=name, **kwargs)
 
     def call(self, inputs, training=False):
         return super().call(inputs, training=training)

@@ -6,6 +6,7 @@ import contextlib
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.layers import normalization as keras_normalization
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.layers.base import Layer
 from everflow.ops import initializers
 
@@ -20,13 +21,16 @@ class BatchNormalization(keras_normalization.BatchNormalization, Layer):
     >>> y = tf.layers.BatchNormalization()(x, training=True)
     """
 
-    def __init__(self, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer=_ZEROS, gamma_initializer=_ONES,
-                 moving_mean_initializer=_ZEROS, moving_variance_initializer=_ONES, beta_regularizer=None, gamma_regularizer=None,
-                 beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
-                 trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
-        super().__init__(axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer,
-                         moving_variance_initializer, beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm,
-                         renorm_clipping, renorm_momentum, fused, trainable, virtual_batch_size, adjustment, name, **kwargs)  # fmt: skip
+    __init__ = constructor(
+        parameters_of(
+            keras_normalization.BatchNormalization.__init__,
+            beta_initializer=_ZEROS,
+            gamma_initializer=_ONES,
+            moving_mean_initializer=_ZEROS,
+            moving_variance_initializer=_ONES,
+        ),
+        keras_normalization.BatchNormalization.__init__,
+    )
 
     @contextlib.contextmanager
     def _whole_variables(self):
@@ -51,11 +55,8 @@ def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=Tru
     >>> y = tf.layers.batch_normalization(x, training=is_training)
     >>> updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)   # to be run with the training step
     """
-    layer = BatchNormalization(
-        axis, momentum, epsilon, center, scale, beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer,
-        beta_regularizer, gamma_regularizer, beta_constraint, gamma_constraint, renorm, renorm_clipping, renorm_momentum, fused, trainable,
-        virtual_batch_size, adjustment, name, dtype=convert_to_tensor(inputs).dtype.base_dtype, _reuse=reuse, _scope=name,
-    )  # fmt: skip
+    arguments = {key: value for key, value in locals().items() if key not in ("inputs", "training", "reuse")}
+    layer = BatchNormalization(**arguments, dtype=convert_to_tensor(inputs).dtype.base_dtype, _reuse=reuse, _scope=name)
     return layer.apply(inputs, training=training)
 
 

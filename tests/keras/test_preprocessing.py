@@ -159,7 +159,7 @@ def test_imdb_arranges_words(tmp_path, monkeypatch):
     words = np.empty(3, dtype=object)
     words[:] = [[1, 2, 9], [3], [4, 5]]
     np.savez(tmp_path / "imdb.npz", x_train=words, y_train=np.arange(3), x_test=words, y_test=np.arange(3))
-    monkeypatch.setattr(imdb, "get_file", lambda *args, **kwargs: str(tmp_path / "imdb.npz"))
+    monkeypatch.setattr(imdb, "fetched", lambda *args, **kwargs: str(tmp_path / "imdb.npz"))
     (x, y), (x_test, _) = imdb.load_data(num_words=8)
     assert [x[list(y).index(i)] for i in range(3)] == [[1, 4, 5, 2], [1, 6], [1, 7, 2]]
     assert len(x_test) == 3

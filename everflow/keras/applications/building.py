@@ -22,12 +22,9 @@ def channels_axis():
 def check_weights(weights, include_top, classes):
     """ValueError for weights that are neither known nor a file, and for a top that ImageNet's weights don't fit."""
     if not (weights in {"imagenet", None} or os.path.exists(weights)):
-        raise ValueError(
-            "The `weights` argument should be either `None` (random initialization), `imagenet` (pre-training on ImageNet), "
-            "or the path to the weights file to be loaded."
-        )
+        raise ValueError(f'`weights` is None, for random ones, "imagenet", or the path to the weights file; there is no file {weights!r}.')
     if weights == "imagenet" and include_top and classes != 1000:
-        raise ValueError('If using `weights` as `"imagenet"` with `include_top` as true, `classes` should be 1000')
+        raise ValueError(f"The top that was trained on ImageNet tells 1000 classes: `classes` should be 1000, not {classes}.")
 
 
 def obtain_input_shape(input_shape, default_size, min_size, require_flatten, weights=None):
@@ -41,28 +38,28 @@ def obtain_input_shape(input_shape, default_size, min_size, require_flatten, wei
         channels = input_shape[0] if channels_first else input_shape[-1]
         if channels not in {1, 3}:
             warnings.warn(
-                f"This model usually expects 1 or 3 input channels. However, it was passed an input_shape with {channels} input channels.",
-                stacklevel=4,
+                f"Images have 1 or 3 channels as a rule; input_shape={input_shape} has {channels}.",
+                stacklevel=3,
             )
         default = shaped(channels, default_size, default_size)
     else:
         default = shaped(3, default_size, default_size)
     if weights == "imagenet" and require_flatten:
         if input_shape is not None and tuple(input_shape) != default:
-            raise ValueError(f"When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be {default}.")
+            raise ValueError(f"For the top that was trained on ImageNet, `input_shape` should be {default}, not {input_shape}.")
         return default
     if input_shape:
         if len(input_shape) != 3:
-            raise ValueError("`input_shape` must be a tuple of three integers.")
+            raise ValueError(f"`input_shape` has three sizes, without the batch; got {input_shape}.")
         channels, *sizes = input_shape if channels_first else (input_shape[-1], *input_shape[:-1])
         if channels != 3 and weights == "imagenet":
-            raise ValueError(f"The input must have 3 channels; got `input_shape={input_shape}`")
+            raise ValueError(f"Images for weights of ImageNet must have 3 channels, not those of input_shape={input_shape}.")
         if any(size is not None and size < min_size for size in sizes):
-            raise ValueError(f"Input size must be at least {min_size}x{min_size}; got `input_shape={input_shape}`")
+            raise ValueError(f"The model takes images of at least {min_size}x{min_size}; input_shape={input_shape} is smaller.")
     else:
         input_shape = default if require_flatten else shaped(3, None, None)
     if require_flatten and None in input_shape:
-        raise ValueError(f"If `include_top` is True, you should specify a static `input_shape`. Got `input_shape={input_shape}`")
+        raise ValueError(f"The top of the model needs images of a known size: input_shape={input_shape} leaves it open.")
     return tuple(input_shape)
 
 
@@ -96,6 +93,34 @@ def finished(x, images, input_tensor, name, weights, file, folder=None):
 def usual_file(name, include_top):
     """The name of most models' weights."""
     return f"{name}_weights_tf_dim_ordering_tf_kernels{'' if include_top else '_notop'}.h5"
+
+
+def application(name, size, min_size, folder=None, head=None, names_pools=None):
+    """Decorator: a function from images to maps of features becomes the public function that makes the model.
+
+    `size` is what images have by default, `min_size` the least they may have. `head` makes probabilities of the maps; where it is the name
+    of a layer, that one is dense, on the mean of each channel.
+    """
+
+    def decorate(features):
+        def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+            check_weights(weights, include_top, classes)
+            images = image_input(input_tensor, obtain_input_shape(input_shape, size, min_size, include_top, weights))
+            x = features(images)
+            if not include_top:
+                x = pooled(x, pooling, name=names_pools)
+            elif callable(head):
+                x = head(x, classes)
+            else:
+                x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+                x = layers.Dense(classes, activation="softmax", name=head or "predictions")(x)
+            return finished(x, images, input_tensor, name, weights, usual_file(name, include_top), folder)
+
+        build.__name__ = build.__qualname__ = features.__name__
+        build.__doc__, build.__module__ = features.__doc__, features.__module__
+        return build
+
+    return decorate
 
 
 def correct_padding(x, size):

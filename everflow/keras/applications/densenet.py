@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from everflow.keras import backend as K
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-    usual_file,
-)
+from everflow.keras.applications.building import application, channels_axis
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 
@@ -42,37 +34,26 @@ def _transition(x, name):
     return layers.AveragePooling2D(2, strides=2, name=name + "_pool")(x)
 
 
-def _densenet(layer_count, include_top, weights, input_tensor, input_shape, pooling, classes):
-    check_weights(weights, include_top, classes)
-    input_shape = obtain_input_shape(input_shape, 224, 32, include_top, weights)
-    images = image_input(input_tensor, input_shape)
+def _features(images, blocks):
     x = layers.ZeroPadding2D(padding=((3, 3), (3, 3)))(images)
     x = layers.Conv2D(64, 7, strides=2, use_bias=False, name="conv1/conv")(x)
     x = _active(x, "conv1/")
     x = layers.ZeroPadding2D(padding=((1, 1), (1, 1)))(x)
     x = layers.MaxPooling2D(3, strides=2, name="pool1")(x)
-    for number, count in enumerate(_BLOCKS[layer_count], 2):
+    for number, count in enumerate(blocks, 2):
         for i in range(1, count + 1):
             x = _block(x, f"conv{number}_block{i}")
         if number < 5:
             x = _transition(x, f"pool{number}")
-    x = _active(x, "")
-    if include_top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="fc1000")(x)
-    else:
-        x = pooled(x, pooling, name=True)
-    name = f"densenet{layer_count}"
-    return finished(x, images, input_tensor, name, weights, usual_file(name, include_top), folder="densenet")
+    return _active(x, "")
 
 
-def _public(layer_count):
-    def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
-        return _densenet(layer_count, include_top, weights, input_tensor, input_shape, pooling, classes)
+def _densenet(layer_count):
+    def features(images):
+        return _features(images, _BLOCKS[layer_count])
 
-    build.__name__ = build.__qualname__ = f"DenseNet{layer_count}"
-    build.__doc__ = f"DenseNet with {layer_count} layers."
-    return build
+    features.__name__, features.__doc__ = f"DenseNet{layer_count}", f"DenseNet with {layer_count} layers."
+    return application(f"densenet{layer_count}", 224, 32, folder="densenet", head="fc1000", names_pools=True)(features)
 
 
-DenseNet121, DenseNet169, DenseNet201 = (_public(count) for count in (121, 169, 201))
+DenseNet121, DenseNet169, DenseNet201 = (_densenet(count) for count in (121, 169, 201))

@@ -69,10 +69,7 @@ def decode_predictions(preds, top=5, **kwargs):
     """For each row of predictions, the best classes: tuples (id, name, score)."""
     global _class_index
     if len(preds.shape) != 2 or preds.shape[1] != 1000:
-        raise ValueError(
-            "`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). "
-            f"Found array with shape: {preds.shape}"
-        )
+        raise ValueError(f"`decode_predictions` expects a batch of predictions, (samples, 1000), not an array of shape {preds.shape}.")
     if _class_index is None:
         path = get_file("imagenet_class_index.json", _CLASSES, cache_subdir="models", file_hash="c2c37ea517e94d9795004a39431a14cb")
         with open(path) as file:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from everflow.keras import backend as K
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-    usual_file,
-)
+from everflow.keras.applications.building import application, channels_axis
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 
@@ -62,11 +54,9 @@ def _reduction(x, name):
     return layers.Concatenate(axis=channels_axis(), name=name)(parts)
 
 
-def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+@application("inception_resnet_v2", 299, 75)
+def InceptionResNetV2(images):
     """Inception-ResNet version 2, for images of 299 by 299."""
-    check_weights(weights, include_top, classes)
-    input_shape = obtain_input_shape(input_shape, 299, 75, include_top, weights)
-    images = image_input(input_tensor, input_shape)
     x = _convolve(images, 32, 3, strides=2, padding="valid")
     x = _convolve(x, 32, 3, padding="valid")
     x = _convolve(x, 64, 3)
@@ -87,11 +77,4 @@ def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None, i
     for number in range(1, 10):
         x = _block(x, "block8", number, scale=0.2)
     x = _block(x, "block8", 10, scale=1.0, active=False)
-    x = _convolve(x, 1536, 1, name="conv_7b")
-    if include_top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
-    else:
-        x = pooled(x, pooling)
-    name = "inception_resnet_v2"
-    return finished(x, images, input_tensor, name, weights, usual_file(name, include_top))
+    return _convolve(x, 1536, 1, name="conv_7b")

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-    usual_file,
-)
+from everflow.keras.applications.building import application, channels_axis
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 
@@ -40,11 +32,9 @@ def _join(parts, name=None):
     return layers.concatenate(parts, axis=channels_axis(), name=name)
 
 
-def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+@application("inception_v3", 299, 75)
+def InceptionV3(images):
     """Inception version 3, for images of 299 by 299."""
-    check_weights(weights, include_top, classes)
-    input_shape = obtain_input_shape(input_shape, 299, 75, include_top, weights)
-    images = image_input(input_tensor, input_shape)
     x = _convolve(images, 32, 3, 3, strides=(2, 2), padding="valid")
     x = _convolve(x, 32, 3, 3, padding="valid")
     x = _convolve(x, 64, 3, 3)
@@ -95,9 +85,4 @@ def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_s
         third = _path(x, (448, 1, 1), (384, 3, 3))
         third = _join([_convolve(third, 384, 1, 3), _convolve(third, 384, 3, 1)])
         x = _join([first, second, third, _averaged(x, 192)], name=f"mixed{9 + i}")
-    if include_top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
-    else:
-        x = pooled(x, pooling)
-    return finished(x, images, input_tensor, "inception_v3", weights, usual_file("inception_v3", include_top))
+    return x

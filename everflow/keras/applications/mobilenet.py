@@ -73,14 +73,13 @@ def MobileNet(
     rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
     if weights == "imagenet":
         if depth_multiplier != 1:
-            raise ValueError("If imagenet weights are being loaded, depth multiplier must be 1")
+            raise ValueError(f"There are weights of ImageNet for depth_multiplier=1 only, not for {depth_multiplier}.")
         if alpha not in [0.25, 0.50, 0.75, 1.0]:
-            raise ValueError("If imagenet weights are being loaded, alpha can be one of`0.25`, `0.50`, `0.75` or `1.0` only.")
+            raise ValueError(f"There are weights of ImageNet for alpha 0.25, 0.5, 0.75 and 1.0, not for {alpha}.")
         if input_shape[0] != input_shape[1] or rows not in _SIZES:
             rows = 224
             warnings.warn(
-                "`input_shape` is undefined or non-square, or `rows` is not in [128, 160, 192, 224]. Weights for input shape (224, 224) "
-                "will be loaded as the default.",
+                f"There are weights of ImageNet for squares of {_SIZES}; those for 224 are loaded for input_shape={input_shape}.",
                 stacklevel=2,
             )
     images = image_input(input_tensor, input_shape)

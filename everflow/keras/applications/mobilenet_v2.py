@@ -63,9 +63,7 @@ def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet
     rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
     if weights == "imagenet":
         if alpha not in [0.35, 0.50, 0.75, 1.0, 1.3, 1.4]:
-            raise ValueError(
-                "If imagenet weights are being loaded, alpha can be one of `0.35`, `0.50`, `0.75`, `1.0`, `1.3` or `1.4` only."
-            )
+            raise ValueError(f"There are weights of ImageNet for alpha 0.35, 0.5, 0.75, 1.0, 1.3 and 1.4, not for {alpha}.")
         if rows not in _SIZES:
             rows = 224
     images = image_input(input_tensor, input_shape)

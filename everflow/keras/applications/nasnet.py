@@ -56,6 +56,11 @@ def _separable(x, filters, size, block_id, stride=1):
     return x
 
 
+def _halved(x, filters, name):
+    x = layers.AveragePooling2D((1, 1), strides=(2, 2), padding="valid", name="adjust_avg_pool_" + name)(x)
+    return _convolve(x, filters, "adjust_conv_" + name)
+
+
 def _adjusted(p, x, filters, block_id):
     """The output of the cell before the last, with the size and the channels that this cell has."""
     rows = 2 if K.image_data_format() == "channels_first" else 1
@@ -65,17 +70,11 @@ def _adjusted(p, x, filters, block_id):
         if K.int_shape(p)[rows] != K.int_shape(x)[rows]:
             with name_scope("adjust_reduction_block_" + block_id):
                 p = layers.Activation("relu", name="adjust_relu_1_" + block_id)(p)
-                first = layers.AveragePooling2D((1, 1), strides=(2, 2), padding="valid", name="adjust_avg_pool_1_" + block_id)(p)
-                first = layers.Conv2D(
-                    filters // 2, (1, 1), padding="same", use_bias=False, name="adjust_conv_1_" + block_id, kernel_initializer="he_normal"
-                )(first)
+                first = _halved(p, filters // 2, f"1_{block_id}")
                 # The same, one pixel further.
                 second = layers.ZeroPadding2D(padding=((0, 1), (0, 1)))(p)
                 second = layers.Cropping2D(cropping=((1, 0), (1, 0)))(second)
-                second = layers.AveragePooling2D((1, 1), strides=(2, 2), padding="valid", name="adjust_avg_pool_2_" + block_id)(second)
-                second = layers.Conv2D(
-                    filters // 2, (1, 1), padding="same", use_bias=False, name="adjust_conv_2_" + block_id, kernel_initializer="he_normal"
-                )(second)
+                second = _halved(second, filters // 2, f"2_{block_id}")
                 p = layers.concatenate([first, second], axis=_joined_axis())
                 return _normalized(p, "adjust_bn_" + block_id)
         if K.int_shape(p)[channels_axis()] != filters:

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-    usual_file,
-)
+from everflow.keras.applications.building import application, channels_axis
 
 # Blocks of each of the four stacks, by the number of layers.
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -22,6 +14,10 @@ def _normalized(x, name):
     return layers.BatchNormalization(axis=channels_axis(), epsilon=1.001e-5, name=name)(x)
 
 
+def _active(x, name):
+    return layers.Activation("relu", name=name + "_relu")(_normalized(x, name + "_bn"))
+
+
 def _block(x, filters, name, stride=1, shortcut=False):
     """A block of version 1: 1x1, 3x3, 1x1 convolutions, each with normalisation."""
     if shortcut:
@@ -30,11 +26,9 @@ def _block(x, filters, name, stride=1, shortcut=False):
     else:
         beside = x
     x = layers.Conv2D(filters, 1, strides=stride, name=name + "_1_conv")(x)
-    x = _normalized(x, name + "_1_bn")
-    x = layers.Activation("relu", name=name + "_1_relu")(x)
+    x = _active(x, name + "_1")
     x = layers.Conv2D(filters, 3, padding="same", name=name + "_2_conv")(x)
-    x = _normalized(x, name + "_2_bn")
-    x = layers.Activation("relu", name=name + "_2_relu")(x)
+    x = _active(x, name + "_2")
     x = layers.Conv2D(4 * filters, 1, name=name + "_3_conv")(x)
     x = _normalized(x, name + "_3_bn")
     x = layers.Add(name=name + "_add")([beside, x])
@@ -43,19 +37,16 @@ def _block(x, filters, name, stride=1, shortcut=False):
 
 def _block_v2(x, filters, name, stride=1, shortcut=False):
     """A block of version 2."""
-    active = _normalized(x, name + "_preact_bn")
-    active = layers.Activation("relu", name=name + "_preact_relu")(active)
+    active = _active(x, name + "_preact")
     if shortcut:
         beside = layers.Conv2D(4 * filters, 1, strides=stride, name=name + "_0_conv")(active)
     else:
         beside = layers.MaxPooling2D(1, strides=stride)(x) if stride > 1 else x
     x = layers.Conv2D(filters, 1, strides=1, use_bias=False, name=name + "_1_conv")(active)
-    x = _normalized(x, name + "_1_bn")
-    x = layers.Activation("relu", name=name + "_1_relu")(x)
+    x = _active(x, name + "_1")
     x = layers.ZeroPadding2D(padding=((1, 1), (1, 1)), name=name + "_2_pad")(x)
     x = layers.Conv2D(filters, 3, strides=stride, use_bias=False, name=name + "_2_conv")(x)
-    x = _normalized(x, name + "_2_bn")
-    x = layers.Activation("relu", name=name + "_2_relu")(x)
+    x = _active(x, name + "_2")
     x = layers.Conv2D(4 * filters, 1, name=name + "_3_conv")(x)
     return layers.Add(name=name + "_out")([beside, x])
 
@@ -78,40 +69,26 @@ def _stacks_v2(x, counts):
     return x
 
 
-def _resnet(layer_count, version, include_top, weights, input_tensor, input_shape, pooling, classes):
-    check_weights(weights, include_top, classes)
-    input_shape = obtain_input_shape(input_shape, 224, 32, include_top, weights)
-    images = image_input(input_tensor, input_shape)
+def _features(images, blocks, version):
     x = layers.ZeroPadding2D(padding=((3, 3), (3, 3)), name="conv1_pad")(images)
     x = layers.Conv2D(64, 7, strides=2, use_bias=True, name="conv1_conv")(x)
     if version == 1:
-        x = _normalized(x, "conv1_bn")
-        x = layers.Activation("relu", name="conv1_relu")(x)
+        x = _active(x, "conv1")
     x = layers.ZeroPadding2D(padding=((1, 1), (1, 1)), name="pool1_pad")(x)
     x = layers.MaxPooling2D(3, strides=2, name="pool1_pool")(x)
     if version == 1:
-        x = _stacks(x, _BLOCKS[layer_count])
-    else:
-        x = _stacks_v2(x, _BLOCKS[layer_count])
-        x = _normalized(x, "post_bn")
-        x = layers.Activation("relu", name="post_relu")(x)
-    if include_top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="probs")(x)
-    else:
-        x = pooled(x, pooling, name=True)
-    name = f"resnet{layer_count}" + ("v2" if version == 2 else "")
-    return finished(x, images, input_tensor, name, weights, usual_file(name, include_top), folder="resnet")
+        return _stacks(x, blocks)
+    return _active(_stacks_v2(x, blocks), "post")
 
 
-def _public(layer_count, version):
-    def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
-        return _resnet(layer_count, version, include_top, weights, input_tensor, input_shape, pooling, classes)
+def _resnet(layer_count, version):
+    def features(images):
+        return _features(images, _BLOCKS[layer_count], version)
 
-    build.__name__ = build.__qualname__ = f"ResNet{layer_count}" + ("V2" if version == 2 else "")
-    build.__doc__ = f"ResNet version {version} with {layer_count} layers."
-    return build
+    features.__name__ = f"ResNet{layer_count}" + ("V2" if version == 2 else "")
+    features.__doc__ = f"ResNet version {version} with {layer_count} layers."
+    return application(features.__name__.lower(), 224, 32, folder="resnet", head="probs", names_pools=True)(features)
 
 
-ResNet50, ResNet101, ResNet152 = (_public(count, 1) for count in (50, 101, 152))
-ResNet50V2, ResNet101V2, ResNet152V2 = (_public(count, 2) for count in (50, 101, 152))
+ResNet50, ResNet101, ResNet152 = (_resnet(count, 1) for count in _BLOCKS)
+ResNet50V2, ResNet101V2, ResNet152V2 = (_resnet(count, 2) for count in _BLOCKS)

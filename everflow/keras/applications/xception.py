@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-    usual_file,
-)
+from everflow.keras.applications.building import application, channels_axis
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 
@@ -30,11 +22,9 @@ def _beside(x, filters):
     return layers.BatchNormalization(axis=channels_axis())(x)
 
 
-def Xception(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+@application("xception", 299, 71)
+def Xception(x):
     """Xception, for images of 299 by 299."""
-    check_weights(weights, include_top, classes)
-    input_shape = obtain_input_shape(input_shape, 299, 71, include_top, weights)
-    images = x = image_input(input_tensor, input_shape)
     for i, (filters, stride) in enumerate(((32, 2), (64, 1)), 1):
         x = layers.Conv2D(filters, (3, 3), strides=(stride, stride), use_bias=False, name=f"block1_conv{i}")(x)
         x = layers.BatchNormalization(axis=channels_axis(), name=f"block1_conv{i}_bn")(x)
@@ -58,9 +48,4 @@ def Xception(include_top=True, weights="imagenet", input_tensor=None, input_shap
     for i, filters in ((1, 1536), (2, 2048)):
         x = _separable(x, filters, f"block14_sepconv{i}", active_first=False)
         x = layers.Activation("relu", name=f"block14_sepconv{i}_act")(x)
-    if include_top:
-        x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
-        x = layers.Dense(classes, activation="softmax", name="predictions")(x)
-    else:
-        x = pooled(x, pooling)
-    return finished(x, images, input_tensor, "xception", weights, usual_file("xception", include_top))
+    return x

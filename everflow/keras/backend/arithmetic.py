@@ -15,15 +15,18 @@ from everflow.ops.sparse import sparse_tensor_dense_matmul
 # --- one element at a time -----------------------------------------------------------------------
 
 
-def _of_one(name, meaning):
-    compute = getattr(math, name)
-
-    def function(x):
-        return compute(x)
-
+def _named(function, name, meaning, how=", element by element"):
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{meaning}, element by element."
+    function.__doc__ = f"{meaning}{how}."
     return function
+
+
+def _of_one(name, meaning):
+    return _named(lambda x: getattr(math, name)(x), name, meaning)
+
+
+def _of_two(name, meaning):
+    return _named(lambda x, y: getattr(math, name)(x, y), name, meaning)
 
 
 abs = _of_one("abs", "Absolute values")
@@ -71,17 +74,6 @@ def clip(x, min_value, max_value):
 # --- comparisons ---------------------------------------------------------------------------------
 
 
-def _of_two(name, meaning):
-    compute = getattr(math, name)
-
-    def function(x, y):
-        return compute(x, y)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{meaning}, element by element."
-    return function
-
-
 equal = _of_two("equal", "Whether x == y")
 not_equal = _of_two("not_equal", "Whether x != y")
 greater = _of_two("greater", "Whether x > y")
@@ -95,58 +87,29 @@ minimum = _of_two("minimum", "The smaller of x and y")
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def max(x, axis=None, keepdims=False):
-    """The largest value along axes."""
-    return math.reduce_max(x, axis, keepdims)
-
-
-def min(x, axis=None, keepdims=False):
-    """The smallest value along axes."""
-    return math.reduce_min(x, axis, keepdims)
-
-
-def sum(x, axis=None, keepdims=False):
-    """The sum along axes."""
-    return math.reduce_sum(x, axis, keepdims)
-
-
-def prod(x, axis=None, keepdims=False):
-    """The product along axes."""
-    return math.reduce_prod(x, axis, keepdims)
-
-
 def _as_float(x):
     return math.cast(x, floatx()) if x.dtype.base_dtype == dtypes.bool else x
 
 
-def mean(x, axis=None, keepdims=False):
-    """The mean along axes; of truth values, how many are true."""
-    return math.reduce_mean(_as_float(x), axis, keepdims)
+def _as_bool(x):
+    return math.cast(x, dtypes.bool)
 
 
-def var(x, axis=None, keepdims=False):
-    """The variance along axes."""
-    return math.reduce_variance(_as_float(x), axis=axis, keepdims=keepdims)
+def _reduction(name, meaning, prepared=lambda x: x, compute=None):
+    reduce = getattr(math, compute or f"reduce_{name}")
+    return _named(lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims), name, meaning, " along axes")
 
 
-def std(x, axis=None, keepdims=False):
-    """The standard deviation along axes."""
-    return math.reduce_std(_as_float(x), axis=axis, keepdims=keepdims)
-
-
-def any(x, axis=None, keepdims=False):
-    """Whether anything along axes is true."""
-    return math.reduce_any(math.cast(x, dtypes.bool), axis, keepdims)
-
-
-def all(x, axis=None, keepdims=False):
-    """Whether everything along axes is true."""
-    return math.reduce_all(math.cast(x, dtypes.bool), axis, keepdims)
-
-
-def logsumexp(x, axis=None, keepdims=False):
-    """The logarithm of the sum of exponentials along axes."""
-    return math.reduce_logsumexp(x, axis, keepdims)
+max = _reduction("max", "The largest value")
+min = _reduction("min", "The smallest value")
+sum = _reduction("sum", "The sum")
+prod = _reduction("prod", "The product")
+mean = _reduction("mean", "The mean, of truth values how many are true,", _as_float)
+var = _reduction("var", "The variance", _as_float, "reduce_variance")
+std = _reduction("std", "The standard deviation", _as_float)
+any = _reduction("any", "Whether anything is true", _as_bool)
+all = _reduction("all", "Whether everything is true", _as_bool)
+logsumexp = _reduction("logsumexp", "The logarithm of the sum of exponentials")
 
 
 def argmax(x, axis=-1):

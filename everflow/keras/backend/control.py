@@ -27,8 +27,8 @@ def switch(condition, then_expression, else_expression):
     rank = ndim(then_expression)
     if condition_rank > rank:
         raise ValueError(
-            "Rank of `condition` should be less than or equal to rank of `then_expression` and `else_expression`. "
-            f"ndim(condition)={condition_rank}, ndim(then_expression)={rank}"
+            f"A switch needs a condition of no higher rank than its expressions; ndim(condition)={condition_rank}, "
+            f"ndim(then_expression)={rank}."
         )
     if condition_rank > 1:
         condition = _spread(condition, then_expression, rank - condition_rank)

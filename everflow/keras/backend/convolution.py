@@ -207,7 +207,7 @@ def bias_add(x, bias, data_format=None):
     data_format = normalize_data_format(data_format)
     bias_shape = int_shape(bias)
     if len(bias_shape) != 1 and len(bias_shape) != ndim(x) - 1:
-        raise ValueError(f"Unexpected bias dimensions {len(bias_shape)}, expect to be 1 or {ndim(x)} dimensions")
+        raise ValueError(f"A bias of {len(bias_shape)} dimensions can't be added to a tensor of {ndim(x)}: it has 1, or {ndim(x) - 1}.")
     rank, first = ndim(x), data_format == "channels_first"
     if rank not in (3, 4, 5) or (rank == 4 and len(bias_shape) == 1 and not first):
         return nn_ops.bias_add(x, bias)

@@ -33,16 +33,19 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     """The loss of each element of a batch; y_pred holds probabilities, (samples, time, classes)."""
-    label_length = math.cast(array.squeeze(label_length, axis=-1), dtypes.int32)
-    input_length = math.cast(array.squeeze(input_length, axis=-1), dtypes.int32)
-    sparse_labels = math.cast(ctc_label_dense_to_sparse(y_true, label_length), dtypes.int32)
-    y_pred = math.log(array.transpose(y_pred, perm=[1, 0, 2]) + epsilon())
-    return array.expand_dims(ctc_loss(inputs=y_pred, labels=sparse_labels, sequence_length=input_length), 1)
+    of_labels, of_frames = (math.cast(array.squeeze(lengths, axis=-1), dtypes.int32) for lengths in (label_length, input_length))
+    labels = math.cast(ctc_label_dense_to_sparse(y_true, of_labels), dtypes.int32)
+    return array.expand_dims(ctc_loss(inputs=_scores(y_pred), labels=labels, sequence_length=of_frames), 1)
+
+
+def _scores(probabilities):
+    """Probabilities (samples, time, classes) as the ops want them: time first, and as logarithms."""
+    return math.log(array.transpose(probabilities, perm=[1, 0, 2]) + epsilon())
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     """The most likely labels, as a list of matrices padded with -1, and their log probabilities."""
-    y_pred = math.log(array.transpose(y_pred, perm=[1, 0, 2]) + epsilon())
+    y_pred = _scores(y_pred)
     input_length = math.cast(input_length, dtypes.int32)
     if greedy:
         decoded, log_probabilities = ctc_greedy_decoder(inputs=y_pred, sequence_length=input_length)

@@ -13,6 +13,8 @@ from everflow.keras.backend.state import get_graph, get_session
 from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.grouping import group
 
+_SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
+
 
 class GraphExecutionFunction:
     """Runs `outputs` for values of `inputs`, then the updates, in Keras's session.
@@ -23,7 +25,7 @@ class GraphExecutionFunction:
     def __init__(self, inputs, outputs, updates=None, name=None, **session_kwargs):
         updates = updates or []
         if not isinstance(updates, (list, tuple)):
-            raise TypeError("`updates` in a Keras backend function should be a list or tuple.")
+            raise TypeError(f"`updates` of K.function are a list or tuple of ops, not {updates!r}.")
         self._structure = outputs
         self.inputs = nest.flatten(inputs)
         self.outputs = flatten_to_tensors(outputs)
@@ -38,7 +40,7 @@ class GraphExecutionFunction:
         self.fetch_callbacks = {}
         self.session_kwargs = session_kwargs
         if session_kwargs:
-            raise ValueError("Some keys in session_kwargs are not supported at this time: " + str(list(session_kwargs)))
+            raise ValueError(f"A function of a session has no arguments {list(session_kwargs)}.")
         self._prepared = None
 
     def __call__(self, inputs):
@@ -141,10 +143,10 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
     [array([2., 4.], dtype=float32)]
     """
     for key in kwargs:
-        if key not in ("feed_dict", "fetches", "options", "run_metadata"):
-            raise ValueError(f'Invalid argument "{key}" passed to K.function with TensorFlow backend')
+        if key not in _SESSION_ARGUMENTS:
+            raise ValueError(f'Invalid argument "{key}": K.function takes {", ".join(_SESSION_ARGUMENTS)} besides its own.')
     if executing_eagerly():
         if kwargs:
-            raise ValueError(f"Session keyword arguments are not support during eager execution. You passed: {kwargs}")
+            raise ValueError(f"There is no session in eager execution that could take {kwargs}.")
         return EagerExecutionFunction(inputs, outputs, updates=updates, name=name)
     return GraphExecutionFunction(inputs, outputs, updates=updates, name=name, **kwargs)

@@ -140,7 +140,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
         if axis != rank - 1:
             output = array.transpose(output, perm=[*range(axis), *range(axis + 1, rank), axis])
     elif axis != -1:
-        raise ValueError(f"Cannot compute sparse categorical crossentropy with `axis={axis}` on an output tensor with unknown rank")
+        raise ValueError(f"With `axis={axis}` the rank of the output has to be known, and that of {output} isn't; -1 always works.")
     target = math.cast(target, dtypes.int64)
     # What isn't a plain matrix of scores becomes one, and the losses get the shape of the targets back.
     output_shape = array.shape(output)

@@ -41,13 +41,7 @@ def rnn(
     time_steps_tensor = array.shape(flat_inputs[0])[0]
     for one in flat_inputs:
         one.shape.with_rank_at_least(3)
-    if mask is not None:
-        if mask.dtype != dtypes.bool:
-            mask = math.cast(mask, dtypes.bool)
-        if len(mask.shape) == 2:
-            mask = expand_dims(mask)
-        if not time_major:
-            mask = _swap_batch_and_time(mask)
+    mask = None if mask is None else _prepared(mask, time_major)
     constants = () if constants is None else tuple(constants)
     if unroll:
         if time_steps is None:
@@ -67,6 +61,15 @@ def rnn(
     if not time_major:
         outputs = nest.map_structure(_swap_batch_and_time, outputs)
     return last_output, outputs, new_states
+
+
+def _prepared(mask, time_major):
+    """A mask of truth values with time first, and with a last axis for features."""
+    if mask.dtype != dtypes.bool:
+        mask = math.cast(mask, dtypes.bool)
+    if len(mask.shape) == 2:
+        mask = expand_dims(mask)
+    return mask if time_major else _swap_batch_and_time(mask)
 
 
 def _swap_batch_and_time(tensor):

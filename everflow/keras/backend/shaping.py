@@ -161,7 +161,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
         x = permute_dimensions(x, [0, 2, 3, 1])
     methods = {"nearest": ResizeMethod.NEAREST_NEIGHBOR, "bilinear": ResizeMethod.BILINEAR}
     if interpolation not in methods:
-        raise ValueError('interpolation should be one of "nearest" or "bilinear".')
+        raise ValueError(f"Images are resized by {' or '.join(methods)} interpolation, not by {interpolation!r}.")
     x = resize_images_v2(x, size, method=methods[interpolation])
     if data_format == "channels_first":
         x = permute_dimensions(x, [0, 3, 1, 2])

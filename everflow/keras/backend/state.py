@@ -188,17 +188,19 @@ def _new_variables(graph):
     return sorted(found.values(), key=lambda variable: variable.op._id)
 
 
-def _initialize_variables(session):
+def _initialized(session):
+    """A session with values for all variables that Keras has made since the last time."""
     candidates = _new_variables(session.graph)
-    if not candidates:
-        return
-    known = session.run([is_variable_initialized(v) for v in candidates])
-    missing = [v for v, is_there in zip(candidates, known) if not is_there]
-    if missing:
-        session.run(variables_initializer(missing))
-    for variable in candidates:
-        variable._keras_initialized = True
-    state_of(session.graph).new_variables.clear()
+    if candidates:
+        with session.graph.as_default():
+            known = session.run([is_variable_initialized(v) for v in candidates])
+            missing = [v for v, is_there in zip(candidates, known) if not is_there]
+            if missing:
+                session.run(variables_initializer(missing))
+        for variable in candidates:
+            variable._keras_initialized = True
+        state_of(session.graph).new_variables.clear()
+    return session
 
 
 def _session_config():
@@ -226,10 +228,7 @@ def session_without_initializing(op_input_list=()):
 def get_session(op_input_list=()):
     """The session that Keras uses: the default one, or its own; all of Keras's variables in it are initialised."""
     session = session_without_initializing(op_input_list)
-    if not _manual_variable_initialization:
-        with session.graph.as_default():
-            _initialize_variables(session)
-    return session
+    return session if _manual_variable_initialization else _initialized(session)
 
 
 def set_session(session):

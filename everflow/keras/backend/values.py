@@ -53,7 +53,7 @@ def constant(value, dtype=None, shape=None, name=None):
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
     """A tensor that is fed, of the default float type where no other is given; `ndim` stands for that many unknown sizes."""
     if sparse and ragged:
-        raise ValueError(f"Cannot set both sparse and ragged to True when creating a placeholder. Got sparse={sparse}, ragged={ragged}")
+        raise ValueError("A placeholder is either sparse or ragged: it can't be both.")
     if dtype is None:
         dtype = floatx()
     if not shape and ndim:
@@ -160,13 +160,8 @@ def dtype(x):
 
 def int_shape(x):
     """The shape as a tuple of ints and Nones; None where not even the rank is known."""
-    try:
-        shape = x.shape
-        if not isinstance(shape, tuple):
-            shape = tuple(shape.as_list())
-        return shape
-    except ValueError:
-        return None
+    shape = x.shape
+    return shape if isinstance(shape, tuple) else None if shape.ndims is None else tuple(shape.as_list())
 
 
 def ndim(x):

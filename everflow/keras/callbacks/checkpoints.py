@@ -7,8 +7,8 @@ import os
 import numpy as np
 
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.callbacks.monitors import better
-from everflow.platform import file_io, logging
+from everflow.keras.callbacks.monitors import better, warn_of_missing
+from everflow.platform import file_io
 
 
 class ModelCheckpoint(Callback):
@@ -59,7 +59,7 @@ class ModelCheckpoint(Callback):
         if self.save_best_only:
             current = logs.get(self.monitor)
             if current is None:
-                logging.warning("Can save best model only with %s available, skipping.", self.monitor)
+                warn_of_missing("ModelCheckpoint", self.monitor, logs)
                 return
             if not self.monitor_op(current, self.best):
                 if self.verbose > 0:

@@ -166,4 +166,4 @@ class RemoteMonitor(Callback):
         try:
             urllib.request.urlopen(urllib.request.Request(self.root + self.path, data=body, headers=headers)).close()
         except OSError:
-            logging.warning("Warning: could not reach RemoteMonitor root server at %s", self.root)
+            logging.warning("RemoteMonitor got no answer from %s; training goes on without it.", self.root)

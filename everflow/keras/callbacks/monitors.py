@@ -19,6 +19,11 @@ def better(mode, monitor, callback_name):
     return np.greater if mode == "max" else np.less
 
 
+def warn_of_missing(callback_name, monitor, logs):
+    """Say that a callback can do nothing, for want of the metric that it watches."""
+    logging.warning("%s watches `%s`, which is not available. Available metrics are: %s", callback_name, monitor, ",".join(logs))
+
+
 class EarlyStopping(Callback):
     """Ends training when a metric has not become better for `patience` epochs."""
 
@@ -39,20 +44,20 @@ class EarlyStopping(Callback):
         current = self.get_monitor_value(logs)
         if current is None:
             return
-        if self.monitor_op(current - self.min_delta, self.best):
-            self.best = current
-            self.wait = 0
-            if self.restore_best_weights:
-                self.best_weights = self.model.get_weights()
+        is_better = self.monitor_op(current - self.min_delta, self.best)
+        self.wait = 0 if is_better else self.wait + 1
+        if is_better:
+            self.best, self.best_weights = current, self.model.get_weights() if self.restore_best_weights else None
+        elif self.wait >= self.patience:
+            self._stop(epoch)
+
+    def _stop(self, epoch):
+        self.stopped_epoch, self.model.stop_training = epoch, True
+        if not self.restore_best_weights:
             return
-        self.wait += 1
-        if self.wait >= self.patience:
-            self.stopped_epoch = epoch
-            self.model.stop_training = True
-            if self.restore_best_weights:
-                if self.verbose > 0:
-                    print("Restoring model weights from the end of the best epoch.")
-                self.model.set_weights(self.best_weights)
+        if self.verbose > 0:
+            print("Restoring the weights of the best epoch.")
+        self.model.set_weights(self.best_weights)
 
     def on_train_end(self, logs=None):
         if self.stopped_epoch > 0 and self.verbose > 0:
@@ -62,10 +67,7 @@ class EarlyStopping(Callback):
         """The metric that is watched; None with a warning where it isn't there."""
         value = (logs or {}).get(self.monitor)
         if value is None:
-            names = ",".join(list(logs or {}))
-            logging.warning(
-                "Early stopping conditioned on metric `%s` which is not available. Available metrics are: %s", self.monitor, names
-            )
+            warn_of_missing("EarlyStopping", self.monitor, logs or {})
         return value
 
 
@@ -88,7 +90,7 @@ class LearningRateScheduler(Callback):
             # Schedules of older programs take the epoch only.
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)):
-            raise ValueError('The output of the "schedule" function should be float.')
+            raise ValueError(f"A learning rate is a float; the schedule gave {rate!r} for epoch {epoch}.")
         K.set_value(self.model.optimizer.lr, rate)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {rate}.")
@@ -107,7 +109,7 @@ class ReduceLROnPlateau(Callback):
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
         if "epsilon" in kwargs:
             min_delta = kwargs.pop("epsilon")
-            logging.warning("`epsilon` argument is deprecated and will be removed, use `min_delta` instead.")
+            logging.warning("ReduceLROnPlateau's `epsilon` is deprecated: it is called `min_delta` now.")
         self.monitor, self.factor, self.min_lr, self.min_delta = monitor, factor, min_lr, min_delta
         self.patience, self.verbose, self.cooldown, self.mode = patience, verbose, cooldown, mode
         self.cooldown_counter = self.wait = 0
@@ -133,10 +135,7 @@ class ReduceLROnPlateau(Callback):
         logs["lr"] = K.get_value(self.model.optimizer.lr)
         current = logs.get(self.monitor)
         if current is None:
-            names = ",".join(list(logs))
-            logging.warning(
-                "Reduce LR on plateau conditioned on metric `%s` which is not available. Available metrics are: %s", self.monitor, names
-            )
+            warn_of_missing("ReduceLROnPlateau", self.monitor, logs)
             return
         if self.in_cooldown():
             self.cooldown_counter -= 1

@@ -14,7 +14,7 @@ from everflow.keras.utils.downloads import get_file
 def load_data(label_mode="fine"):
     """(training images, labels), (test images, labels); labels are of the kind ("fine") or the group ("coarse")."""
     if label_mode not in ["fine", "coarse"]:
-        raise ValueError('`label_mode` must be one of `"fine"`, `"coarse"`.')
+        raise ValueError(f'`label_mode` is "fine" or "coarse", not {label_mode!r}.')
     folder = get_file("cifar-100-python", origin="https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz", untar=True)
     parts = []
     for name in ("train", "test"):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from everflow.datasets.mnist import extract_images, extract_labels
-from everflow.keras.utils.downloads import get_file
+from everflow.keras.datasets.storage import fetched
 
 _FILES = ("train-labels-idx1-ubyte.gz", "train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz")
 
 
 def load_data():
     """(training images, labels), (test images, labels): uint8, images of 28 by 28."""
-    base = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
     arrays = []
     for name in _FILES:
-        with open(get_file(name, origin=base + name, cache_subdir="datasets/fashion-mnist"), "rb") as file:
+        with open(fetched(name, name, cache_subdir="datasets/fashion-mnist"), "rb") as file:
             arrays.append(extract_labels(file) if "labels" in name else extract_images(file)[..., 0])
     return (arrays[1], arrays[0]), (arrays[3], arrays[2])

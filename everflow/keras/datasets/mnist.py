@@ -7,7 +7,7 @@ import os
 from everflow.datasets.mnist import load_arrays
 from everflow.keras.backend.config import keras_home
 from everflow.keras.datasets.arrays_in_files import load_npz
-from everflow.keras.utils.downloads import get_file
+from everflow.keras.datasets.storage import fetched
 
 
 def load_data(path="mnist.npz"):
@@ -15,9 +15,8 @@ def load_data(path="mnist.npz"):
 
     Where MNIST is neither there nor can be downloaded, the smaller set of digits that comes with Everflow takes its place, with a warning.
     """
-    origin = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz"
     try:
-        path = get_file(path, origin=origin, file_hash="8a61469f7ea1b51cbae51d4f78837e45")
+        path = fetched(path, "mnist.npz", file_hash="8a61469f7ea1b51cbae51d4f78837e45")
     except Exception as error:
         if "URL fetch failure" not in str(error):
             raise

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from everflow.keras.datasets.arrays_in_files import load_npz
+from everflow.keras.datasets.storage import fetched, shuffled, word_index
 from everflow.keras.datasets.word_sequences import arrange, ragged, take_old_names
-from everflow.keras.utils.downloads import get_file
-
-_ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
 def load_data(
@@ -27,17 +23,14 @@ def load_data(
 ):
     """(training items, topics), (test items, topics); items are lists of numbers, the most frequent words the smallest."""
     num_words = take_old_names(kwargs, num_words)
-    data = load_npz(get_file(path, origin=_ORIGIN + "reuters.npz", file_hash="87aedbeb0cb229e378797a632c1997b6"))
-    xs, labels = data["x"], data["y"]
+    data = load_npz(fetched(path, "reuters.npz", file_hash="87aedbeb0cb229e378797a632c1997b6"))
     np.random.seed(seed)
-    order = np.arange(len(xs))
-    np.random.shuffle(order)
-    xs, labels = arrange(list(xs[order]), labels[order], num_words, skip_top, maxlen, start_char, oov_char, index_from)
+    xs, labels = shuffled(data["x"], data["y"])
+    xs, labels = arrange(list(xs), labels, num_words, skip_top, maxlen, start_char, oov_char, index_from)
     split = int(len(xs) * (1 - test_split))
     return (ragged(xs[:split]), np.array(labels[:split])), (ragged(xs[split:]), np.array(labels[split:]))
 
 
 def get_word_index(path="reuters_word_index.json"):
     """{word: its number}."""
-    with open(get_file(path, origin=_ORIGIN + "reuters_word_index.json"), encoding="utf-8") as file:
-        return json.load(file)
+    return word_index(path, "reuters_word_index.json")

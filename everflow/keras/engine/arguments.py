@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from everflow.framework.shapes import TensorShape
+from everflow.keras.backend.config import normalize_data_format as data_format  # noqa: F401  one of these arguments
 
 
 def sizes(value, count, name):
@@ -52,25 +53,23 @@ def _as_shapes(result):
     return TensorShape(result)
 
 
-def data_format(value):
-    """ "channels_last" or "channels_first", checked."""
-    if value is None:
-        return "channels_last"
-    found = value.lower()
-    if found not in ("channels_first", "channels_last"):
-        raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value}')
-    return found
-
-
 def padding(value, allow_causal=False):
     """ "same" or "valid" (for some layers also "causal"), checked."""
     if isinstance(value, (list, tuple)):
         return value
     found = value.lower()
-    if found not in ("valid", "same", *(("causal",) if allow_causal else ())):
-        raise ValueError(
-            f'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). Received: {value}'
-        )
+    known = ("valid", "same", "causal") if allow_causal else ("valid", "same")
+    if found not in known:
+        raise ValueError(f'`padding` is one of {known} or a list of numbers, not {value!r}; only `Conv1D` knows "causal".')
+    return found
+
+
+def channels(layer, input_shape):
+    """The number of channels of a layer's inputs; ValueError where it isn't known."""
+    shape = TensorShape(input_shape)
+    found = shape[1 if layer.data_format == "channels_first" else -1].value
+    if found is None:
+        raise ValueError(f"{layer.name} can't make its weights before the number of channels is known: its inputs have shape {shape}.")
     return found
 
 

@@ -151,7 +151,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         """How many numbers its variables hold."""
         if not self.built:
             raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: `{self.name}.build(batch_input_shape)`."
+                f"{self.name} isn't built, so it has no parameters to count: call it on inputs, or `{self.name}.build(batch_input_shape)`."
             )
         return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
 
@@ -163,22 +163,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def set_weights(self, weights):
         """Give its variables values, in the order of `weights`."""
-        from everflow.keras import backend as K
-
-        own = self.weights
-        if len(own) != len(weights):
-            raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
-                f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
-            )
-        if not own:
-            return
-        pairs = []
-        for variable, present, value in zip(own, K.batch_get_value(own), weights):
-            if present.shape != np.shape(value):
-                raise ValueError(f"Layer weight shape {present.shape} not compatible with provided weight shape {np.shape(value)}")
-            pairs.append((variable, value))
-        K.batch_set_value(pairs)
+        set_values(f"layer {self.name}", self.weights, weights)
 
     # --- weights -----------------------------------------------------------------------------
 
@@ -201,33 +186,20 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         trainable = resolve_trainable(trainable, synchronization)
         if initializer is None:
             initializer = _default_initializer(name, dtype)
-        if callable(kwargs.get("getter")):
-            variable = kwargs["getter"](
-                name=name,
-                shape=shape,
-                dtype=dtype,
-                initializer=initializer,
-                trainable=trainable,
-                constraint=constraint,
-                partitioner=partitioner,
-                use_resource=use_resource,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+        settings = {"name": name, "dtype": dtype, "trainable": trainable, "constraint": constraint}
+        settings |= {"synchronization": synchronization, "aggregation": aggregation}
+        getter = kwargs.get("getter")
+        if callable(getter):
+            variable = getter(shape=shape, initializer=initializer, partitioner=partitioner, use_resource=use_resource, **settings)
         else:
             with init_scope():
                 variable = Variable(
                     initial_value=functools.partial(_made_by(initializer), shape, dtype=dtype),
-                    name=name,
-                    dtype=dtype,
-                    trainable=trainable,
-                    constraint=constraint,
                     collections=kwargs.get("collections"),
                     use_resource=True if use_resource is None else use_resource,
                     validate_shape=True,
-                    synchronization=synchronization,
-                    aggregation=aggregation,
                     shape=shape if shape.rank else None,
+                    **settings,
                 )
         track_variable(variable)
         self._track(name or variable.op.name, variable)
@@ -296,11 +268,11 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             outputs = call(inputs, *args, **kwargs)
         except OperatorNotAllowedInGraphError as error:
             raise TypeError(
-                "You are attempting to use Python control flow in a layer that was not declared to be dynamic. Pass "
-                f'`dynamic=True` to the class constructor.\nEncountered error:\n"""\n{error}\n"""'
+                f"Layer {self.name} uses Python control flow on values that are only known when the graph runs. A layer made with "
+                f"`dynamic=True` may do so, in eager execution. The operation that failed: {error}"
             ) from error
         if outputs is None:
-            raise ValueError(f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self.name}).")
+            raise ValueError(f"The `call` of layer {self.name} returned None: it has to return a tensor, or several.")
         return outputs
 
     def _note_call(self, inputs, outputs):
@@ -359,11 +331,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def compute_mask(self, inputs, mask=None):
         """The mask that goes on with the outputs."""
-        if not self.supports_masking:
-            if any(m is not None for m in nest.flatten(mask)):
-                raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
-            return None
-        return mask
+        if self.supports_masking or all(m is None for m in nest.flatten(mask)):
+            return mask if self.supports_masking else None
+        raise TypeError(f"Layer {self.name} does not support masking, and its input has a mask: {mask}")
 
     def _pass_masks_on(self, inputs, outputs, masks):
         flat = nest.flatten(outputs)
@@ -393,7 +363,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 outputs = self._compute(inputs, (), {"training": False} if self._call_takes("training") else {})
             except TypeError as e:
                 raise NotImplementedError(
-                    f"We could not automatically infer the static shape of the layer's output. Please implement the `compute_output_shape` method on your layer ({type(self).__name__})."
+                    f"The shape of what {type(self).__name__} makes can't be found out by calling it: {e}. "
+                    "Give it a `compute_output_shape`."
                 ) from e
         return nest.map_structure(lambda t: t.shape, outputs)
 
@@ -416,7 +387,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         parameters = inspect.signature(type(self).__init__).parameters
         extra = [p for p in parameters if p not in ("self", "kwargs", "args", "name", "trainable", "dtype", "dynamic")]
         if extra and type(self).get_config is Layer.get_config and type(self) is not Layer:
-            raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
+            raise NotImplementedError(
+                f"{type(self).__name__} takes {', '.join(extra)}: layers with arguments in `__init__` need a `get_config` "
+                "that writes them down."
+            )
         return config
 
     @classmethod
@@ -455,12 +429,27 @@ def unique(items):
     return list({id(item): item for item in items}.values())
 
 
+def set_values(owner, variables, values):
+    """Give variables of a layer or an optimizer values; ValueError where they don't fit."""
+    from everflow.keras import backend as K
+
+    if len(variables) != len(values):
+        raise ValueError(
+            f"`set_weights` got a weight list of length {len(values)}; {owner} has {len(variables)}. Given: {str(values)[:50]}"
+        )
+    for variable, present, value in zip(variables, K.batch_get_value(variables), values):
+        if present.shape != np.shape(value):
+            raise ValueError(f"{variable.name} of {owner} has shape {present.shape}, the weight given for it {np.shape(value)}.")
+    K.batch_set_value(list(zip(variables, values)))
+
+
 def resolve_trainable(trainable, synchronization):
     """Whether a variable is trained, where the program may have left it open."""
     if synchronization == VariableSynchronization.ON_READ:
         if trainable:
             raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+                "A variable with VariableSynchronization.ON_READ has a value of its own on each replica and can't be trained: "
+                "make it with trainable=False."
             )
         return False
     return True if trainable is None else trainable
@@ -471,7 +460,7 @@ def _default_initializer(name, dtype):
         return initializers.GlorotUniform()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
         return initializers.Zeros()
-    raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required")
+    raise ValueError(f"Variable {name} needs an initializer: there is no default one for {dtype.base_dtype}.")
 
 
 def _made_by(initializer):

@@ -31,11 +31,10 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
         _refuse_extras("generator or `Sequence`", x, y, sample_weight, None if is_validation else batch_size)
         return GeneratorBatches(model, x, steps, steps_name, shuffle, class_weight, queue or {}, for_predict)
     if any(data_checks.is_symbolic(value) for value in nest.flatten([x, y]) if value is not None) or (x is None and not model._feed_inputs):
-        if steps is None:
-            raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
+        _require_steps(steps, steps_name, "tensors of the graph")
         return TensorBatches(model, x, y, sample_weight, steps, class_weight, for_predict)
-    if x is None and steps is None:
-        raise ValueError(f"When using data tensors as input to a model, you should specify the `{steps_name}` argument.")
+    if x is None:
+        _require_steps(steps, steps_name, "a model that is given no arrays")
     values = model._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight, for_predict=for_predict)
     data_checks.check_batch_size(model, batch_size)
     return ArrayBatches(values, batch_size, steps, shuffle)
@@ -46,14 +45,14 @@ def _is_sequence(x):
 
 
 def _refuse_extras(kind, x, y, sample_weight, batch_size):
-    if y is not None:
-        raise ValueError(f"`y` argument is not supported when using {kind} as input.")
-    if sample_weight is not None:
-        raise ValueError(f"`sample_weight` argument is not supported when using {kind} as input.")
-    if batch_size is not None:
-        raise ValueError(
-            f"The `batch_size` argument must not be specified for the given input type. Received input: {x}, batch_size: {batch_size}"
-        )
+    for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
+        if value is not None:
+            raise ValueError(f"`{name}` can't be given along with a {kind}, which has it itself. Received: {x}, {name}={value}")
+
+
+def _require_steps(steps, steps_name, source):
+    if steps is None:
+        raise ValueError(f"Nobody knows how many batches an epoch of {source} has: say it with `{steps_name}`.")
 
 
 class Batches:
@@ -65,6 +64,13 @@ class Batches:
     def epoch(self):
         """(values to feed, number of samples) for each batch of an epoch."""
         raise NotImplementedError
+
+    def _stop_short(self, kind, count, remedy=""):
+        logging.warning(
+            f"Your {kind} ran out of data after {count} of the {self.steps} batches of an epoch; training ends here. It has to "
+            f"give `{self.steps_name} * epochs` batches in all{remedy}."
+        )
+        self.model.stop_training = True
 
     def split_off(self, part):
         """Keep the last part for validation."""
@@ -94,9 +100,7 @@ class ArrayBatches(Batches):
             data_checks.slice_arrays(arrays, 0, at) for arrays in (self.inputs, self.targets, self.weights)
         )
         if at == 0 or at == self.samples:
-            raise ValueError(
-                f"Training data contains {self.samples} samples, which is not sufficient to split it into a validation and training set as specified by `validation_split={part}`."
-            )
+            raise ValueError(f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with.")
         total, self.samples = self.samples, at
         validation = ArrayBatches(later, self.batch_size).reshuffled()
         validation.samples = total - at
@@ -192,7 +196,7 @@ class DatasetBatches(Batches):
         if size >= 0:
             self.steps = size
         elif size == INFINITE_CARDINALITY:
-            raise ValueError(f"When passing an infinitely repeating dataset, you must specify the `{self.steps_name}` argument.")
+            _require_steps(None, self.steps_name, "an infinitely repeating dataset")
 
     def _elements(self):
         """The elements of an epoch: all of the dataset, or those that follow where the last epoch ended."""
@@ -221,11 +225,7 @@ class DatasetBatches(Batches):
             if count == self.steps:
                 return
         if self.steps is not None and count < self.steps:
-            logging.warning(
-                "Your dataset ran out of data; interrupting training. Make sure that your dataset can generate at least "
-                f"`{self.steps_name} * epochs` batches (in this case, {self.steps} batches an epoch). You may need to use the repeat() function when building your dataset."
-            )
-            self.model.stop_training = True
+            self._stop_short("dataset", count, "; `repeat()` makes a dataset go on")
 
 
 def _unpacked(element, for_predict=False):
@@ -235,9 +235,7 @@ def _unpacked(element, for_predict=False):
     if for_predict:
         return element[0], None, None
     if len(element) > 3:
-        raise ValueError(
-            f"Please provide model inputs as a list or tuple of 1, 2, or 3 elements: (input), or (input, target), or (input, target, sample_weights). Received {element}"
-        )
+        raise ValueError(f"A batch is `x`, (x, y) or (x, y, sample_weight), not a tuple of {len(element)}: {element}")
     return (*element, None, None)[:3]
 
 
@@ -249,9 +247,7 @@ class GeneratorBatches(Batches):
         self.is_sequence = _is_sequence(generator)
         if steps is None:
             if not self.is_sequence:
-                raise ValueError(
-                    f"When using a generator for inputs, `{steps_name}=None` is only valid for a generator based on the `keras.utils.Sequence` class. Please specify `{steps_name}` or use the `keras.utils.Sequence` class."
-                )
+                _require_steps(None, steps_name, "a generator, unlike a `keras.utils.Sequence`,")
             steps = len(generator)
         self.steps, self.steps_name = steps, steps_name
         self._items = _pieces(generator, bool(shuffle), queue) if self.is_sequence else _from_generator(generator, queue)
@@ -269,11 +265,7 @@ class GeneratorBatches(Batches):
             yield values, _length_of(values)
             count += 1
         if count < self.steps:
-            logging.warning(
-                "Your dataset iterator ran out of data; interrupting training. Make sure that your iterator can generate at least "
-                f"`{self.steps_name} * epochs` batches (in this case, {self.steps} batches an epoch)."
-            )
-            self.model.stop_training = True
+            self._stop_short("generator", count)
 
 
 def _pieces(sequence, shuffle, queue):

@@ -11,6 +11,7 @@ from everflow.keras import metrics as metrics_module
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
 from everflow.keras.engine.eager_steps import EagerSteps
+from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
 
@@ -46,9 +47,7 @@ class Compiling:
         from everflow.keras import optimizers
 
         if distribute is not None:
-            raise ValueError(
-                "Distribute argument in compile is not available in TF 2.0; build the model under a distribution strategy's scope."
-            )
+            raise ValueError("`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead.")
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         if self._run_eagerly and not executing_eagerly():
@@ -91,18 +90,8 @@ class Compiling:
         if given is None or isinstance(given, (list, tuple)) and not given:
             return [None] * len(self._endpoints)
         if isinstance(given, dict):
-            unknown = set(given) - set(self.output_names)
-            if unknown:
-                raise ValueError(
-                    f'Unknown entry in `target_tensors` dictionary: "{unknown.pop()}". Only expected the following keys: {self.output_names}'
-                )
-            return [given.get(name) for name in self.output_names]
-        given = list(given) if isinstance(given, (list, tuple)) else [given]
-        if len(given) != len(self._endpoints):
-            raise ValueError(
-                f"When passing a list as `target_tensors`, it should have one entry per model output. The model has {len(self._endpoints)} outputs, but you passed target_tensors={given}"
-            )
-        return given
+            return from_dict(given, self.output_names, "target_tensors")
+        return from_list(given if isinstance(given, (list, tuple)) else [given], self.output_names, "target_tensors")
 
     # --- metrics -------------------------------------------------------------------------------
 
@@ -202,18 +191,10 @@ class Compiling:
         self.total_loss = self._draw_loss()
 
     def _draw_loss(self):
-        total = None
         with name_scope("loss"):
-            for endpoint in self._endpoints:
-                if endpoint.loss is None:
-                    continue
-                loss = endpoint.make_loss()
-                if endpoint.loss_metric is not None:
-                    self._metric_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
-                weighted = endpoint.loss_weight * loss
-                total = weighted if total is None else total + weighted
+            total = ends.total_loss(self._endpoints, self._metric_results)
             if total is None and not self.losses:
-                raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+                raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
             own = self.get_losses_for(None) + self.get_losses_for(self.inputs)
             if own:
                 own = math.add_n([math.cast(loss, "float32") if loss.dtype.size < 4 else loss for loss in own])
@@ -247,7 +228,7 @@ class Compiling:
 
     def _assert_compiled(self):
         if not self._is_compiled:
-            raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
+            raise RuntimeError(f"Model {self.name} isn't compiled: call `model.compile(optimizer, loss)` before it is trained or tested.")
 
     def _phase(self):
         """What training feeds besides data; what isn't fed, as in evaluations, is False."""
@@ -258,8 +239,6 @@ class Compiling:
 
     @untracked
     def _make_train_function(self):
-        from everflow.keras import backend as K
-
         if self.train_function is not None:
             return
         weights = self._collected_trainable_weights
@@ -267,45 +246,35 @@ class Compiling:
             from everflow.platform import logging
 
             logging.warning(
-                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without calling `model.compile` after ?"
+                f"Model {self.name} was compiled with {len(weights)} trainable weights and has {len(self.trainable_weights)} now: a change "
+                "of `trainable` counts only after `compile` is called again."
             )
         phase = self._phase()
         with name_scope("training"):
             updates = self.optimizer.get_updates(params=weights, loss=self.total_loss)
             updates = list(updates) + self.get_updates_for(None) + self.get_updates_for(self.inputs)
-        with name_scope("training"):
-            self.train_function = K.function(
-                self._feed_inputs + self._feed_targets + self._feed_sample_weights + phase,
-                [self.total_loss, *self._metric_tensors()],
-                updates=updates,
-                name="train_function",
-                **self._function_kwargs,
-            )
+        self.train_function = self._function("train", "training", updates, phase)
 
     @untracked
     def _make_test_function(self):
-        from everflow.keras import backend as K
-
         if self.test_function is None:
-            with name_scope("evaluation"):
-                self.test_function = K.function(
-                    self._feed_inputs + self._feed_targets + self._feed_sample_weights,
-                    [self.total_loss, *self._metric_tensors()],
-                    updates=self.state_updates,
-                    name="test_function",
-                    **self._function_kwargs,
-                )
+            self.test_function = self._function("test", "evaluation", self.state_updates)
 
     @untracked
     def _make_predict_function(self):
+        if self.predict_function is None:
+            self.predict_function = self._function("predict", "predict", self.state_updates)
+
+    def _function(self, kind, scope, updates, phase=()):
+        """A function of what is fed: it gives the loss and metrics, or the outputs, and runs updates."""
         from everflow.keras import backend as K
 
-        if self.predict_function is None:
-            with name_scope("predict"):
-                kwargs = self._function_kwargs
-                self.predict_function = K.function(
-                    self._feed_inputs, list(self.outputs), updates=self.state_updates, name="predict_function", **kwargs
-                )
+        with name_scope(scope):
+            fed, outputs = list(self._feed_inputs), self.outputs
+            if kind != "predict":
+                fed += self._feed_targets + self._feed_sample_weights
+                outputs = [self.total_loss, *self._metric_tensors()]
+            return K.function([*fed, *phase], list(outputs), updates=updates, name=f"{kind}_function", **self._function_kwargs)
 
     def _prepare(self, kind):
         """Make a function before the loop that calls it, where the inputs are known by then."""

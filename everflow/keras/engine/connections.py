@@ -34,9 +34,12 @@ class Connections:
         Node.of_call(self, inputs, outputs, arguments)
         return outputs
 
-    def _at_node(self, node_index, attribute, what):
+    def _require_calls(self, what, error=AttributeError):
         if not self._inbound_nodes:
-            raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
+            raise error(f"Layer {self.name} has never been called on the tensors of a model, so it has no {what}.")
+
+    def _at_node(self, node_index, attribute, what):
+        self._require_calls(what, RuntimeError)
         if not len(self._inbound_nodes) > node_index:
             raise ValueError(f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes.")
         return _single(getattr(self._inbound_nodes[node_index], attribute))
@@ -68,19 +71,13 @@ class Connections:
     @property
     def input(self):
         """The input; AttributeError unless the layer has been called exactly once."""
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(
-                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer input" is ill-defined. Use `get_input_at(node_index)` instead.'
-            )
-        if not self._inbound_nodes:
-            raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
+        self._require_one_node("input")
         return self.get_input_at(0)
 
     @property
     def output(self):
         """The output of the first call."""
-        if not self._inbound_nodes:
-            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
+        self._require_calls("output")
         return self.get_output_at(0)
 
     @property
@@ -94,10 +91,9 @@ class Connections:
         return self.get_output_mask_at(0)
 
     def _require_one_node(self, what):
-        if len(self._inbound_nodes) != 1:
-            raise AttributeError(
-                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined. Use `get_{what.replace(" ", "_")}_at(node_index)` instead.'
-            )
+        self._require_calls(what)
+        if len(self._inbound_nodes) > 1:
+            raise AttributeError(self._is_ambiguous(what))
 
     @property
     def input_shape(self):
@@ -110,14 +106,17 @@ class Connections:
         return self._common_shape("output_shapes", "output")
 
     def _common_shape(self, attribute, what):
-        if not self._inbound_nodes:
-            raise AttributeError(f"The layer has never been called and thus has no defined {what} shape.")
+        self._require_calls(what + " shape")
         shapes = [_single(getattr(node, attribute)) for node in self._inbound_nodes]
         if any(shape != shapes[0] for shape in shapes):
-            raise AttributeError(
-                f'The layer "{self.name}" has multiple inbound nodes, with different {what} shapes. Hence the notion of "{what} shape" is ill-defined for the layer. Use `get_{what}_shape_at(node_index)` instead.'
-            )
+            raise AttributeError(self._is_ambiguous(what + " shape"))
         return shapes[0]
+
+    def _is_ambiguous(self, what):
+        return (
+            f'Layer {self.name} has multiple inbound nodes ({len(self._inbound_nodes)}), so "layer {what}" is ill-defined: '
+            f"`get_{what.replace(' ', '_')}_at(node_index)` tells it for one of them."
+        )
 
 
 def _masks(tensors):

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.framework.composites import SparseTensorValue
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.keras.engine.per_output import from_dict, from_list
 
 
 def is_symbolic(value):
@@ -53,14 +54,9 @@ def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefi
     else:
         arrays = [as_array(data)]
     if len(arrays) != len(names):
-        if arrays and hasattr(arrays[0], "shape"):
-            raise ValueError(
-                f"Error when checking model {exception_prefix}: the list of Numpy arrays that you are passing to your model is not the size "
-                f"the model expected. Expected to see {len(names)} array(s), but instead got the following list of {len(arrays)} arrays: {str(data)[:200]}..."
-            )
         raise ValueError(
-            f"Error when checking model {exception_prefix}: you are passing a list as input to your model, but the model expects a list of "
-            f"{len(names)} Numpy arrays instead. The list you passed was: {str(data)[:200]}"
+            f"Error when checking model {exception_prefix}: the model takes {len(names)} array(s), for {names}, and was given a list of "
+            f"{len(arrays)}: {str(data)[:200]}"
         )
     for name, array, shape in zip(names, arrays, shapes or [None] * len(names)):
         if shape is not None and array is not None:
@@ -93,20 +89,10 @@ def _by_output(given, output_names, kind):
             return [given[output_names[0]]]
         return [given]
     if isinstance(given, (list, tuple)):
-        if len(given) != len(output_names):
-            raise ValueError(
-                f"Provided `{kind}` was a list of {len(given)} elements, but the model has {len(output_names)} outputs. "
-                f"You should provide one `{kind}` array per model output."
-            )
-        return list(given)
+        return from_list(given, output_names, kind)
     if isinstance(given, dict):
-        unknown = set(given) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in {kind} dictionary: {list(unknown)}. Only expected following keys: {output_names}")
-        return [given.get(name) for name in output_names]
-    raise TypeError(
-        f"The model has multiple outputs, so `{kind}` should be either a list or a dict. Provided `{kind}` type not understood: {given}"
-    )
+        return from_dict(given, output_names, kind)
+    raise TypeError(f"`{kind}` of a model with several outputs, {output_names}, is a list or a dict, not {given!r}.")
 
 
 def check_batch_size(model, batch_size):
@@ -114,9 +100,7 @@ def check_batch_size(model, batch_size):
     for tensor in model._feed_inputs if model.inputs else ():
         fixed = tensor.shape.as_list()[0] if tensor.shape.rank else None
         if batch_size is not None and fixed is not None and fixed != batch_size:
-            raise ValueError(
-                f"The `batch_size` argument value {batch_size} is incompatible with the specified batch size of your Input Layer: {fixed}"
-            )
+            raise ValueError(f"`batch_size` is {batch_size}, but the model's input {tensor.name} was made for batches of {fixed}.")
 
 
 def class_weights_by_output(class_weight, output_names):
@@ -136,29 +120,22 @@ def sample_weights_by_output(sample_weight, output_names):
 def standardize_weights(y, sample_weight=None, class_weight=None, mode=None):
     """The weight of each sample (or, with mode "temporal", of each time step), or None where all are alike."""
     if mode is not None and mode != "temporal":
-        raise ValueError(f'"sample_weight_mode should be None or "temporal". Found: {mode}')
+        raise ValueError(f'`sample_weight_mode` is None or "temporal", not {mode!r}.')
     if sample_weight is not None and not isinstance(sample_weight, Tensor):
         sample_weight = np.asarray(sample_weight)
     if mode == "temporal" and len(_shape_of(y)) < 3:
         raise ValueError(
-            f"Found a sample_weight array for an input with shape {_shape_of(y)}. Timestep-wise sample weighting (use of "
-            'sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a time dimension.'
+            f'sample_weight_mode="temporal" is for outputs with a time dimension, at least 3D; the target has shape {_shape_of(y)}.'
         )
     rank = None if sample_weight is None else len(_shape_of(sample_weight))
     if mode is None and rank is not None and rank != 1:
         raise ValueError(
-            f"Found a sample_weight array with shape {_shape_of(sample_weight)}. In order to use timestep-wise sample weights, you should "
-            'specify sample_weight_mode="temporal" in compile(). If you just mean to use sample-wise weights, make sure your sample_weight array is 1D.'
+            f"`sample_weight` has shape {_shape_of(sample_weight)}, and one weight for each sample is a 1D array. For a weight for each "
+            'time step, compile with sample_weight_mode="temporal".'
         )
     if sample_weight is not None and not is_symbolic(sample_weight) and y is not None:
-        if len(sample_weight.shape) > len(_shape_of(y)):
-            raise ValueError(
-                f"Found a sample_weight with shape {sample_weight.shape}.Expected sample_weight with rank less than or equal to {len(_shape_of(y))}"
-            )
         if tuple(_shape_of(y)[: sample_weight.ndim]) != sample_weight.shape:
-            raise ValueError(
-                f"Found a sample_weight array with shape {sample_weight.shape} for an input with shape {_shape_of(y)}. sample_weight cannot be broadcast."
-            )
+            raise ValueError(f"`sample_weight` of shape {sample_weight.shape} cannot be broadcast to targets of shape {_shape_of(y)}.")
     if not isinstance(class_weight, dict):
         return sample_weight
     class_sample_weight = _weights_of_classes(y, class_weight)
@@ -171,9 +148,7 @@ def _weights_of_classes(y, class_weight):
     classes = np.argmax(y, axis=1) if len(y.shape) == 2 and y.shape[1] > 1 else np.reshape(y, y.shape[0])
     missing = set(np.unique(classes).tolist()) - set(class_weight)
     if missing:
-        raise ValueError(
-            f"`class_weight` must contain all classes in the data. The classes {missing} exist in the data but not in `class_weight`."
-        )
+        raise ValueError(f"`class_weight` must contain all classes that the targets have; it lacks {missing}.")
     return np.asarray([class_weight[c] for c in classes])
 
 
@@ -183,25 +158,10 @@ def check_lengths(inputs, targets, weights=None):
     def lengths(arrays):
         return {_shape_of(a)[0] for a in arrays or () if a is not None and not is_symbolic(a) and not isinstance(a, SparseTensorValue)}
 
-    xs, ys, ws = lengths(inputs), lengths(targets), lengths(weights)
-    if len(xs) > 1:
-        raise ValueError(f"All input arrays (x) should have the same number of samples. Got array shapes: {[_shape_of(x) for x in inputs]}")
-    if len(ys) > 1:
-        raise ValueError(
-            f"All target arrays (y) should have the same number of samples. Got array shapes: {[_shape_of(y) for y in targets]}"
-        )
-    if xs and ys and xs != ys:
-        raise ValueError(
-            f"Input arrays should have the same number of samples as target arrays. Found {xs.pop()} input samples and {ys.pop()} target samples."
-        )
-    if ws and len(ws) > 1:
-        raise ValueError(
-            f"All sample_weight arrays should have the same number of samples. Got array shapes: {[_shape_of(w) for w in weights]}"
-        )
-    if ys and ws and ys != ws:
-        raise ValueError(
-            f"Sample_weight arrays should have the same number of samples as target arrays. Got {ws.pop()} input samples and {ys.pop()} target samples."
-        )
+    found = {"inputs": lengths(inputs), "targets": lengths(targets), "sample weights": lengths(weights)}
+    if len(set().union(*found.values())) > 1:
+        counts = ", ".join(f"{kind} {sorted(numbers)}" for kind, numbers in found.items() if numbers)
+        raise ValueError(f"Arrays for one call must have the same number of samples. Found: {counts}.")
 
 
 def check_targets(targets, endpoints):
@@ -215,9 +175,9 @@ def check_targets(targets, endpoints):
         shape = endpoint.shape
         if losses.is_categorical_crossentropy(endpoint.loss) and y.shape[-1] == 1:
             raise ValueError(
-                f"You are passing a target array of shape {y.shape} while using as loss `categorical_crossentropy`. `categorical_crossentropy` "
-                "expects targets to be binary matrices (1s and 0s) of shape (samples, classes). If your targets are integer classes, you can "
-                "convert them with `tf.keras.utils.to_categorical(y_int)`, or use the loss `sparse_categorical_crossentropy`."
+                "`categorical_crossentropy` takes a row of ones and zeros for each sample, (samples, classes), not targets "
+                f"of shape {y.shape}. For numbers of classes there is `sparse_categorical_crossentropy`; "
+                "`tf.keras.utils.to_categorical(y)` makes rows of them."
             )
         name = endpoint.loss_function_name
         if name not in same_shape or shape is None:
@@ -225,8 +185,7 @@ def check_targets(targets, endpoints):
         for size, wanted in zip(y.shape[1:], shape[1:]):
             if wanted is not None and size != wanted:
                 raise ValueError(
-                    f"A target array with shape {y.shape} was passed for an output of shape {shape} while using as loss `{name}`. "
-                    "This loss expects targets to have the same shape as the output."
+                    f"`{name}` needs targets of the same shape as the output: they have {y.shape}, and output {endpoint.name} has {shape}."
                 )
 
 

@@ -76,22 +76,14 @@ class EagerSteps:
             yield endpoint.bound_to(output, target, weight)
 
     def _loss(self, outputs, targets, weights):
-        model, total = self.model, None
         self._loss_results = {}
-        for endpoint in self._bound(outputs, targets, weights):
-            if endpoint.loss is None:
-                continue
-            loss = endpoint.make_loss()
-            if endpoint.loss_metric is not None:
-                self._loss_results[endpoint.loss_metric] = endpoint.loss_metric(loss)
-            weighted = endpoint.loss_weight * loss
-            total = weighted if total is None else total + weighted
-        own = model.losses
+        total = ends.total_loss(self._bound(outputs, targets, weights), self._loss_results)
+        own = self.model.losses
         if own:
             own = math.add_n(own)
             total = own if total is None else total + own
         if total is None:
-            raise ValueError("The model cannot be run because it has no loss to optimize.")
+            raise ValueError("The model has no loss to optimize: give `compile` a loss, or let a layer add one.")
         return total
 
     def _metrics(self, outputs, targets, weights):

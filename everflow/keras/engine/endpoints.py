@@ -9,6 +9,7 @@ from everflow.keras import backend as K
 from everflow.keras import losses as losses_module
 from everflow.keras import metrics as metrics_module
 from everflow.keras.engine.node import shape_tuple
+from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss, reduce_weighted_loss, squeeze_or_expand_dimensions
 from everflow.ops import math
 from everflow.ops.constants import placeholder_with_default
@@ -74,18 +75,11 @@ class Endpoint:
 
     def make_loss(self):
         """The loss of a batch."""
-        mask, weight, target = self.mask, self.sample_weight, self.target
         with name_scope(self.name + "_loss"):
-            if mask is not None:
-                mask = math.cast(mask, self.output.dtype)
-                if weight is None:
-                    weight = mask
-                else:
-                    mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
-                    weight *= mask
+            weight = _masked(self.sample_weight, self.mask, self.output)
             if not hasattr(self.loss, "reduction"):
-                return self.loss(target, self.output, sample_weight=weight)
-            per_sample = self.loss.call(target, self.output)
+                return self.loss(self.target, self.output, sample_weight=weight)
+            per_sample = self.loss.call(self.target, self.output)
             weighted = compute_weighted_loss(per_sample, sample_weight=weight, reduction=Reduction.NONE)
             reduction = self.loss.reduction
             if reduction == Reduction.AUTO:
@@ -99,20 +93,40 @@ class Endpoint:
         return other
 
 
+def total_loss(endpoints, results):
+    """The losses of outputs, each times its weight, added up, or None; metrics of single losses go to `results`."""
+    total = None
+    for endpoint in endpoints:
+        if endpoint.loss is None:
+            continue
+        loss = endpoint.make_loss()
+        if endpoint.loss_metric is not None:
+            results[endpoint.loss_metric] = endpoint.loss_metric(loss)
+        weighted = endpoint.loss_weight * loss
+        total = weighted if total is None else total + weighted
+    return total
+
+
+def _masked(weight, mask, output):
+    """The weights of samples, with none for what a mask leaves out."""
+    if mask is None:
+        return weight
+    mask = math.cast(mask, output.dtype)
+    if weight is None:
+        return mask
+    mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
+    return weight * mask
+
+
 def loss_objects(loss, output_names):
     """A loss (or None) for each output, from what `compile` was given."""
     if isinstance(loss, dict):
-        unknown = set(loss) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in loss dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [_loss_object(loss.get(name)) for name in output_names]
-    if isinstance(loss, str) or not isinstance(loss, (list, tuple)):
-        return [_loss_object(loss) for _ in output_names]
-    if len(loss) != len(output_names):
-        raise ValueError(
-            f"When passing a list as loss, it should have one entry per model outputs. The model has {len(output_names)} outputs, but you passed loss={loss}"
-        )
-    return [_loss_object(one) for one in loss]
+        losses = from_dict(loss, output_names, "loss")
+    elif isinstance(loss, (list, tuple)):
+        losses = from_list(loss, output_names, "loss")
+    else:
+        losses = [loss] * len(output_names)
+    return [_loss_object(one) for one in losses]
 
 
 def _loss_object(loss):
@@ -129,18 +143,10 @@ def loss_weights(weights, output_names):
     if weights is None:
         return [1.0] * len(output_names)
     if isinstance(weights, dict):
-        unknown = set(weights) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in loss_weights dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [weights.get(name, 1.0) for name in output_names]
+        return from_dict(weights, output_names, "loss_weights", 1.0)
     if isinstance(weights, list):
-        if len(weights) != len(output_names):
-            raise ValueError(
-                "When passing a list as loss_weights, it should have one entry per model output. "
-                f"The model has {len(output_names)} outputs, but you passed loss_weights={weights}"
-            )
-        return weights
-    raise TypeError(f"Could not interpret loss_weights argument: {weights} - expected a list of dicts.")
+        return from_list(weights, output_names, "loss_weights")
+    raise TypeError(f"Could not interpret loss_weights argument: {weights} is neither a list nor a dict.")
 
 
 def sample_weight_modes(mode, output_names):
@@ -148,19 +154,9 @@ def sample_weight_modes(mode, output_names):
     if mode is None or mode == "":
         return [None] * len(output_names)
     if isinstance(mode, dict):
-        unknown = set(mode) - set(output_names)
-        if unknown:
-            raise ValueError(
-                f"Unknown entries in sample_weight_mode dictionary: {sorted(unknown)}. Only expected following keys: {output_names}"
-            )
-        return [mode.get(name) for name in output_names]
+        return from_dict(mode, output_names, "sample_weight_mode")
     if isinstance(mode, (list, tuple)):
-        if len(mode) != len(output_names):
-            raise ValueError(
-                "When passing a list as sample_weight_mode, it should have one entry per model output. "
-                f"The model has {len(output_names)} outputs, but you passed sample_weight_mode={mode}"
-            )
-        return list(mode)
+        return from_list(mode, output_names, "sample_weight_mode")
     return [mode] * len(output_names)
 
 
@@ -169,30 +165,19 @@ def metrics_by_output(metrics, output_names):
     if metrics is None or not len(metrics) and not isinstance(metrics, str):
         return [[] for _ in output_names]
     if isinstance(metrics, dict):
-        unknown = set(metrics) - set(output_names)
-        if unknown:
-            raise ValueError(f"Unknown entries in metrics dictionary: {sorted(unknown)}. Only expected following keys: {output_names}")
-        return [_listed(metrics.get(name, [])) for name in output_names]
+        return [_listed(m) for m in from_dict(metrics, output_names, "metrics", [])]
     if not isinstance(metrics, (list, tuple)):
-        raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}")
+        raise TypeError(f"`metrics` is a list or a dict by the names of outputs, not {metrics!r}.")
     if any(isinstance(m, (list, tuple)) for m in metrics):
-        if len(metrics) != len(output_names):
-            raise ValueError(
-                f"When passing a list of lists as `metrics`, it should have one entry per model output. The model has {len(output_names)} outputs, but you passed metrics={metrics}"
-            )
-        return [_listed(m) for m in metrics]
+        return [_listed(m) for m in from_list(metrics, output_names, "metrics")]
     if len(output_names) == 1:
         return [list(metrics)]
     # Each output has metrics of its own: objects keep state.
-    return [list(metrics)] + [[_copied(m) for m in metrics] for _ in output_names[1:]]
+    return [list(metrics)] + [metrics_module.clone_metrics(metrics) for _ in output_names[1:]]
 
 
 def _listed(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _copied(metric):
-    return type(metric).from_config(metric.get_config()) if isinstance(metric, metrics_module.Metric) else metric
 
 
 _ACCURACY, _CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
@@ -216,22 +201,15 @@ def _metric_function(metric, endpoint):
         return function, getattr(function, "name", None) or getattr(function, "__name__", type(function).__name__)
     loss_name = endpoint.loss_function_name
     is_accuracy = metric in _ACCURACY
+    kind = "categorical"
     if endpoint.shape[-1] == 1 or loss_name == "binary_crossentropy":
-        function = metrics_module.binary_accuracy if is_accuracy else metrics_module.binary_crossentropy
+        kind = "binary"
     elif loss_name == "sparse_categorical_crossentropy":
-        function = metrics_module.sparse_categorical_accuracy if is_accuracy else metrics_module.sparse_categorical_crossentropy
-    else:
-        function = metrics_module.categorical_accuracy if is_accuracy else metrics_module.categorical_crossentropy
-    return function, "acc" if is_accuracy else "ce"
+        kind = "sparse_categorical"
+    return getattr(metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}"), "acc" if is_accuracy else "ce"
 
 
 def call_metric(metric, target, output, weight, mask):
     """Draw the update of a metric; its result is what the training step shows."""
-    if mask is not None:
-        mask = math.cast(mask, output.dtype)
-        if weight is None:
-            weight = mask
-        else:
-            mask, _, weight = squeeze_or_expand_dimensions(mask, sample_weight=weight)
-            weight *= mask
+    weight = _masked(weight, mask, output)
     return metric(target, output, sample_weight=weight) if output is not None else metric(target, sample_weight=weight)

@@ -19,7 +19,7 @@ class InputLayer(Layer):
         from everflow.keras import backend as K
 
         if sparse and ragged:
-            raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
+            raise ValueError("An input is either sparse or ragged: it can't be both.")
         input_shape, batch_size = _shape_without_batch(input_shape, batch_size, kwargs)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")
@@ -63,7 +63,7 @@ def _shape_without_batch(input_shape, batch_size, kwargs):
         return input_shape, batch_size
     full = kwargs.pop("batch_input_shape")
     if input_shape and full:
-        raise ValueError("Only provide the input_shape OR batch_input_shape argument to InputLayer, not both at the same time.")
+        raise ValueError(f"An InputLayer takes `input_shape` or `batch_input_shape`, not both: {input_shape} and {full}.")
     return tuple(full[1:]), full[0]
 
 
@@ -73,15 +73,11 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tens
     >>> x = tf.keras.Input(shape=(32,))
     >>> model = tf.keras.Model(x, tf.keras.layers.Dense(16)(x))
     """
-    if sparse and ragged:
-        raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
     batch_shape = kwargs.pop("batch_shape", None)
     if shape is not None and batch_shape is not None:
-        raise ValueError("Only provide the `shape` OR `batch_shape` argument to Input, not both at the same time.")
+        raise ValueError(f"Input takes `shape` or `batch_shape`, not both: {shape} and {batch_shape}.")
     if batch_shape is None and shape is None and tensor is None:
-        raise ValueError(
-            "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` does not include the batch dimension."
-        )
+        raise ValueError("Input needs a `shape`, which is that of one sample, without the batch, or a `tensor`.")
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments: {kwargs.keys()}")
     if batch_shape is not None:

@@ -71,10 +71,7 @@ class LayerLosses:
 
     def get_losses_for(self, inputs):
         """The losses that depend on `inputs`; for None those that depend on none."""
-        if inputs is None:
-            return [loss for loss in self.losses if getattr(loss, "_unconditional_loss", False)]
-        losses = [loss for loss in self.losses if not getattr(loss, "_unconditional_loss", False)]
-        return reachable(nest.flatten(inputs), losses)
+        return _depending(self.losses, "_unconditional_loss", inputs)
 
     # --- updates -----------------------------------------------------------------------------
 
@@ -103,10 +100,7 @@ class LayerLosses:
 
     def get_updates_for(self, inputs):
         """The updates that depend on `inputs`; for None those that depend on none."""
-        if inputs is None:
-            return [update for update in self.updates if getattr(update, "_unconditional_update", False)]
-        updates = [update for update in self.updates if not getattr(update, "_unconditional_update", False)]
-        return reachable(nest.flatten(inputs), updates)
+        return _depending(self.updates, "_unconditional_update", inputs)
 
     # --- metrics -----------------------------------------------------------------------------
 
@@ -118,21 +112,16 @@ class LayerLosses:
     def add_metric(self, value, aggregation=None, name=None):
         """Report a tensor as a metric: its mean over an epoch, or the result of a metric object."""
         if aggregation not in (None, "mean"):
-            raise ValueError(f"We currently support only `mean` sample-wise metric aggregation. You provided aggregation=`{aggregation}`")
+            raise ValueError(f'add_metric knows aggregation="mean" and None, not {aggregation!r}.')
         from_metric = hasattr(value, "_metric_obj")
         if name is None and not from_metric:
-            raise ValueError(
-                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), name='mean_activation', aggregation='mean')`"
-            )
+            raise ValueError(f"The metric of {value} needs a name: `add_metric(value, name=..., aggregation='mean')`.")
         if from_metric:
             name = value._metric_obj.name
         elif aggregation is None:
-            raise ValueError(
-                "Using the result of calling a `Metric` object when calling `add_metric` is not supported unless aggregation is `None`. "
-                f"Please pass aggregation='mean' for the tensor {value}."
-            )
+            raise ValueError(f"{value} isn't what a `Metric` object gave: pass aggregation='mean', to report its mean over the batches.")
         if not isinstance(value, Tensor) and not executing_eagerly():
-            raise ValueError(f"Expected a symbolic Tensor for the metric value, received: {value}")
+            raise ValueError(f"A metric is a tensor of the graph; `add_metric` was given {value!r}.")
         if from_metric:
             self._metrics.append(value._metric_obj)
             self._metrics_tensors[name] = value
@@ -156,6 +145,13 @@ def _tagged_function(make, unconditional):
         return loss
 
     return tagged
+
+
+def _depending(things, tag, inputs):
+    """Those of losses or updates that depend on inputs; for None those that depend on none, which have the tag."""
+    if inputs is None:
+        return [thing for thing in things if getattr(thing, tag, False)]
+    return reachable(nest.flatten(inputs), [thing for thing in things if not getattr(thing, tag, False)])
 
 
 def reachable(inputs, targets):

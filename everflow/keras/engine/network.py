@@ -36,7 +36,8 @@ class Network(Layer):
     def __setattr__(self, name, value):
         if "_is_graph_network" not in self.__dict__ and "_is_tracking" not in self.__dict__ and isinstance(value, Layer):
             raise RuntimeError(
-                "It looks like you are subclassing `Model` and you forgot to call `super(YourClass, self).__init__()`. Always start with this line."
+                f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: "
+                "you forgot to call `super().__init__()` first."
             )
         super().__setattr__(name, value)
 
@@ -63,10 +64,7 @@ class Network(Layer):
     def _init_graph_network(self, inputs, outputs, name=None, **kwargs):
         for key in kwargs:
             if key != "trainable":
-                raise TypeError(
-                    "Functional models may only specify `name` and `trainable` keyword arguments during initialization. Got an unexpected argument:",
-                    key,
-                )
+                raise TypeError(f"A model of inputs and outputs takes the keywords `name` and `trainable`, not `{key}`.")
         if isinstance(inputs, list) and len(nest.flatten(inputs)) == 1:
             inputs = inputs[0]
         if isinstance(outputs, list) and len(nest.flatten(outputs)) == 1:
@@ -75,9 +73,7 @@ class Network(Layer):
         if needs_history(outputs):
             give_history(outputs)
         if len({id(x) for x in flat_inputs}) != len(flat_inputs):
-            raise ValueError(
-                f"The list of inputs passed to the model is redundant. All inputs should only appear once. Found: {flat_inputs}"
-            )
+            raise ValueError(f"The list of inputs is redundant: the same tensor is in it more than once. Found: {flat_inputs}")
         for x in flat_inputs:
             if not hasattr(x, "_keras_history"):
                 raise ValueError(
@@ -86,7 +82,8 @@ class Network(Layer):
         for x in flat_outputs:
             if not hasattr(x, "_keras_history"):
                 raise ValueError(
-                    f"Output tensors to a {type(self).__name__} must be the output of a TensorFlow `Layer` (thus holding past layer metadata). Found: {x}"
+                    f"Output tensors to a {type(self).__name__} must come from a layer; {x} doesn't "
+                    "(`tf.keras.layers.Lambda` makes a layer of any function)."
                 )
         self._init_network(name, kwargs.get("trainable", True))
         self._is_graph_network = True
@@ -140,7 +137,7 @@ class Network(Layer):
                 raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
             return self.layers[index]
         if not name:
-            raise ValueError("Provide either a layer name or layer index.")
+            raise ValueError("`get_layer` needs the name of a layer, or its index.")
         for layer in self.layers:
             if layer.name == name:
                 return layer
@@ -172,10 +169,7 @@ class Network(Layer):
 
     def _assert_weights_created(self):
         if not self._is_graph_network and "build" in type(self).__dict__ and not self.built:
-            raise ValueError(
-                f"Weights for model {self.name} have not yet been created. Weights are created when the Model is first called on inputs "
-                "or `build()` is called with an `input_shape`."
-            )
+            raise ValueError(f"Model {self.name} has no weights yet: call it on inputs, or call `build(input_shape)`.")
 
     @property
     def weights(self):
@@ -238,11 +232,9 @@ class Network(Layer):
             self.built = True
             return
         if input_shape is None:
-            raise ValueError("Input shape must be defined when calling build on a model subclass network.")
+            raise ValueError(f"`build` needs the shape of the inputs of {self.name}.")
         if not isinstance(input_shape, (tuple, list, TensorShape)):
-            raise ValueError(
-                f"Specified input shape is not one of the valid types. Please specify a batch input shape of type tuple or list of input shapes. User provided input type: {type(input_shape)}"
-            )
+            raise ValueError(f"`build` takes a shape with the batch, as a tuple, or a list of shapes, not {input_shape!r}.")
         if input_shape and not self.inputs:
             from everflow.keras import backend as K
 
@@ -257,8 +249,8 @@ class Network(Layer):
                 self.call(x, **kwargs)
             except TypeError as e:
                 raise ValueError(
-                    "You cannot build your model by calling `build` if your layers do not support float type inputs. Instead, in order to "
-                    "instantiate and build your model, `call` your model on real tensor data (of the correct dtype)."
+                    f"`build` tries a model on inputs of type {K.floatx()}, which {self.name} doesn't take ({e}): "
+                    "call it on real data instead."
                 ) from e
         Layer.build(self, input_shape)
 
@@ -273,7 +265,7 @@ class Network(Layer):
     def call(self, inputs, training=None, mask=None):
         """Compute the outputs from the layers; a subclass says how in its own `call`."""
         if not self._is_graph_network:
-            raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
+            raise NotImplementedError(f"{type(self).__name__} needs a `call` method: it has neither one of its own nor inputs and outputs.")
         return self._run_graph(inputs, training=training, mask=mask)
 
     def _run_graph(self, inputs, training=None, mask=None):
@@ -324,25 +316,16 @@ class Network(Layer):
         if len(shapes) != len(self.inputs):
             raise ValueError(f"Invalid input_shape argument {input_shape}: model has {len(self.inputs)} tensor inputs.")
         known = {id(x): TensorShape(s) for x, s in zip(self.inputs, shapes)}
-        for depth in sorted(self._topology.nodes_by_depth, reverse=True):
-            for node in self._topology.nodes_by_depth[depth]:
-                if not nest.flatten(node.inbound_layers):
-                    continue
-                given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
-                made = node.outbound_layer.compute_output_shape(given)
-                made = [made] if len(nest.flatten(node.output_tensors)) == 1 else made
-                for x, shape in zip(nest.flatten(node.output_tensors), made):
-                    known[id(x)] = TensorShape(shape)
+        for node in self._topology.in_order():
+            if not nest.flatten(node.inbound_layers):
+                continue
+            given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
+            made = node.outbound_layer.compute_output_shape(given)
+            made = [made] if len(nest.flatten(node.output_tensors)) == 1 else made
+            for x, shape in zip(nest.flatten(node.output_tensors), made):
+                known[id(x)] = TensorShape(shape)
         result = [known[id(x)] for x in self.outputs]
         return result[0] if len(result) == 1 else result
-
-    # --- weights as arrays ---------------------------------------------------------------------
-
-    def get_weights(self):
-        """The values of all weights, layer by layer."""
-        from everflow.keras import backend as K
-
-        return K.batch_get_value(self.weights)
 
     # --- as data ---------------------------------------------------------------------------------
 
@@ -410,8 +393,7 @@ class Network(Layer):
         """Print the layers with the shapes of their outputs and the number of their parameters."""
         if not self.built:
             raise ValueError(
-                "This model has not yet been built. Build the model first by calling `build()` or calling `fit()` with some data, "
-                "or specify an `input_shape` argument in the first layer(s) for automatic build."
+                "This model has not yet been built: give its first layer an `input_shape`, call `build(input_shape)`, or let it see data."
             )
         print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
 

@@ -69,21 +69,15 @@ def reconstruct(config, custom_objects=None):
     node_numbers: dict = {}
     waiting: dict = collections.OrderedDict()
 
-    def tensors_of(call):
-        """The tensors a call takes, or None while one is not made yet."""
-        found = []
-        for name, node_index, tensor_index, *_ in call:
-            layer = created.get(name)
-            if layer is None or (name, node_index) not in node_numbers:
-                return None
-            node = layer._inbound_nodes[node_numbers[name, node_index]]
-            found.append(nest.flatten(node.output_tensors)[tensor_index])
-        return found
+    def tensors_at(coordinates):
+        nodes = [created[name]._inbound_nodes[node_numbers[name, node]] for name, node, *_ in coordinates]
+        return [nest.flatten(node.output_tensors)[place[2]] for node, place in zip(nodes, coordinates)]
 
     def make_call(layer, call, number):
-        tensors = tensors_of(call)
-        if tensors is None:
+        """Call a layer; False while what it takes is not made yet."""
+        if any((name, node) not in node_numbers for name, node, *_ in call):
             return False
+        tensors = tensors_at(call)
         arguments = call[0][3] if len(call[0]) > 3 else {}
         layer(tensors[0] if len(tensors) == 1 else tensors, **arguments)
         node_numbers[layer.name, number] = len(layer._inbound_nodes) - 1
@@ -111,14 +105,7 @@ def reconstruct(config, custom_objects=None):
         for key in made:
             del waiting[key]
 
-    def found(coordinates):
-        tensors = []
-        for name, node_index, tensor_index in coordinates:
-            node = created[name]._inbound_nodes[node_numbers[name, node_index]]
-            tensors.append(nest.flatten(node.output_tensors)[tensor_index])
-        return tensors
-
-    return found(_listed(config["input_layers"])), found(_listed(config["output_layers"])), created
+    return tensors_at(_listed(config["input_layers"])), tensors_at(_listed(config["output_layers"])), created
 
 
 def _listed(coordinates):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 
 from everflow.framework import nest
 from everflow.keras.engine.base_layer import Layer
@@ -41,17 +42,14 @@ class Sequential(Model):
         if hasattr(layer, "_keras_history") and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
-            raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+            raise TypeError(f"Sequential models are made of layers; {layer!r} is none.")
         refuse_legacy([layer])
         self.built = False
         if not self._graph_layers:
             self._add_first(layer)
         elif self.outputs:
             outputs = layer(self.outputs[0])
-            if len(nest.flatten(outputs)) != 1:
-                raise TypeError(
-                    "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the functional API."
-                )
+            self._require_one(layer, nest.flatten(outputs), TypeError)
             self.outputs = [outputs]
         if self.outputs:
             self._graph_layers = [*self._graph_layers, layer]
@@ -70,9 +68,13 @@ class Sequential(Model):
         layer(x)
         self._graph_layers = [x._keras_history.layer]
         self.outputs = nest.flatten(layer._inbound_nodes[-1].output_tensors)
-        if len(self.outputs) != 1:
-            raise ValueError(
-                "All layers in a Sequential model should have a single output tensor. For multi-output layers, use the functional API."
+        self._require_one(layer, self.outputs, ValueError)
+
+    @staticmethod
+    def _require_one(layer, outputs, error):
+        if len(outputs) != 1:
+            raise error(
+                f"Layers of a Sequential model have one output; {layer.name} has {len(outputs)}: use tf.keras.Model(inputs, outputs)."
             )
 
     def _become_graph(self):
@@ -136,10 +138,7 @@ class Sequential(Model):
         return outputs
 
     def compute_output_shape(self, input_shape):
-        shape = input_shape
-        for layer in self.layers:
-            shape = layer.compute_output_shape(shape)
-        return shape
+        return functools.reduce(lambda shape, layer: layer.compute_output_shape(shape), self.layers, input_shape)
 
     def compute_mask(self, inputs, mask=None):
         outputs = self.call(inputs, mask=mask)
@@ -152,8 +151,8 @@ class Sequential(Model):
         preds = self.predict(x, batch_size, verbose)
         if preds.min() < 0.0 or preds.max() > 1.0:
             logging.warning(
-                "Network returning invalid probability values. The last layer might not normalize predictions into probabilities "
-                "(like softmax or sigmoid would)."
+                f"Model {self.name} gives values from {preds.min()} to {preds.max()}, which are no probabilities: "
+                "a last layer with softmax or sigmoid would make them."
             )
         return preds
 

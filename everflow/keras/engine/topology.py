@@ -37,6 +37,10 @@ class Topology:
         self._check_names()
         refuse_legacy(self.layers)
 
+    def in_order(self):
+        """The nodes from the inputs to the outputs: those of each depth after all that are deeper."""
+        return [node for depth in sorted(self.nodes_by_depth, reverse=True) for node in self.nodes_by_depth[depth]]
+
     def has(self, layer, node_index):
         """Whether a call of a layer is part of the graph."""
         return layer._inbound_nodes[node_index] in self.nodes
@@ -90,23 +94,22 @@ class Topology:
     def _check_connected(self, inputs):
         computable = {id(t) for t in inputs}
         fine = []
-        for depth in sorted(self.nodes_by_depth, reverse=True):
-            for node in self.nodes_by_depth[depth]:
-                for tensor in nest.flatten(node.input_tensors):
-                    if id(tensor) not in computable:
-                        raise ValueError(
-                            f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.outbound_layer.name}". '
-                            f"The following previous layers were accessed without issue: {fine}"
-                        )
-                computable.update(id(t) for t in nest.flatten(node.output_tensors))
-                if nest.flatten(node.inbound_layers):
-                    fine.append(node.outbound_layer.name)
+        for node in self.in_order():
+            for tensor in nest.flatten(node.input_tensors):
+                if id(tensor) not in computable:
+                    raise ValueError(
+                        f"Graph disconnected: cannot obtain value for tensor {tensor}, which layer {node.outbound_layer.name} "
+                        f"needs, from the inputs of the model. Layers that can be computed: {fine}"
+                    )
+            computable.update(id(t) for t in nest.flatten(node.output_tensors))
+            if nest.flatten(node.inbound_layers):
+                fine.append(node.outbound_layer.name)
 
     def _check_names(self):
         counts = collections.Counter(layer.name for layer in self.layers)
         for name, count in counts.items():
             if count != 1:
-                raise ValueError(f'The name "{name}" is used {count} times in the model. All layer names should be unique.')
+                raise ValueError(f"The name {name!r} is used {count} times in the model; each layer needs one of its own.")
 
 
 def refuse_legacy(layers):
@@ -115,8 +118,8 @@ def refuse_legacy(layers):
     if legacy:
         named = "\n".join(f"  {layer}" for layer in legacy)
         raise TypeError(
-            f"The following are legacy tf.layers.Layers:\n{named}\nTo use keras as a framework (for instance using the Network, Model, or "
-            "Sequential classes), please use the tf.keras.layers implementation instead. (Or, if writing custom layers, subclass from tf.keras.layers rather than tf.layers)"
+            f"The following are legacy layers, of tf.layers:\n{named}\nA Keras model is made of those of tf.keras.layers, and of classes "
+            "derived from them."
         )
 
 

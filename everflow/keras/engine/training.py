@@ -53,8 +53,7 @@ class Model(Compiling, Network):
             if isinstance(data, (list, tuple)):
                 if len(data) not in (2, 3):
                     raise ValueError(
-                        "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items (x_val, "
-                        f"y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset iterator. However we received `validation_data={data}`"
+                        f"`validation_data` is (x, y), (x, y, sample_weight) or a dataset, not a tuple of {len(data)}: {str(data)[:200]}"
                     )
                 x, y, weights = (*data, None)[:3]
             else:
@@ -67,7 +66,7 @@ class Model(Compiling, Network):
         if split and 0.0 < split < 1.0:
             return source.split_off(split)
         if steps:
-            raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
+            raise ValueError("`validation_steps` should not be specified without `validation_data`.")
         return None
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, max_queue_size=10,

@@ -28,12 +28,30 @@ def _logs(model, outputs, prefix=""):
     return {prefix + name: value for name, value in zip(model.metrics_names, outputs)}
 
 
+def _configured(callbacks, model, mode, source, verbose, do_validation=False, epochs=1):
+    """The callbacks of a loop, told how much is to come: samples where they are counted, else steps."""
+    amount = {"steps": None, "samples": source.samples} if source.counts_samples else {"steps": source.steps, "samples": None}
+    return configure(
+        callbacks, model, mode=mode, do_validation=do_validation, batch_size=source.batch_size, epochs=epochs, verbose=verbose, **amount
+    )
+
+
+def _batches(model, source, calls, kind):
+    """(outputs, size) of each batch of an epoch, between the callbacks around it; training ends where one of them says so."""
+    for index, (values, size) in enumerate(source.epoch()):
+        logs = {"batch": index, "size": size}
+        getattr(calls, f"on_{kind}_batch_begin")(index, logs)
+        outputs = model._run_function(kind, values)
+        yield outputs, size
+        result = {"outputs": outputs} if kind == "predict" else _logs(model, outputs)
+        getattr(calls, f"on_{kind}_batch_end")(index, {**logs, **result})
+        if kind == "train" and model.stop_training:
+            return
+
+
 def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq):
     """Train for the epochs from `initial_epoch` to `epochs`; the History."""
-    calls = configure(
-        callbacks, model, mode="train", do_validation=validation is not None, batch_size=source.batch_size, epochs=epochs,
-        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
-    )  # fmt: skip
+    calls = _configured(callbacks, model, "train", source, verbose, validation is not None, epochs)
     if verbose:
         _announce(source, validation)
     model._prepare("train")
@@ -43,14 +61,8 @@ def fit(model, source, validation, epochs, initial_epoch, verbose, callbacks, va
         model.reset_metrics()
         calls.on_epoch_begin(epoch)
         means = _Means(source.counts_samples)
-        for index, (values, size) in enumerate(source.epoch()):
-            logs = {"batch": index, "size": size}
-            calls.on_train_batch_begin(index, logs)
-            outputs = model._run_function("train", values)
+        for outputs, size in _batches(model, source, calls, "train"):
             means.add(outputs, size)
-            calls.on_train_batch_end(index, {**logs, **_logs(model, outputs)})
-            if model.stop_training:
-                break
         if not means.weight:
             # Nothing came at all: there is no epoch to report.
             break
@@ -93,12 +105,8 @@ def _test(model, source, calls):
     model.reset_metrics()
     calls.on_test_begin()
     means = _Means(source.counts_samples)
-    for index, (values, size) in enumerate(source.epoch()):
-        logs = {"batch": index, "size": size}
-        calls.on_test_batch_begin(index, logs)
-        outputs = model._run_function("test", values)
+    for outputs, size in _batches(model, source, calls, "test"):
         means.add(outputs, size)
-        calls.on_test_batch_end(index, {**logs, **_logs(model, outputs)})
     calls.on_test_end()
     if not means.weight:
         raise ValueError("There is no data to evaluate the model on.")
@@ -107,30 +115,20 @@ def _test(model, source, calls):
 
 def evaluate(model, source, verbose, callbacks):
     """The loss and metrics over a data set."""
-    calls = configure(
-        callbacks, model, mode="test", do_validation=False, batch_size=source.batch_size, epochs=1,
-        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
-    )  # fmt: skip
+    calls = _configured(callbacks, model, "test", source, verbose)
     results = _test(model, source, calls)
     return results[0] if len(results) == 1 else results
 
 
 def predict(model, source, verbose, callbacks):
     """The outputs for a data set."""
-    calls = configure(
-        callbacks, model, mode="predict", do_validation=False, batch_size=source.batch_size, epochs=1,
-        steps=None if source.counts_samples else source.steps, samples=source.samples if source.counts_samples else None, verbose=verbose,
-    )  # fmt: skip
+    calls = _configured(callbacks, model, "predict", source, verbose)
     calls.on_predict_begin()
     collected = None
-    for index, (values, size) in enumerate(source.epoch()):
-        logs = {"batch": index, "size": size}
-        calls.on_predict_batch_begin(index, logs)
-        outputs = model._run_function("predict", values)
+    for outputs, _ in _batches(model, source, calls, "predict"):
         collected = [[] for _ in outputs] if collected is None else collected
         for parts, output in zip(collected, outputs):
             parts.append(output)
-        calls.on_predict_batch_end(index, {**logs, "outputs": outputs})
     calls.on_predict_end()
     if collected is None:
         raise ValueError("There is no data to predict from.")

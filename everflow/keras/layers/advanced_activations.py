@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import Elementwise
+from everflow.keras.layers.configured import Elementwise, weight_of
 from everflow.ops import math
 
 
@@ -27,25 +27,14 @@ class PReLU(Elementwise):
         super().__init__(**kwargs)
         if shared_axes is not None and not isinstance(shared_axes, (list, tuple)):
             shared_axes = [shared_axes]
-        self._keep(
-            alpha_initializer=alpha_initializer,
-            alpha_regularizer=alpha_regularizer,
-            alpha_constraint=alpha_constraint,
-            shared_axes=None if shared_axes is None else list(shared_axes),
-        )
+        self._keep_given(locals(), shared_axes=None if shared_axes is None else list(shared_axes))
 
     @shape_tuples
     def build(self, input_shape):
         shape = [getattr(size, "value", size) for size in input_shape][1:]
         for axis in self.shared_axes or ():
             shape[axis - 1] = 1
-        self.alpha = self.add_weight(
-            shape=shape,
-            name="alpha",
-            initializer=self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-        )
+        self.alpha = weight_of(self, "alpha", shape)
         shared = self.shared_axes or ()
         sizes = [getattr(size, "value", size) for size in input_shape]
         self.input_spec = InputSpec(ndim=len(sizes), axes={i: sizes[i] for i in range(1, len(sizes)) if i not in shared})
@@ -95,10 +84,9 @@ class ReLU(Elementwise):
 
     def __init__(self, max_value=None, negative_slope=0, threshold=0, **kwargs):
         super().__init__(**kwargs)
-        if max_value is not None and max_value < 0.0:
-            raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
-        if negative_slope < 0.0:
-            raise ValueError(f"negative_slope of Relu layer cannot be negative value: {negative_slope}")
+        for name, value in (("max_value", max_value), ("negative_slope", negative_slope)):
+            if value is not None and value < 0.0:
+                raise ValueError(f"{name} of a ReLU layer cannot be negative: {value}")
         self._keep(
             max_value=None if max_value is None else K.cast_to_floatx(max_value),
             negative_slope=K.cast_to_floatx(negative_slope),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.base_layer import Layer
+from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math, nn
 
 
-class BaseDenseAttention(Layer):
+class BaseDenseAttention(ConfiguredLayer):
     """Base of attention layers: subclasses say in `_calculate_scores(query, key)` how well they fit.
 
     Inputs are [query, value] or [query, value, key]; masks are those of the query and the value.
@@ -15,7 +15,7 @@ class BaseDenseAttention(Layer):
 
     def __init__(self, causal=False, **kwargs):
         super().__init__(**kwargs)
-        self.causal = causal
+        self._keep(causal=causal)
         self.supports_masking = True
 
     def _calculate_scores(self, query, key):
@@ -46,23 +46,10 @@ class BaseDenseAttention(Layer):
         return mask[0] if mask else None
 
     def _check(self, inputs, mask):
-        name = type(self).__name__
-        if not isinstance(inputs, list):
-            raise ValueError(f"{name} layer must be called on a list of inputs, namely [query, value] or [query, value, key].")
-        if not 2 <= len(inputs) <= 3:
-            raise ValueError(
-                f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, value, key]. Given length: {len(inputs)}"
-            )
-        if mask:
-            if not isinstance(mask, list):
-                raise ValueError(f"{name} layer mask must be a list, namely [query_mask, value_mask].")
-            if not 2 <= len(mask) <= 3:
-                raise ValueError(
-                    f"{name} layer mask must be a list of length 2, namely [query_mask, value_mask]. Given length: {len(mask)}"
-                )
-
-    def get_config(self):
-        return {**super().get_config(), "causal": self.causal}
+        forms = {"inputs": "[query, value] or [query, value, key]", "mask": "[query_mask, value_mask]"}
+        for what, given in (("inputs", inputs), *([("mask", mask)] if mask else [])):
+            if not isinstance(given, list) or not 2 <= len(given) <= 3:
+                raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
 
 
 class Attention(BaseDenseAttention):
@@ -70,20 +57,15 @@ class Attention(BaseDenseAttention):
 
     def __init__(self, use_scale=False, **kwargs):
         super().__init__(**kwargs)
-        self.use_scale = use_scale
+        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
-        self.scale = None
-        if self.use_scale:
-            self.scale = self.add_weight(name="scale", shape=(), initializer="ones", dtype=self.dtype, trainable=True)
+        self.scale = self.add_weight("scale", shape=(), initializer="ones") if self.use_scale else None
         super().build(input_shape)
 
     def _calculate_scores(self, query, key):
         scores = math.matmul(query, key, transpose_b=True)
         return scores if self.scale is None else scores * self.scale
-
-    def get_config(self):
-        return {**super().get_config(), "use_scale": self.use_scale}
 
 
 class AdditiveAttention(BaseDenseAttention):
@@ -91,19 +73,14 @@ class AdditiveAttention(BaseDenseAttention):
 
     def __init__(self, use_scale=True, **kwargs):
         super().__init__(**kwargs)
-        self.use_scale = use_scale
+        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
-        self.scale = None
-        if self.use_scale:
-            depth = TensorShape(input_shape[1])[-1].value
-            self.scale = self.add_weight(name="scale", shape=[depth], initializer="glorot_uniform", dtype=self.dtype, trainable=True)
+        depth = TensorShape(input_shape[1])[-1].value
+        self.scale = self.add_weight("scale", shape=[depth], initializer="glorot_uniform") if self.use_scale else None
         super().build(input_shape)
 
     def _calculate_scores(self, query, key):
         query, key = array.expand_dims(query, axis=-2), array.expand_dims(key, axis=-3)
         scale = self.scale if self.use_scale else 1.0
         return math.reduce_sum(scale * math.tanh(query + key), axis=-1)
-
-    def get_config(self):
-        return {**super().get_config(), "use_scale": self.use_scale}

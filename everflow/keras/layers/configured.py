@@ -41,8 +41,23 @@ def written(layer, arguments):
     return config
 
 
+def weight_of(layer, kind, shape, name=None, **more):
+    """A new weight of a layer, with the initializer, regularizer and constraint that the arguments of this kind say."""
+    settings = {what: getattr(layer, f"{kind}_{what}") for what in ("initializer", "regularizer", "constraint")}
+    return layer.add_weight(name or kind, shape=shape, **{**settings, **more})
+
+
+# What a constructor has besides arguments that are kept: those of every layer, and what makes it one.
+_OF_ALL_LAYERS = frozenset(("self", "__class__", "kwargs", "rank", "trainable", "name"))
+
+
 class ConfiguredLayer(Layer):
     """A layer that keeps its arguments with `_keep`."""
+
+    def _keep_given(self, given, leaving_out=(), **changed):
+        """Keep a constructor's arguments, from its `locals()`, but for those kept before; what was converted comes by name."""
+        passed_over = {*_OF_ALL_LAYERS, *leaving_out, *self.__dict__.get("_kept_arguments", ())}
+        self._keep(**{name: changed.get(name, value) for name, value in given.items() if name not in passed_over})
 
     def _keep(self, **arguments):
         """Set arguments as attributes: activations, initializers, regularizers and constraints are looked up by name."""
@@ -57,12 +72,19 @@ class ConfiguredLayer(Layer):
         return {**super().get_config(), **written(self, self._kept_arguments)}
 
 
-class Elementwise(ConfiguredLayer):
+class SameShape(ConfiguredLayer):
     """A layer whose outputs have the shape and the mask of its inputs."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class Elementwise(SameShape):
+    """Such a layer that always gives a TensorShape."""
 
     @shape_tuples
     def compute_output_shape(self, input_shape):

@@ -7,9 +7,10 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, looked_up
+from everflow.keras.layers.configured import ConfiguredLayer, looked_up, weight_of
 from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
-from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer
+from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one
+from everflow.keras.signatures import parameters_of
 from everflow.ops import array
 
 
@@ -22,55 +23,29 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
                  recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
                  bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep(
-            filters=filters,
+        self._keep_given(
+            locals(),
             kernel_size=arguments.sizes(kernel_size, 2, "kernel_size"),
             strides=arguments.sizes(strides, 2, "strides"),
             padding=arguments.padding(padding),
-            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            data_format=arguments.data_format(data_format),
             dilation_rate=arguments.sizes(dilation_rate, 2, "dilation_rate"),
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer,
-            bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias,
-            kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=min(1.0, max(0.0, dropout)),
-            recurrent_dropout=min(1.0, max(0.0, recurrent_dropout)),
+            **within_one(locals()),
         )
         self.state_size = (filters, filters)
 
     @shape_tuples
     def build(self, input_shape):
-        sizes = TensorShape(input_shape).as_list()
-        depth = sizes[1 if self.data_format == "channels_first" else -1]
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+        depth = arguments.channels(self, input_shape)
         self.kernel_shape = (*self.kernel_size, depth, self.filters * 4)
         self.recurrent_kernel_shape = (*self.kernel_size, self.filters, self.filters * 4)
-        self.kernel = self._add("kernel", self.kernel_shape, self.kernel_initializer, "kernel")
-        self.recurrent_kernel = self._add("recurrent_kernel", self.recurrent_kernel_shape, self.recurrent_initializer, "recurrent")
+        self.kernel = weight_of(self, "kernel", self.kernel_shape)
+        self.recurrent_kernel = weight_of(self, "recurrent", self.recurrent_kernel_shape, "recurrent_kernel")
         self.bias = None
         if self.use_bias:
             initializer = forget_bias_initializer(self.bias_initializer, self.filters) if self.unit_forget_bias else self.bias_initializer
-            self.bias = self._add("bias", (self.filters * 4,), initializer, "bias")
+            self.bias = weight_of(self, "bias", (self.filters * 4,), initializer=initializer)
         self.built = True
-
-    def _add(self, name, shape, initializer, kind):
-        return self.add_weight(
-            shape=shape,
-            initializer=initializer,
-            name=name,
-            regularizer=getattr(self, kind + "_regularizer"),
-            constraint=getattr(self, kind + "_constraint"),
-        )
 
     def call(self, inputs, states, training=None):
         h, c = states[0], states[1]
@@ -156,13 +131,10 @@ class ConvRNN2D(RNN):
             super().reset_states(states)
 
 
-@cell_arguments(
-    """
-    filters kernel_size strides padding data_format dilation_rate activation recurrent_activation use_bias kernel_initializer
-    recurrent_initializer bias_initializer unit_forget_bias kernel_regularizer recurrent_regularizer bias_regularizer
-    kernel_constraint recurrent_constraint bias_constraint dropout recurrent_dropout
-    """.split()
-)
+_CELL_ARGUMENTS = [name for name in parameters_of(ConvLSTM2DCell.__init__) if name != "**kwargs"]
+
+
+@cell_arguments(_CELL_ARGUMENTS)
 class ConvLSTM2D(OfCell, ConvRNN2D):
     """Long short-term memory over sequences of images."""
 
@@ -172,10 +144,8 @@ class ConvLSTM2D(OfCell, ConvRNN2D):
                  recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
                  recurrent_constraint=None, bias_constraint=None, return_sequences=False, go_backwards=False, stateful=False, dropout=0.0,
                  recurrent_dropout=0.0, **kwargs):  # fmt: skip
-        cell = ConvLSTM2DCell(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, recurrent_activation, use_bias,
-                              kernel_initializer, recurrent_initializer, bias_initializer, unit_forget_bias, kernel_regularizer,
-                              recurrent_regularizer, bias_regularizer, kernel_constraint, recurrent_constraint, bias_constraint, dropout,
-                              recurrent_dropout, dtype=kwargs.get("dtype"))  # fmt: skip
+        given = locals()
+        cell = ConvLSTM2DCell(**{name: given[name] for name in _CELL_ARGUMENTS}, dtype=kwargs.get("dtype"))
         super().__init__(cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs)
         self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
 

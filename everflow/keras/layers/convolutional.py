@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, nn, nn_convolution
 from everflow.ops.constants import constant
 from everflow.ops.nn_atrous import Convolution
@@ -23,23 +26,14 @@ class Conv(ConfiguredLayer):
                  activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
         super().__init__(trainable=trainable, name=name, **kwargs)
         self.rank = rank
-        padding = arguments.padding(padding, allow_causal=rank == 1)
-        self._keep(
+        self._keep_given(
+            locals(),
             filters=int(filters) if filters is not None else None,
             kernel_size=arguments.sizes(kernel_size, rank, "kernel_size"),
             strides=arguments.sizes(strides, rank, "strides"),
-            padding=padding,
-            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            padding=arguments.padding(padding, allow_causal=rank == 1),
+            data_format=arguments.data_format(data_format),
             dilation_rate=arguments.sizes(dilation_rate, rank, "dilation_rate"),
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
         )
         self.input_spec = InputSpec(ndim=rank + 2)
 
@@ -48,31 +42,16 @@ class Conv(ConfiguredLayer):
         return self.data_format == "channels_first"
 
     def _channels(self, input_shape):
-        axis = 1 if self._is_channels_first else -1
-        depth = TensorShape(input_shape)[axis].value
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: depth})
+        depth = arguments.channels(self, input_shape)
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={1 if self._is_channels_first else -1: depth})
         return depth
 
-    def _add_weight_of(self, kind, name, shape):
-        """A weight with the initializer, regularizer and constraint that the arguments of this kind name."""
-        return self.add_weight(
-            name,
-            shape=shape,
-            initializer=getattr(self, f"{kind}_initializer"),
-            regularizer=getattr(self, f"{kind}_regularizer"),
-            constraint=getattr(self, f"{kind}_constraint"),
-            trainable=True,
-            dtype=self.dtype,
-        )
-
     def _add_bias(self, size):
-        self.bias = self._add_weight_of("bias", "bias", (size,)) if self.use_bias else None
+        self.bias = weight_of(self, "bias", (size,)) if self.use_bias else None
 
     def build(self, input_shape):
         depth = self._channels(input_shape)
-        self.kernel = self._add_weight_of("kernel", "kernel", (*self.kernel_size, depth, self.filters))
+        self.kernel = weight_of(self, "kernel", (*self.kernel_size, depth, self.filters))
         self._add_bias(self.filters)
         padding = "valid" if self.padding == "causal" else self.padding
         self._convolve = Convolution(
@@ -120,18 +99,20 @@ class Conv(ConfiguredLayer):
         return TensorShape([sides[0], self.filters, *lengths] if start == 2 else [sides[0], *lengths, self.filters])
 
 
+def _of_rank(base, rank, **defaults):
+    """The constructor of a layer over so many dimensions, with steps of one in each."""
+    ones = 1 if rank == 1 else (1,) * rank
+    parameters = parameters_of(base.__init__, ("rank", "trainable", "name"), strides=ones, dilation_rate=ones, **defaults)
+    return constructor(parameters, functools.partial(base.__init__, rank=rank))
+
+
 class Conv1D(Conv):
     """Convolution over one dimension, such as time.
 
     >>> y = tf.keras.layers.Conv1D(32, 5, activation="relu")(x)
     """
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", dilation_rate=1, activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(1, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
+    __init__ = _of_rank(Conv, 1, data_format="channels_last")
 
 
 class Conv2D(Conv):
@@ -140,27 +121,30 @@ class Conv2D(Conv):
     >>> y = tf.keras.layers.Conv2D(32, 3, padding="same", activation="relu")(images)
     """
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(2, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
+    __init__ = _of_rank(Conv, 2)
 
 
 class Conv3D(Conv):
     """Convolution over volumes."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1), activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(3, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
+    __init__ = _of_rank(Conv, 3)
 
 
 class _Transposed:
     """The gradient of a convolution, used as a layer that makes images larger."""
+
+    @staticmethod
+    def _constructor(base, without=()):
+        """That of a convolution, with `output_padding` after `padding`."""
+        parameters = {}
+        for name, default in parameters_of(base.__init__, without).items():
+            parameters |= {name: default, "output_padding": None} if name == "padding" else {name: default}
+
+        def start(self, output_padding, **arguments):
+            base.__init__(self, **arguments)
+            self._keep_output_padding(output_padding)
+
+        return constructor(parameters, start)
 
     def _keep_output_padding(self, output_padding):
         if output_padding is not None:
@@ -175,7 +159,7 @@ class _Transposed:
         if len(shape) != self.rank + 2:
             raise ValueError(f"Inputs should have rank {self.rank + 2}. Received input shape: {shape}")
         depth = self._channels(shape)
-        self.kernel = self._add_weight_of("kernel", "kernel", (*self.kernel_size, self.filters, depth))
+        self.kernel = weight_of(self, "kernel", (*self.kernel_size, self.filters, depth))
         self._add_bias(self.filters)
         self.built = True
 
@@ -205,13 +189,7 @@ class _Transposed:
 class Conv2DTranspose(_Transposed, Conv2D):
     """Transposed convolution over images, sometimes called deconvolution."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", output_padding=None, data_format=None, dilation_rate=(1, 1),
-                 activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
-                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
-        self._keep_output_padding(output_padding)
+    __init__ = _Transposed._constructor(Conv2D)
 
     def call(self, inputs):
         batch, lengths = self._output_sizes(inputs)
@@ -226,13 +204,7 @@ class Conv2DTranspose(_Transposed, Conv2D):
 class Conv3DTranspose(_Transposed, Conv3D):
     """Transposed convolution over volumes."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", output_padding=None, data_format=None, activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
-                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, (1, 1, 1), activation, use_bias, kernel_initializer,
-                         bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
-        self._keep_output_padding(output_padding)
+    __init__ = _Transposed._constructor(Conv3D, without=("dilation_rate",))
 
     def get_config(self):
         config = super().get_config()
@@ -265,22 +237,14 @@ class SeparableConv(Conv):
         super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
                          bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
                          bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
-        self._keep(
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint,
-        )
+        self._keep_given(locals())
 
     def build(self, input_shape):
         depth = self._channels(input_shape)
         depthwise = (*self.kernel_size, depth, self.depth_multiplier)
-        self.depthwise_kernel = self._add_weight_of("depthwise", "depthwise_kernel", depthwise)
+        self.depthwise_kernel = weight_of(self, "depthwise", depthwise, "depthwise_kernel")
         pointwise = (*(1,) * self.rank, self.depth_multiplier * depth, self.filters)
-        self.pointwise_kernel = self._add_weight_of("pointwise", "pointwise_kernel", pointwise)
+        self.pointwise_kernel = weight_of(self, "pointwise", pointwise, "pointwise_kernel")
         self._add_bias(self.filters)
         self.built = True
 
@@ -288,14 +252,7 @@ class SeparableConv(Conv):
 class SeparableConv1D(SeparableConv):
     """Depthwise separable convolution over one dimension."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
-                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
-                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(1, filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
-                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
-                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
+    __init__ = _of_rank(SeparableConv, 1)
 
     def call(self, inputs):
         if self.padding == "causal":
@@ -321,14 +278,7 @@ class SeparableConv1D(SeparableConv):
 class SeparableConv2D(SeparableConv):
     """Depthwise separable convolution over images."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), depth_multiplier=1,
-                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
-                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(2, filters, kernel_size, strides, padding, data_format, dilation_rate, depth_multiplier, activation, use_bias,
-                         depthwise_initializer, pointwise_initializer, bias_initializer, depthwise_regularizer, pointwise_regularizer,
-                         bias_regularizer, activity_regularizer, depthwise_constraint, pointwise_constraint, bias_constraint,
-                         **kwargs)  # fmt: skip
+    __init__ = _of_rank(SeparableConv, 2)
 
     def call(self, inputs):
         outputs = separable_op(
@@ -352,22 +302,14 @@ class DepthwiseConv2D(Conv2D):
         super().__init__(None, kernel_size, strides, padding, data_format, activation=activation, use_bias=use_bias,
                          bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
                          bias_constraint=bias_constraint, **kwargs)  # fmt: skip
-        self._keep(
-            depth_multiplier=depth_multiplier,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-        )
+        self._keep_given(locals())
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)
         if shape.rank is not None and shape.rank < 4:
-            raise ValueError(f"Inputs to `DepthwiseConv2D` should have rank 4. Received input shape: {input_shape}")
-        axis = 1 if self._is_channels_first else 3
-        depth = shape[axis].value
-        if depth is None:
-            raise ValueError("The channel dimension of the inputs to `DepthwiseConv2D` should be defined. Found `None`.")
-        self.depthwise_kernel = self._add_weight_of("depthwise", "depthwise_kernel", (*self.kernel_size, depth, self.depth_multiplier))
+            raise ValueError(f"DepthwiseConv2D takes images, of rank 4, not inputs of shape {input_shape}.")
+        axis, depth = 1 if self._is_channels_first else 3, arguments.channels(self, shape)
+        self.depthwise_kernel = weight_of(self, "depthwise", (*self.kernel_size, depth, self.depth_multiplier), "depthwise_kernel")
         self._add_bias(depth * self.depth_multiplier)
         self.input_spec = InputSpec(ndim=4, axes={axis: depth})
         self.built = True
@@ -381,9 +323,10 @@ class DepthwiseConv2D(Conv2D):
             dilation_rate=self.dilation_rate,
             data_format=self.data_format,
         )
-        if self.use_bias:
-            outputs = K.bias_add(outputs, self.bias, data_format=self.data_format)
-        return self.activation(outputs) if self.activation is not None else outputs
+        return self._finished(outputs)
+
+    def _biased(self, outputs):
+        return K.bias_add(outputs, self.bias, data_format=self.data_format)
 
     @shape_tuples
     def compute_output_shape(self, input_shape):

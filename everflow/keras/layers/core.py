@@ -12,36 +12,38 @@ from everflow.keras import backend as K
 from everflow.keras import regularizers
 from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, SameShape, weight_of
 from everflow.ops import array, math, nn
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn_dropout import dropout as dropout_op
 
 
-class Masking(ConfiguredLayer):
+def _with_mask(tensor, mask):
+    tensor._keras_mask = mask
+    return tensor
+
+
+class Masking(SameShape):
     """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
 
     _computes_mask_in_call = True
 
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True
         self._keep(mask_value=mask_value)
 
+    def _is_kept(self, inputs, keepdims):
+        return K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=keepdims)
+
     def compute_mask(self, inputs, mask=None):
-        return K.any(math.not_equal(inputs, self.mask_value), axis=-1)
+        return self._is_kept(inputs, keepdims=False)
 
     def call(self, inputs):
-        kept = K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
-        outputs = inputs * math.cast(kept, inputs.dtype)
-        outputs._keras_mask = array.squeeze(kept, axis=-1)
-        return outputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
+        kept = self._is_kept(inputs, keepdims=True)
+        return _with_mask(inputs * math.cast(kept, inputs.dtype), array.squeeze(kept, axis=-1))
 
 
-class Dropout(ConfiguredLayer):
+class Dropout(SameShape):
     """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs.
 
     >>> y = tf.keras.layers.Dropout(0.5)(x, training=True)
@@ -50,7 +52,6 @@ class Dropout(ConfiguredLayer):
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
         self._keep(rate=rate, noise_shape=noise_shape, seed=seed)
-        self.supports_masking = True
 
     def _get_noise_shape(self, inputs):
         if self.noise_shape is None:
@@ -66,9 +67,6 @@ class Dropout(ConfiguredLayer):
             lambda: array.identity(inputs),
         )
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
 
 class _SpatialDropout(Dropout):
     """Dropout of whole channels."""
@@ -77,7 +75,7 @@ class _SpatialDropout(Dropout):
 
     def __init__(self, rate, data_format=None, **kwargs):
         super().__init__(rate, **kwargs)
-        self.data_format = checked_format(K.image_data_format() if data_format is None else data_format)
+        self.data_format = checked_format(data_format)
         self.input_spec = InputSpec(ndim=self.spatial + 2)
 
     def _get_noise_shape(self, inputs):
@@ -109,19 +107,15 @@ class SpatialDropout3D(_SpatialDropout):
     spatial = 3
 
 
-class Activation(ConfiguredLayer):
+class Activation(SameShape):
     """A function of each element, by name or as a callable."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True
         self._keep(activation=activation)
 
     def call(self, inputs):
         return self.activation(inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class Reshape(ConfiguredLayer):
@@ -134,7 +128,7 @@ class Reshape(ConfiguredLayer):
     def _sizes(self, known):
         """The target shape, with -1 worked out."""
         result = list(self.target_shape)
-        message = "total size of new array must be unchanged"
+        message = f"Inputs of shape {tuple(known)} can't be reshaped to {self.target_shape}: the total size must be unchanged"
         if result.count(-1) > 1:
             raise ValueError(f"Can only specify one unknown dimension: {result}")
         total, others = int(np.prod(known, dtype=int)), int(np.prod([s for s in result if s != -1], dtype=int))
@@ -163,9 +157,7 @@ class Permute(ConfiguredLayer):
         super().__init__(**kwargs)
         self._keep(dims=tuple(dims))
         if sorted(dims) != list(range(1, len(dims) + 1)):
-            raise ValueError(
-                f"Invalid permutation `dims` for Permute Layer: {dims}. The set of indices in `dims` must be consecutive and start from 1."
-            )
+            raise ValueError(f"Invalid permutation `dims` for Permute: {dims}. It has each of the numbers from 1 to {len(dims)} once.")
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def compute_output_shape(self, input_shape):
@@ -181,7 +173,7 @@ class Flatten(ConfiguredLayer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self._keep(data_format=checked_format(K.image_data_format() if data_format is None else data_format))
+        self._keep(data_format=checked_format(data_format))
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs):
@@ -224,49 +216,18 @@ class Dense(ConfiguredLayer):
                  kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
                  **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep(
-            units=int(units) if not isinstance(units, int) else units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        self._keep_given(locals(), units=int(units) if not isinstance(units, int) else units)
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape):
         dtype = dtypes.as_dtype(self.dtype or K.floatx())
         if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
-        depth = TensorShape(input_shape)[-1].value
-        if depth is None:
-            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+            raise TypeError(f"Dense multiplies floating-point numbers; {self.name} has the dtype {dtype}.")
+        depth = self._depth(TensorShape(input_shape))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
-        self.kernel = self.add_weight(
-            "kernel",
-            shape=[depth, self.units],
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            dtype=self.dtype,
-            trainable=True,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                shape=[self.units],
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                dtype=self.dtype,
-                trainable=True,
-            )
+        self.kernel = weight_of(self, "kernel", [depth, self.units])
+        self.bias = weight_of(self, "bias", [self.units]) if self.use_bias else None
         self.built = True
 
     def call(self, inputs):
@@ -286,18 +247,18 @@ class Dense(ConfiguredLayer):
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape).with_rank_at_least(2)
-        if shape[-1].value is None:
-            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {input_shape}")
+        self._depth(shape)
         return shape[:-1].concatenate(self.units)
 
+    def _depth(self, shape):
+        if shape[-1].value is None:
+            raise ValueError(f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}.")
+        return shape[-1].value
 
-class ActivityRegularization(ConfiguredLayer):
+
+class ActivityRegularization(SameShape):
     """The inputs as they are, with a penalty on their size."""
 
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
-        self.supports_masking = True
         self._keep(l1=l1, l2=l2)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import looked_up, written
+from everflow.keras.layers.configured import looked_up, weight_of, written
 from everflow.keras.layers.recurrent import RNN
 from everflow.keras.layers.recurrent_cells import forget_bias_initializer
 from everflow.ops import array, math
@@ -29,36 +29,27 @@ class _CuDNNRNN(RNN):
 
     gates = 0
 
-    def __init__(self, units, states, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs):
-        super().__init__(
-            _Sizes([units] * states if states > 1 else units, units), return_sequences, return_state, go_backwards, stateful, **kwargs
-        )
-        self.units = units
-        self._written = ["units", *arguments]
-        for name, value in arguments.items():
-            setattr(self, name, looked_up(name, value))
-        self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
+    def _init_with(self, states, given):
+        """Start with so many states from the `locals()` of a constructor: what is not the loop's is kept."""
+        loop = {name: given[name] for name in ("return_sequences", "return_state", "go_backwards", "stateful")}
+        units = given["units"]
+        RNN.__init__(self, _Sizes([units] * states if states > 1 else units, units), **loop, **given["kwargs"])
+        kept = [name for name in given if name not in ("self", "kwargs", "activity_regularizer", *loop)]
+        self._written = [*kept, "activity_regularizer"]
+        for name in self._written:
+            setattr(self, name, looked_up(name, given[name]))
         self.input_spec = [InputSpec(ndim=3)]
 
     def build(self, input_shape):
         shape = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape)
         depth, width = shape[-1].value, self.gates * self.units
-        self.kernel = self._add("kernel", "kernel", (depth, width), self.kernel_initializer)
-        self.recurrent_kernel = self._add("recurrent_kernel", "recurrent", (self.units, width), self.recurrent_initializer)
-        self.bias = self._add("bias", "bias", (2 * width,), self._first_bias())
+        self.kernel = weight_of(self, "kernel", (depth, width))
+        self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")
+        self.bias = weight_of(self, "bias", (2 * width,), initializer=self._first_bias())
         super().build(input_shape)
 
     def _first_bias(self):
         return self.bias_initializer
-
-    def _add(self, name, kind, shape, initializer):
-        return self.add_weight(
-            shape=shape,
-            name=name,
-            initializer=initializer,
-            regularizer=getattr(self, kind + "_regularizer"),
-            constraint=getattr(self, kind + "_constraint"),
-        )
 
     def get_initial_state(self, inputs):
         batch = array.shape(inputs)[0]
@@ -81,7 +72,7 @@ class _CuDNNRNN(RNN):
 
     def get_config(self):
         config = {key: value for key, value in self._rnn_config().items() if key != "unroll"}
-        return {**config, **written(self, [*self._written, "activity_regularizer"])}
+        return {**config, **written(self, self._written)}
 
     @classmethod
     def from_config(cls, config):
@@ -97,12 +88,7 @@ class CuDNNGRU(_CuDNNRNN):
                  kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None,
                  kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, return_sequences=False, return_state=False,
                  go_backwards=False, stateful=False, **kwargs):  # fmt: skip
-        arguments = {
-            "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
-            "kernel_regularizer": kernel_regularizer, "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer,
-            "kernel_constraint": kernel_constraint, "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
-        }  # fmt: skip
-        super().__init__(units, 1, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs)
+        self._init_with(1, locals())
 
     def _stepper(self, kernel, recurrent, biases):
         def step(x, states):
@@ -125,13 +111,7 @@ class CuDNNLSTM(_CuDNNRNN):
                  unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
                  return_sequences=False, return_state=False, go_backwards=False, stateful=False, **kwargs):  # fmt: skip
-        arguments = {
-            "kernel_initializer": kernel_initializer, "recurrent_initializer": recurrent_initializer, "bias_initializer": bias_initializer,
-            "unit_forget_bias": unit_forget_bias, "kernel_regularizer": kernel_regularizer,
-            "recurrent_regularizer": recurrent_regularizer, "bias_regularizer": bias_regularizer, "kernel_constraint": kernel_constraint,
-            "recurrent_constraint": recurrent_constraint, "bias_constraint": bias_constraint,
-        }  # fmt: skip
-        super().__init__(units, 2, arguments, activity_regularizer, return_sequences, return_state, go_backwards, stateful, **kwargs)
+        self._init_with(2, locals())
 
     def _first_bias(self):
         if not self.unit_forget_bias:

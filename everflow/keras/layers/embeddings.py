@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import math
 from everflow.ops.embedding import embedding_lookup
 
@@ -21,27 +21,12 @@ class Embedding(ConfiguredLayer):
         if "input_shape" not in kwargs:
             kwargs["input_shape"] = (input_length,) if input_length else (None,)
         super().__init__(dtype=kwargs.pop("dtype", None) or K.floatx(), **kwargs)
-        self._keep(
-            input_dim=input_dim,
-            output_dim=output_dim,
-            embeddings_initializer=embeddings_initializer,
-            embeddings_regularizer=embeddings_regularizer,
-            activity_regularizer=activity_regularizer,
-            embeddings_constraint=embeddings_constraint,
-            mask_zero=mask_zero,
-            input_length=input_length,
-        )
+        self._keep_given(locals())
         self.supports_masking = mask_zero
 
     @shape_tuples
     def build(self, input_shape):
-        self.embeddings = self.add_weight(
-            shape=(self.input_dim, self.output_dim),
-            initializer=self.embeddings_initializer,
-            name="embeddings",
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-        )
+        self.embeddings = weight_of(self, "embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
     def compute_mask(self, inputs, mask=None):
@@ -53,7 +38,7 @@ class Embedding(ConfiguredLayer):
         if self.input_length is None:
             return TensorShape([*sizes, self.output_dim])
         lengths = list(self.input_length) if isinstance(self.input_length, (list, tuple)) else [self.input_length]
-        message = f'"input_length" is {self.input_length}, but received input has shape {tuple(sizes)}'
+        message = f"Inputs of shape {tuple(sizes)} don't fit the `input_length` of {self.name}, which is {self.input_length}."
         if len(lengths) != len(sizes) - 1:
             raise ValueError(message)
         for i, (wanted, size) in enumerate(zip(lengths, sizes[1:])):

@@ -12,7 +12,8 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, math
 
 
@@ -31,25 +32,12 @@ class _LocallyConnected(ConfiguredLayer):
         super().__init__(**kwargs)
         padding = arguments.padding(padding)
         if padding != "valid" and implementation == 1:
-            raise ValueError(
-                f'Invalid border mode for LocallyConnected{self.rank}D (only "valid" is supported if implementation is 1): {padding}'
-            )
-        self._keep(
-            filters=filters,
+            raise ValueError(f'Implementation 1 of LocallyConnected{self.rank}D needs padding "valid"; 2 and 3 also take {padding!r}.')
+        self._keep_given(
+            locals(),
             kernel_size=arguments.sizes(kernel_size, self.rank, "kernel_size"),
             strides=arguments.sizes(strides, self.rank, "strides"),
-            padding=padding,
-            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            implementation=implementation,
+            data_format=arguments.data_format(data_format),
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -68,9 +56,7 @@ class _LocallyConnected(ConfiguredLayer):
     def build(self, input_shape):
         sides, depth = self._input_sizes(input_shape)
         if None in sides or depth is None:
-            raise ValueError(
-                f"The spatial and channel dimensions of the inputs to {type(self).__name__} should be fully-defined, but layer received the inputs shape {input_shape}"
-            )
+            raise ValueError(f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in {input_shape}.")
         self._output_sides = self._lengths(sides)
         if self.implementation == 1:
             shape = (int(np.prod(self._output_sides)), int(np.prod(self.kernel_size)) * depth, self.filters)
@@ -83,22 +69,8 @@ class _LocallyConnected(ConfiguredLayer):
         else:
             raise ValueError(f"Unrecognized implementation mode: {self.implementation}.")
         self.kernel_shape = shape
-        self.kernel = self.add_weight(
-            shape=shape,
-            initializer=self.kernel_initializer,
-            name="kernel",
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                shape=(*self._output_sides, self.filters),
-                initializer=self.bias_initializer,
-                name="bias",
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+        self.kernel = weight_of(self, "kernel", shape)
+        self.bias = weight_of(self, "bias", (*self._output_sides, self.filters)) if self.use_bias else None
         axes = {1: depth} if self._is_channels_first else {-1: depth}
         self.input_spec = InputSpec(ndim=self.rank + 2, axes=axes)
         self.built = True
@@ -193,9 +165,4 @@ class LocallyConnected2D(_LocallyConnected):
 
     rank = 2
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, activation=None, use_bias=True,
-                 kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation=1, **kwargs):  # fmt: skip
-        super().__init__(filters, kernel_size, strides, padding, data_format, activation, use_bias, kernel_initializer, bias_initializer,
-                         kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint, bias_constraint, implementation,
-                         **kwargs)  # fmt: skip
+    __init__ = constructor(parameters_of(_LocallyConnected.__init__, strides=(1, 1)), _LocallyConnected.__init__)

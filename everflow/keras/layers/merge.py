@@ -41,33 +41,35 @@ class _Merge(ConfiguredLayer):
             elif i == 1 or j == 1:
                 result.append(j if i == 1 else i)
             elif i != j:
-                raise ValueError(f"Operands could not be broadcast together with shapes {tuple(a)} {tuple(b)}")
+                raise ValueError(
+                    f"{type(self).__name__} got operands that could not be broadcast together: shapes {tuple(a)} and {tuple(b)}, "
+                    "without the batch."
+                )
             else:
                 result.append(i)
         return result
 
     @shape_tuples
     def build(self, input_shape):
-        if (
-            not isinstance(input_shape, (list, tuple))
-            or isinstance(input_shape, TensorShape)
-            or isinstance(input_shape[0], (int, type(None)))
-        ):
-            raise ValueError("A merge layer should be called on a list of inputs.")
-        if len(input_shape) < 2:
-            raise ValueError(f"A merge layer should be called on a list of at least 2 inputs. Got {len(input_shape)} inputs.")
+        self._require_list(input_shape)
         shapes = [None if TensorShape(s).rank is None else _sizes(s) for s in input_shape]
         batches = {s[0] for s in shapes if s} - {None}
         if len(batches) > 1:
-            raise ValueError(f"Can not merge tensors with different batch sizes. Got tensors with shapes : {input_shape}")
+            raise ValueError(f"{type(self).__name__} can't merge batches of different sizes: the inputs have shapes {input_shape}.")
         self._sizes_behind_batch(shapes)
         # Ranks that differ or are unknown have to be made equal when the graph is drawn.
         self._reshape_required = None in shapes or len({len(s) for s in shapes}) > 1
         self.built = True
 
+    def _require_list(self, given, least=2, exactly=None):
+        """ValueError where these aren't several tensors, or their shapes; one shape is a tuple of sizes."""
+        is_one = not isinstance(given, (list, tuple)) or isinstance(given, tuple) and all(isinstance(s, (int, type(None))) for s in given)
+        if is_one or len(given) < least or exactly not in (None, len(given)):
+            wanted = f"exactly {exactly}" if exactly else "at least 2"
+            raise ValueError(f"{type(self).__name__} is called on a list of {wanted} tensors, not on {given}.")
+
     def call(self, inputs):
-        if not isinstance(inputs, (list, tuple)):
-            raise ValueError("A merge layer should be called on a list of inputs.")
+        self._require_list(inputs, least=1)
         if not self._reshape_required:
             return self._merge_function(inputs)
         ranks = [x.shape.rank for x in inputs]
@@ -131,15 +133,12 @@ class _Merge(ConfiguredLayer):
     def compute_mask(self, inputs, mask=None):
         if mask is None:
             return None
-        if not isinstance(mask, (tuple, list)):
-            raise ValueError("`mask` should be a list.")
-        if not isinstance(inputs, (tuple, list)):
-            raise ValueError("`inputs` should be a list.")
-        if len(mask) != len(inputs):
-            raise ValueError("The lists `inputs` and `mask` should have the same length.")
-        if all(m is None for m in mask):
-            return None
-        return K.all(K.concatenate([array.expand_dims(m, axis=0) for m in mask if m is not None], axis=0), axis=0, keepdims=False)
+        if not isinstance(mask, (tuple, list)) or not isinstance(inputs, (tuple, list)) or len(mask) != len(inputs):
+            raise ValueError(f"{type(self).__name__} takes a list of inputs and a mask for each, not {inputs} and {mask}.")
+        return None if all(m is None for m in mask) else self._merged_mask(inputs, mask)
+
+    def _merged_mask(self, inputs, masks):
+        return K.all(K.concatenate([array.expand_dims(m, axis=0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
 
 
 def _folded(combine):
@@ -166,12 +165,10 @@ class Subtract(_Merge):
     @shape_tuples
     def build(self, input_shape):
         super().build(input_shape)
-        if len(input_shape) != 2:
-            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+        self._require_list(input_shape, exactly=2)
 
     def _merge_function(self, inputs):
-        if len(inputs) != 2:
-            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+        self._require_list(inputs, exactly=2)
         return inputs[0] - inputs[1]
 
 
@@ -209,8 +206,7 @@ class Concatenate(_Merge):
 
     @shape_tuples
     def build(self, input_shape):
-        if not isinstance(input_shape, (list, tuple)) or isinstance(input_shape, TensorShape) or len(input_shape) < 2:
-            raise ValueError("A `Concatenate` layer should be called on a list of at least 2 inputs")
+        self._require_list(input_shape)
         shapes = [_sizes(s) if TensorShape(s).rank is not None else None for s in input_shape]
         others = []
         for shape in shapes:
@@ -223,8 +219,8 @@ class Concatenate(_Merge):
             for earlier in others[:i]:
                 if len(other) != len(earlier) or any(a is not None and b is not None and a != b for a, b in zip(other, earlier)):
                     raise ValueError(
-                        "A `Concatenate` layer requires inputs with matching shapes except for the concat axis. "
-                        f"Got inputs shapes: {[tuple(s) if s is not None else None for s in shapes]}"
+                        f"Inputs of a Concatenate layer differ in no axis but {self.axis}, along which they are joined; these have shapes "
+                        f"{[tuple(s) if s is not None else None for s in shapes]}."
                     )
         self.built = True
 
@@ -236,8 +232,7 @@ class Concatenate(_Merge):
 
     @shape_tuples
     def compute_output_shape(self, input_shape):
-        if not isinstance(input_shape, list):
-            raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
+        self._require_list(input_shape, least=1)
         shapes = [_sizes(s) for s in input_shape]
         result = list(shapes[0])
         for shape in shapes[1:]:
@@ -247,17 +242,9 @@ class Concatenate(_Merge):
             result[self.axis] += shape[self.axis]
         return TensorShape(result)
 
-    def compute_mask(self, inputs, mask=None):
-        if mask is None:
-            return None
-        if not isinstance(mask, (tuple, list)) or not isinstance(inputs, (tuple, list)):
-            raise ValueError("`mask` and `inputs` should be lists.")
-        if len(mask) != len(inputs):
-            raise ValueError("The lists `inputs` and `mask` should have the same length.")
-        if all(m is None for m in mask):
-            return None
+    def _merged_mask(self, inputs, given):
         masks = []
-        for x, m in zip(inputs, mask):
+        for x, m in zip(inputs, given):
             if m is None:
                 masks.append(array.ones_like(x, dtype="bool"))
             elif K.ndim(m) < K.ndim(x):
@@ -272,13 +259,10 @@ class Dot(_Merge):
 
     def __init__(self, axes, normalize=False, **kwargs):
         super().__init__(**kwargs)
-        if not isinstance(axes, int):
-            if not isinstance(axes, (list, tuple)):
-                raise TypeError(f"Invalid type for `axes` - should be a list or an int: {axes}")
-            if len(axes) != 2:
-                raise ValueError(f"Invalid format for `axes` - should contain two elements: {axes}")
-            if not all(isinstance(axis, int) for axis in axes):
-                raise ValueError(f'Invalid format for `axes` - list elements should be "int": {axes}')
+        is_pair = isinstance(axes, (list, tuple)) and len(axes) == 2 and all(isinstance(axis, int) for axis in axes)
+        if not isinstance(axes, int) and not is_pair:
+            error = ValueError if isinstance(axes, (list, tuple)) else TypeError
+            raise error(f"Invalid `axes` for Dot: {axes!r}. It is one axis for both inputs, or a pair of them, as ints.")
         self._keep(axes=axes, normalize=normalize)
 
     def _axes(self, ranks):
@@ -289,8 +273,7 @@ class Dot(_Merge):
         return axes
 
     def _sizes_and_axes(self, input_shape):
-        if not isinstance(input_shape, list) or len(input_shape) != 2:
-            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
+        self._require_list(input_shape, exactly=2)
         a, b = (_sizes(s) for s in input_shape)
         return a, b, self._axes((len(a), len(b)))
 
@@ -299,7 +282,8 @@ class Dot(_Merge):
         a, b, axes = self._sizes_and_axes(input_shape)
         if a[axes[0]] != b[axes[1]]:
             raise ValueError(
-                f"Dimension incompatibility {a[axes[0]]} != {b[axes[1]]}. Layer shapes: {tuple(a)}, {tuple(b)}. Chosen axes: {axes[0]}, {axes[1]}"
+                f"Dimension incompatibility: axis {axes[0]} of {tuple(a)} and axis {axes[1]} of {tuple(b)} differ in length, "
+                f"{a[axes[0]]} != {b[axes[1]]}."
             )
         self.built = True
 
@@ -307,8 +291,7 @@ class Dot(_Merge):
         return self._merge_function(inputs)
 
     def _merge_function(self, inputs):
-        if len(inputs) != 2:
-            raise ValueError("A `Dot` layer should be called on exactly 2 inputs")
+        self._require_list(inputs, exactly=2)
         a, b = inputs
         axes = self._axes((K.ndim(a), K.ndim(b)))
         if self.normalize:

@@ -10,11 +10,14 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import SameShape, weight_of
 from everflow.ops import array, math, nn, nn_normalization, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
 from everflow.ops.variables import VariableAggregation, VariableSynchronization
+
+# Arguments that configurations of batch normalization have never held.
+_NOT_IN_CONFIGS = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")
 
 
 def _composed(scale, offset, then_scale, then_offset):
@@ -26,7 +29,7 @@ def _composed(scale, offset, then_scale, then_offset):
     return scale, offset
 
 
-class BatchNormalization(ConfiguredLayer):
+class BatchNormalization(SameShape):
     """Inputs scaled to zero mean and unit variance: of the batch while training, moving averages else.
 
     The averages are updated by the layer's `updates`, which `fit` runs with each step.
@@ -40,23 +43,8 @@ class BatchNormalization(ConfiguredLayer):
                  trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list)):
-            raise TypeError(f"axis must be int or list, type given: {type(axis)}")
-        self._keep(
-            axis=list(axis) if isinstance(axis, list) else axis,
-            momentum=momentum,
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            moving_mean_initializer=moving_mean_initializer,
-            moving_variance_initializer=moving_variance_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
-        self.supports_masking = True
+            raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
+        self._keep_given(locals(), leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
         self.renorm = renorm
         self.virtual_batch_size = virtual_batch_size
         self.adjustment = adjustment
@@ -106,12 +94,13 @@ class BatchNormalization(ConfiguredLayer):
     def _check_virtual_batches(self):
         if self.virtual_batch_size is None:
             return
-        if self.virtual_batch_size <= 0:
-            raise ValueError("virtual_batch_size must be a positive integer that divides the true batch size of the input Tensor")
-        if 0 in self.axis:
-            raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0")
-        if self.adjustment is not None:
-            raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
+        for is_wrong, why in (
+            (self.virtual_batch_size <= 0, "it is a positive number that divides the size of batches"),
+            (0 in self.axis, "axis 0 is the batch and can't be among those that are normalized"),
+            (self.adjustment is not None, "`adjustment` can't be used along with it"),
+        ):
+            if is_wrong:
+                raise ValueError(f"virtual_batch_size={self.virtual_batch_size} won't do for {self.name}: {why}.")
 
     @property
     def _param_dtype(self):
@@ -122,11 +111,11 @@ class BatchNormalization(ConfiguredLayer):
         dtype = self._param_dtype
         self.gamma = self.beta = None
         if self.scale:
-            self.gamma = self.add_weight("gamma", shape, dtype, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint)
+            self.gamma = weight_of(self, "gamma", shape, dtype=dtype)
         elif self.fused:
             self._gamma_const = constant(1.0, dtype=dtype, shape=shape)
         if self.center:
-            self.beta = self.add_weight("beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint)
+            self.beta = weight_of(self, "beta", shape, dtype=dtype)
         elif self.fused:
             self._beta_const = constant(0.0, dtype=dtype, shape=shape)
         with self._whole_variables():
@@ -308,11 +297,8 @@ class BatchNormalization(ConfiguredLayer):
         with control_dependencies(updates):
             return r, d, array.identity(mean), array.identity(variance)
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
-
-class LayerNormalization(ConfiguredLayer):
+class LayerNormalization(SameShape):
     """Each example scaled to zero mean and unit variance by itself, over the given axes.
 
     >>> y = tf.keras.layers.LayerNormalization()(x)
@@ -323,20 +309,8 @@ class LayerNormalization(ConfiguredLayer):
                  **kwargs):  # fmt: skip
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list, tuple)):
-            raise ValueError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received instead: {axis}")
-        self._keep(
-            axis=axis if isinstance(axis, int) else list(axis),
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
-        self.supports_masking = True
+            raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
+        self._keep_given(locals(), axis=axis if isinstance(axis, int) else list(axis))
 
     def build(self, input_shape):
         rank = len(input_shape)
@@ -348,11 +322,8 @@ class LayerNormalization(ConfiguredLayer):
         if len(self.axis) != len(set(self.axis)):
             raise ValueError(f"Duplicate axis: {tuple(self.axis)}")
         shape = [getattr(input_shape[axis], "value", input_shape[axis]) for axis in self.axis]
-        self.gamma = self.beta = None
-        if self.scale:
-            self.gamma = self.add_weight("gamma", shape, None, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint)
-        if self.center:
-            self.beta = self.add_weight("beta", shape, None, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint)
+        self.gamma = weight_of(self, "gamma", shape) if self.scale else None
+        self.beta = weight_of(self, "beta", shape) if self.center else None
 
     def call(self, inputs):
         rank = inputs.shape.rank
@@ -370,6 +341,3 @@ class LayerNormalization(ConfiguredLayer):
         outputs = nn_normalization.batch_normalization(inputs, mean, variance, offset=offset, scale=scale, variance_epsilon=self.epsilon)
         outputs.set_shape(inputs.shape)
         return outputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape

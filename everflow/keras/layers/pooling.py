@@ -7,6 +7,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, math, nn_pooling
 
 _POOLS = {
@@ -29,7 +30,7 @@ class Pooling(ConfiguredLayer):
             strides=arguments.sizes(strides, self.rank, "strides"),
             pool_size=arguments.sizes(pool_size, self.rank, "pool_size"),
             padding=arguments.padding(padding),
-            data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format),
+            data_format=arguments.data_format(data_format),
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -62,35 +63,21 @@ class Pooling(ConfiguredLayer):
         return TensorShape(sides)
 
 
-class _Pooling1D(Pooling):
-    rank = 1
-
-    def __init__(self, pool_size=2, strides=None, padding="valid", data_format="channels_last", **kwargs):
-        super().__init__(pool_size, strides, padding, data_format, **kwargs)
-
-
-class _Pooling2D(Pooling):
-    rank = 2
-
-    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
-        super().__init__(pool_size, strides, padding, data_format, **kwargs)
-
-
-class _Pooling3D(Pooling):
-    rank = 3
-
-    def __init__(self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs):
-        super().__init__(pool_size, strides, padding, data_format, **kwargs)
-
-
-def _layer(kind, base):
+def _layer(kind, rank):
+    defaults = {"pool_size": 2, "data_format": "channels_last"} if rank == 1 else {"pool_size": (2,) * rank}
     word = "maximum" if kind == "max" else "average"
-    members = {"kind": kind, "__doc__": f"The {word} of each window over {base.rank} dimension(s).", "__module__": __name__}
-    return type(f"{kind.capitalize()}Pooling{base.rank}D", (base,), members)
+    members = {
+        "kind": kind,
+        "rank": rank,
+        "__init__": constructor(parameters_of(Pooling.__init__, **defaults), Pooling.__init__),
+        "__doc__": f"The {word} of each window over {rank} dimension(s).",
+        "__module__": __name__,
+    }
+    return type(f"{kind.capitalize()}Pooling{rank}D", (Pooling,), members)
 
 
-MaxPooling1D, MaxPooling2D, MaxPooling3D = (_layer("max", base) for base in (_Pooling1D, _Pooling2D, _Pooling3D))
-AveragePooling1D, AveragePooling2D, AveragePooling3D = (_layer("average", base) for base in (_Pooling1D, _Pooling2D, _Pooling3D))
+MaxPooling1D, MaxPooling2D, MaxPooling3D = (_layer("max", rank) for rank in (1, 2, 3))
+AveragePooling1D, AveragePooling2D, AveragePooling3D = (_layer("average", rank) for rank in (1, 2, 3))
 
 
 class _GlobalPooling(ConfiguredLayer):
@@ -100,7 +87,7 @@ class _GlobalPooling(ConfiguredLayer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self._keep(data_format=arguments.data_format(K.image_data_format() if data_format is None else data_format))
+        self._keep(data_format=arguments.data_format(data_format))
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def _axes(self):
@@ -123,28 +110,20 @@ class _Global1D(_GlobalPooling):
         super().__init__(data_format, **kwargs)
 
 
-class _Global2D(_GlobalPooling):
-    rank = 2
-
-
-class _Global3D(_GlobalPooling):
-    rank = 3
-
-
-def _global_layer(kind, base, reduce):
+def _global_layer(kind, rank, reduce):
     word = "maximum" if kind == "Max" else "average"
     members = {
+        "rank": rank,
         "reduce": staticmethod(reduce),
-        "__doc__": f"The {word} over all places of {base.rank} dimension(s).",
+        "__doc__": f"The {word} over all places of {rank} dimension(s).",
         "__module__": __name__,
     }
-    return type(f"Global{kind}Pooling{base.rank}D", (base,), members)
+    return type(f"Global{kind}Pooling{rank}D", (_Global1D if rank == 1 else _GlobalPooling,), members)
 
 
-GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D = (
-    _global_layer("Max", base, reduce) for base, reduce in ((_Global1D, math.reduce_max), (_Global2D, K.max), (_Global3D, K.max))
-)
-GlobalAveragePooling2D, GlobalAveragePooling3D = (_global_layer("Average", base, K.mean) for base in (_Global2D, _Global3D))
+GlobalMaxPooling1D = _global_layer("Max", 1, math.reduce_max)
+GlobalMaxPooling2D, GlobalMaxPooling3D = (_global_layer("Max", rank, K.max) for rank in (2, 3))
+GlobalAveragePooling2D, GlobalAveragePooling3D = (_global_layer("Average", rank, K.mean) for rank in (2, 3))
 
 
 class GlobalAveragePooling1D(_Global1D):

@@ -11,7 +11,16 @@ from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.layers.configured import looked_up, written
-from everflow.keras.layers.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, call_takes, zero_state_for
+from everflow.keras.layers.recurrent_cells import (
+    GRUCell,
+    LSTMCell,
+    SimpleRNNCell,
+    StackedRNNCells,
+    call_takes,
+    require_cells,
+    zero_state_for,
+)
+from everflow.keras.signatures import REQUIRED, constructor, parameters_of
 from everflow.ops import array
 
 
@@ -42,10 +51,7 @@ class RNN(Layer):
                  **kwargs):  # fmt: skip
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
-        if not hasattr(cell, "call"):
-            raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
-        if not hasattr(cell, "state_size"):
-            raise ValueError("The RNN cell should have an attribute `state_size` (tuple of integers, one integer per RNN state).", cell)
+        require_cells([cell])
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
             kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
@@ -61,14 +67,16 @@ class RNN(Layer):
     @property
     def states(self):
         """The states: variables where the layer keeps them from batch to batch, else None."""
-        if self._states is None:
-            state = nest.map_structure(lambda _: None, self.cell.state_size)
-            return state if nest.is_sequence(self.cell.state_size) else [state]
-        return self._states
+        return self._for_each_state(lambda size: None) if self._states is None else self._states
 
     @states.setter
     def states(self, states):
         self.__dict__["_states"] = states
+
+    def _for_each_state(self, make):
+        """What a function gives for each size of the cell's state, in the structure of the states."""
+        sizes = self.cell.state_size
+        return nest.map_structure(make, sizes if nest.is_sequence(sizes) else [sizes])
 
     def get_initial_state(self, inputs):
         """What the cell begins with, for these inputs."""
@@ -93,17 +101,11 @@ class RNN(Layer):
             batch = spec.shape[1] if self.time_major else spec.shape[0]
         if not batch:
             raise ValueError(
-                "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input tensors: \n- If using a Sequential "
-                "model, specify the batch size by passing a `batch_input_shape` argument to your first layer.\n- If using the functional API, "
-                "specify the batch size by passing a `batch_shape` argument to your Input layer."
+                f"{self.name} keeps its states, so it needs to know its batch size: give the first layer of a Sequential model a "
+                "`batch_input_shape`, or `tf.keras.Input` a `batch_shape`."
             )
         if nest.flatten(self.states)[0] is None:
-
-            def zeros(size):
-                return K.zeros([batch, *TensorShape(size).as_list()])
-
-            made = nest.map_structure(zeros, self.cell.state_size)
-            self.__dict__["_states"] = made if nest.is_sequence(self.cell.state_size) else [made]
+            self.__dict__["_states"] = self._for_each_state(lambda size: K.zeros([batch, *TensorShape(size).as_list()]))
             if states is None:
                 return
         flat = nest.flatten(self.states)
@@ -207,8 +209,8 @@ class RNN(Layer):
         time_steps = inputs.shape.as_list()[0 if self.time_major else 1]
         if self.unroll and time_steps is None:
             raise ValueError(
-                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, specify the time dimension by passing an "
-                "`input_shape` or `batch_input_shape` argument to your first layer. \n- If using the functional API, specify the time dimension by passing a `shape` or `batch_shape` argument to your Input layer."
+                f"Cannot unroll {self.name} over an unknown number of time steps: give the first layer of a Sequential model an "
+                "`input_shape` that has it, or `tf.keras.Input` such a `shape`."
             )
         last, outputs, states = K.rnn(
             self._step_function(training, constants),
@@ -324,28 +326,13 @@ class OfCell:
         return {**self._rnn_config(), **written(self.cell, self.cell._kept_arguments), **written(self, ["activity_regularizer"])}
 
 
-_CELL_ARGUMENTS = """
-    units activation recurrent_activation use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias
-    kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint bias_constraint dropout
-    recurrent_dropout implementation reset_after
-""".split()
-_LOOP_ARGUMENTS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
+_LOOP_ARGUMENTS = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful", "unroll"), False)
 
 
-@cell_arguments(_CELL_ARGUMENTS)
 class _OfDenseCell(OfCell, RNN):
     """A recurrent layer over vectors."""
 
     cell_class = None
-
-    def _init_with_cell(self, given):
-        """Start from the `locals()` of a constructor: what is not the cell's is the loop's."""
-        kwargs = given["kwargs"]
-        cell = {name: given[name] for name in _CELL_ARGUMENTS if name in given}
-        cell.update({key: kwargs[key] for key in ("dtype", "trainable") if key in kwargs})
-        RNN.__init__(self, self.cell_class(**cell), **{name: given[name] for name in _LOOP_ARGUMENTS}, **kwargs)
-        self.activity_regularizer = looked_up("activity_regularizer", given["activity_regularizer"])
-        self.input_spec = [InputSpec(ndim=3)]
 
     @classmethod
     def from_config(cls, config):
@@ -355,47 +342,50 @@ class _OfDenseCell(OfCell, RNN):
         return cls(**config)
 
 
+def _over(cell_class, *last):
+    """Class decorator: a layer over this kind of cell takes what the cell takes, and what the loop takes.
+
+    Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
+    """
+    of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
+    parameters = {}
+    for name, default in of_cell.items():
+        if name not in last:
+            parameters |= {name: default, "activity_regularizer": None} if name == "bias_regularizer" else {name: default}
+    parameters |= {**_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+
+    def start(self, activity_regularizer, **given):
+        if "implementation" not in of_cell:
+            given.pop("implementation", None)  # files of all times have it
+        cell = {name: given.pop(name) for name in of_cell}
+        cell.update({name: given[name] for name in ("dtype", "trainable") if name in given})
+        RNN.__init__(self, self.cell_class(**cell), **given)
+        self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
+        self.input_spec = [InputSpec(ndim=3)]
+
+    def decorate(cls):
+        cls.cell_class, cls.__init__ = cell_class, constructor(parameters, start)
+        return cell_arguments(of_cell)(cls)
+
+    return decorate
+
+
+@_over(SimpleRNNCell)
 class SimpleRNN(_OfDenseCell):
     """The output of each step is fed to the next."""
 
-    cell_class = SimpleRNNCell
 
-    def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal",
-                 bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
-                 recurrent_dropout=0.0, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
-                 **kwargs):  # fmt: skip
-        kwargs.pop("implementation", None)
-        self._init_with_cell(locals())
-
-
+@_over(GRUCell, "reset_after")
 class GRU(_OfDenseCell):
     """Gated recurrent units.
 
     >>> y = tf.keras.layers.GRU(32, return_sequences=True)(x)
     """
 
-    cell_class = GRUCell
 
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None,
-                 bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 dropout=0.0, recurrent_dropout=0.0, implementation=1, return_sequences=False, return_state=False, go_backwards=False,
-                 stateful=False, unroll=False, reset_after=False, **kwargs):  # fmt: skip
-        self._init_with_cell(locals())
-
-
+@_over(LSTMCell)
 class LSTM(_OfDenseCell):
     """Long short-term memory.
 
     >>> y = tf.keras.layers.LSTM(32)(x)
     """
-
-    cell_class = LSTMCell
-
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
-                 recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
-                 recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1,
-                 return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):  # fmt: skip
-        self._init_with_cell(locals())

@@ -10,7 +10,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.known_classes import deserialize
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import array, initializers
 
 
@@ -28,10 +28,16 @@ def zero_state_for(cell, inputs, batch_size, dtype):
     if inputs is not None:
         batch_size, dtype = array.shape(inputs)[0], inputs.dtype
     if batch_size is None or dtype is None:
-        raise ValueError(
-            f"batch_size and dtype cannot be None while constructing initial state. Received: batch_size={batch_size}, dtype={dtype}"
-        )
+        raise ValueError(f"A first state needs inputs, or both batch_size and dtype; batch_size={batch_size}, dtype={dtype}.")
     return zero_state(cell.state_size, batch_size, dtype)
+
+
+def require_cells(cells):
+    """ValueError where one of these is no cell."""
+    for cell in cells:
+        missing = [f"`{name}`" for name in ("call", "state_size") if not hasattr(cell, name)]
+        if missing:
+            raise ValueError(f"An RNN cell has a method `call` and a `state_size`, one size for each state; {cell!r} has no {missing[0]}.")
 
 
 class AbstractRNNCell(Layer):
@@ -54,6 +60,11 @@ class AbstractRNNCell(Layer):
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros to begin with."""
         return zero_state_for(self, inputs, batch_size, dtype)
+
+
+def within_one(given):
+    """The rates of dropout among arguments, brought within [0, 1]."""
+    return {name: min(1.0, max(0.0, given[name])) for name in ("dropout", "recurrent_dropout")}
 
 
 class _DropoutMasks:
@@ -89,8 +100,9 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
 
     gates = 1
 
-    def _keep_cell(self, dropout, recurrent_dropout, **arguments):
-        self._keep(**arguments, dropout=min(1.0, max(0.0, dropout)), recurrent_dropout=min(1.0, max(0.0, recurrent_dropout)))
+    def _keep_cell(self, given):
+        """Keep the arguments of a constructor, whose `locals()` are given."""
+        self._keep_given(given, **within_one(given))
         units = self.units
         self.state_size, self.output_size = units, units
 
@@ -104,20 +116,10 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
     def build(self, input_shape):
         depth = TensorShape(input_shape)[-1].value
         width = self.gates * self.units
-        self.kernel = self._add("kernel", (depth, width), self.kernel_initializer)
-        self.recurrent_kernel = self._add("recurrent_kernel", (self.units, width), self.recurrent_initializer, "recurrent")
-        self.bias = self._add("bias", self._bias_shape(), self._bias_initializer()) if self.use_bias else None
+        self.kernel = weight_of(self, "kernel", (depth, width))
+        self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")
+        self.bias = weight_of(self, "bias", self._bias_shape(), initializer=self._bias_initializer()) if self.use_bias else None
         self.built = True
-
-    def _add(self, name, shape, initializer, kind=None):
-        kind = kind or name
-        return self.add_weight(
-            shape=shape,
-            name=name,
-            initializer=initializer,
-            regularizer=getattr(self, kind + "_regularizer"),
-            constraint=getattr(self, kind + "_constraint"),
-        )
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Zeros to begin with."""
@@ -132,12 +134,7 @@ class SimpleRNNCell(_Cell):
                  kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0,
                  **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
-            recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
-            recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
-        )  # fmt: skip
+        self._keep_cell(locals())
 
     def call(self, inputs, states, training=None):
         previous = states[0]
@@ -164,13 +161,7 @@ class GRUCell(_Cell):
                  bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
                  recurrent_dropout=0.0, implementation=1, reset_after=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
-            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer, bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint,
-        )  # fmt: skip
-        self._keep(implementation=implementation, reset_after=reset_after)
+        self._keep_cell(locals())
 
     def _bias_shape(self):
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
@@ -245,14 +236,7 @@ class LSTMCell(_Cell):
                  recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
                  bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        self._keep_cell(
-            dropout, recurrent_dropout, units=units, activation=activation, recurrent_activation=recurrent_activation, use_bias=use_bias,
-            kernel_initializer=kernel_initializer, recurrent_initializer=recurrent_initializer, bias_initializer=bias_initializer,
-            unit_forget_bias=unit_forget_bias, kernel_regularizer=kernel_regularizer, recurrent_regularizer=recurrent_regularizer,
-            bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint, recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-        )  # fmt: skip
-        self._keep(implementation=implementation)
+        self._keep_cell(locals())
         self.__dict__["state_size"] = [units, units]
 
     def _bias_initializer(self):
@@ -288,16 +272,26 @@ class LSTMCell(_Cell):
 
     def _carry_and_output(self, xs, hs, c):
         u = self.units
-        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]))
-        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]))
-        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
-        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]))
-        return c, o
+
+        parts = (slice(None, u), slice(u, u * 2), slice(u * 2, u * 3), slice(u * 3, None))
+
+        def gate(i):
+            return xs[i] + K.dot(hs[i], self.recurrent_kernel[:, parts[i]])
+
+        return self._carried(gate, c)
 
     def _carry_and_output_fused(self, z, c):
-        i, f = self.recurrent_activation(z[0]), self.recurrent_activation(z[1])
-        c = f * c + i * self.activation(z[2])
-        return c, self.recurrent_activation(z[3])
+        return self._carried(z.__getitem__, c)
+
+    def _carried(self, gate, c):
+        """(carry, output gate) from what comes into each gate, in the order of their making."""
+        i = self.recurrent_activation(self._seeing_carry(gate(0), "input", c))
+        f = self.recurrent_activation(self._seeing_carry(gate(1), "forget", c))
+        c = f * c + i * self.activation(gate(2))
+        return c, self.recurrent_activation(self._seeing_carry(gate(3), "output", c))
+
+    def _seeing_carry(self, x, gate, c):
+        return x
 
 
 def forget_bias_initializer(bias_initializer, units):
@@ -320,34 +314,19 @@ class PeepholeLSTMCell(LSTMCell):
 
     def build(self, input_shape):
         super().build(input_shape)
-        names = ("input_gate_peephole_weights", "forget_gate_peephole_weights", "output_gate_peephole_weights")
-        for name in names:
+        for gate in ("input", "forget", "output"):
+            name = f"{gate}_gate_peephole_weights"
             setattr(self, name, self.add_weight(shape=(self.units,), name=name, initializer=self.kernel_initializer))
 
-    def _carry_and_output(self, xs, hs, c):
-        u = self.units
-        i = self.recurrent_activation(xs[0] + K.dot(hs[0], self.recurrent_kernel[:, :u]) + self.input_gate_peephole_weights * c)
-        f = self.recurrent_activation(xs[1] + K.dot(hs[1], self.recurrent_kernel[:, u : u * 2]) + self.forget_gate_peephole_weights * c)
-        c = f * c + i * self.activation(xs[2] + K.dot(hs[2], self.recurrent_kernel[:, u * 2 : u * 3]))
-        o = self.recurrent_activation(xs[3] + K.dot(hs[3], self.recurrent_kernel[:, u * 3 :]) + self.output_gate_peephole_weights * c)
-        return c, o
-
-    def _carry_and_output_fused(self, z, c):
-        i = self.recurrent_activation(z[0] + self.input_gate_peephole_weights * c)
-        f = self.recurrent_activation(z[1] + self.forget_gate_peephole_weights * c)
-        c = f * c + i * self.activation(z[2])
-        return c, self.recurrent_activation(z[3] + self.output_gate_peephole_weights * c)
+    def _seeing_carry(self, x, gate, c):
+        return x + getattr(self, f"{gate}_gate_peephole_weights") * c
 
 
 class StackedRNNCells(Layer):
     """Cells one on top of the other, as one cell."""
 
     def __init__(self, cells, **kwargs):
-        for cell in cells:
-            if not hasattr(cell, "call"):
-                raise ValueError("All cells must have a `call` method. received cells:", cells)
-            if not hasattr(cell, "state_size"):
-                raise ValueError("All cells must have a `state_size` attribute. received cells:", cells)
+        require_cells(cells)
         self.cells = cells
         self.reverse_state_order = kwargs.pop("reverse_state_order", False)
         super().__init__(**kwargs)

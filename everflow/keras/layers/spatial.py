@@ -10,16 +10,18 @@ from everflow.keras.layers.configured import ConfiguredLayer
 
 
 class _Spatial(ConfiguredLayer):
-    """A layer over `rank` spatial dimensions; subclasses say what becomes of the length of each."""
+    """A layer over `rank` spatial dimensions, with an argument that says how far; `_length` says what becomes of each."""
 
-    rank = 0
+    rank, argument = 0, ""
 
-    def __init__(self, data_format=None, **kwargs):
-        super().__init__(**kwargs)
-        self.data_format = arguments.data_format(K.image_data_format() if data_format is None else data_format)
+    def _start(self, far, data_format="channels_last", **kwargs):
+        """Begin with the argument as it is kept and, where there is a choice, the data format after it, as in configs."""
+        ConfiguredLayer.__init__(self, **kwargs)
+        self.data_format = arguments.data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
+        self._keep(**{self.argument: far}, **({} if self.rank == 1 else {"data_format": self.data_format}))
 
-    def _start(self):
+    def _first(self):
         return 2 if self.data_format == "channels_first" else 1
 
     def _length(self, length, i):
@@ -28,14 +30,9 @@ class _Spatial(ConfiguredLayer):
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()
         for i in range(self.rank):
-            if sides[self._start() + i] is not None:
-                sides[self._start() + i] = self._length(sides[self._start() + i], i)
+            if sides[self._first() + i] is not None:
+                sides[self._first() + i] = self._length(sides[self._first() + i], i)
         return TensorShape(sides)
-
-
-def _keep_with_format(layer, **arguments_):
-    """Keep arguments, and the data format after them, as configs have it."""
-    layer._keep(**arguments_, data_format=layer.data_format)
 
 
 # --- upsampling ---------------------------------------------------------------------------------
@@ -44,11 +41,10 @@ def _keep_with_format(layer, **arguments_):
 class UpSampling1D(_Spatial):
     """Each time step `size` times."""
 
-    rank = 1
+    rank, argument = 1, "size"
 
     def __init__(self, size=2, **kwargs):
-        super().__init__("channels_last", **kwargs)
-        self._keep(size=int(size))
+        self._start(int(size), **kwargs)
 
     def _length(self, length, i):
         return length * self.size
@@ -57,39 +53,40 @@ class UpSampling1D(_Spatial):
         return K.repeat_elements(inputs, self.size, axis=1)
 
 
-class UpSampling2D(_Spatial):
+class _UpSampling(_Spatial):
+    """Images or volumes enlarged by whole factors."""
+
+    argument = "size"
+
+    def _length(self, length, i):
+        return length * self.size[i]
+
+
+class UpSampling2D(_UpSampling):
     """Images enlarged by whole factors, with "nearest" or "bilinear" interpolation."""
 
     rank = 2
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
-        super().__init__(data_format, **kwargs)
         if interpolation not in {"nearest", "bilinear"}:
-            raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
-        _keep_with_format(self, size=arguments.sizes(size, 2, "size"))
+            raise ValueError(f'UpSampling2D knows "nearest" and "bilinear" interpolation, not {interpolation!r}.')
+        self._start(arguments.sizes(size, 2, "size"), data_format, **kwargs)
         self._keep(interpolation=interpolation)
 
-    def _length(self, length, i):
-        return length * self.size[i]
-
     def call(self, inputs):
-        return K.resize_images(inputs, self.size[0], self.size[1], self.data_format, interpolation=self.interpolation)
+        return K.resize_images(inputs, *self.size, self.data_format, interpolation=self.interpolation)
 
 
-class UpSampling3D(_Spatial):
+class UpSampling3D(_UpSampling):
     """Volumes enlarged by whole factors."""
 
     rank = 3
 
     def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
-        _keep_with_format(self, size=arguments.sizes(size, 3, "size"))
-
-    def _length(self, length, i):
-        return length * self.size[i]
+        self._start(arguments.sizes(size, 3, "size"), data_format, **kwargs)
 
     def call(self, inputs):
-        return K.resize_volumes(inputs, self.size[0], self.size[1], self.size[2], self.data_format)
+        return K.resize_volumes(inputs, *self.size, self.data_format)
 
 
 # --- padding and cropping -----------------------------------------------------------------------
@@ -111,11 +108,10 @@ def _pairs(value, rank, name):
 class ZeroPadding1D(_Spatial):
     """Zeros before and after each sequence."""
 
-    rank = 1
+    rank, argument = 1, "padding"
 
     def __init__(self, padding=1, **kwargs):
-        super().__init__("channels_last", **kwargs)
-        self._keep(padding=arguments.sizes(padding, 2, "padding"))
+        self._start(arguments.sizes(padding, 2, "padding"), **kwargs)
 
     def _length(self, length, i):
         return length + sum(self.padding)
@@ -124,50 +120,51 @@ class ZeroPadding1D(_Spatial):
         return K.temporal_padding(inputs, padding=self.padding)
 
 
-class ZeroPadding2D(_Spatial):
+class _ZeroPadding(_Spatial):
+    """Zeros around images or volumes."""
+
+    argument = "padding"
+
+    def _length(self, length, i):
+        return length + sum(self.padding[i])
+
+    def call(self, inputs):
+        pad = K.spatial_2d_padding if self.rank == 2 else K.spatial_3d_padding
+        return pad(inputs, padding=self.padding, data_format=self.data_format)
+
+
+class ZeroPadding2D(_ZeroPadding):
     """Zeros around images."""
 
     rank = 2
 
     def __init__(self, padding=(1, 1), data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
-        _keep_with_format(self, padding=_pairs(padding, 2, "padding"))
-
-    def _length(self, length, i):
-        return length + sum(self.padding[i])
-
-    def call(self, inputs):
-        return K.spatial_2d_padding(inputs, padding=self.padding, data_format=self.data_format)
+        self._start(_pairs(padding, 2, "padding"), data_format, **kwargs)
 
 
-class ZeroPadding3D(_Spatial):
+class ZeroPadding3D(_ZeroPadding):
     """Zeros around volumes."""
 
     rank = 3
 
     def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
-        _keep_with_format(self, padding=_pairs(padding, 3, "padding"))
-
-    def _length(self, length, i):
-        return length + sum(self.padding[i])
-
-    def call(self, inputs):
-        return K.spatial_3d_padding(inputs, padding=self.padding, data_format=self.data_format)
+        self._start(_pairs(padding, 3, "padding"), data_format, **kwargs)
 
 
 class _Cropping(_Spatial):
     """Parts cut off at both ends of each dimension."""
 
+    argument = "cropping"
+
     def _crops(self):
-        return self.cropping
+        return (self.cropping,) if self.rank == 1 else self.cropping
 
     def _length(self, length, i):
         return length - sum(self._crops()[i])
 
     def call(self, inputs):
         cuts = tuple(slice(before, -after if after else None) for before, after in self._crops())
-        return inputs[(slice(None),) * self._start() + cuts + (slice(None),) * (2 - self._start())]
+        return inputs[(slice(None),) * self._first() + cuts + (slice(None),) * (2 - self._first())]
 
 
 class Cropping1D(_Cropping):
@@ -176,11 +173,7 @@ class Cropping1D(_Cropping):
     rank = 1
 
     def __init__(self, cropping=(1, 1), **kwargs):
-        super().__init__("channels_last", **kwargs)
-        self._keep(cropping=arguments.sizes(cropping, 2, "cropping"))
-
-    def _crops(self):
-        return (self.cropping,)
+        self._start(arguments.sizes(cropping, 2, "cropping"), **kwargs)
 
 
 class Cropping2D(_Cropping):
@@ -189,8 +182,7 @@ class Cropping2D(_Cropping):
     rank = 2
 
     def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
-        _keep_with_format(self, cropping=_pairs(cropping, 2, "cropping"))
+        self._start(_pairs(cropping, 2, "cropping"), data_format, **kwargs)
 
 
 class Cropping3D(_Cropping):
@@ -199,5 +191,4 @@ class Cropping3D(_Cropping):
     rank = 3
 
     def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
-        _keep_with_format(self, cropping=_pairs(cropping, 3, "cropping"))
+        self._start(_pairs(cropping, 3, "cropping"), data_format, **kwargs)

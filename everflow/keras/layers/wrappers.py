@@ -59,7 +59,7 @@ class TimeDistributed(Wrapper):
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Please initialize `TimeDistributed` layer with a `tf.keras.layers.Layer` instance. You passed: {layer}")
+            raise ValueError(f"TimeDistributed wraps a layer, not {layer!r}.")
         super().__init__(layer, **kwargs)
         self.supports_masking = True
         # A layer that keeps its state from batch to batch has to see steps one by one.
@@ -68,7 +68,7 @@ class TimeDistributed(Wrapper):
     def build(self, input_shape=None):
         sizes = TensorShape(input_shape).as_list()
         if len(sizes) < 3:
-            raise ValueError(f"`TimeDistributed` Layer should be passed an `input_shape` with at least 3 dimensions, received: {sizes}")
+            raise ValueError(f"TimeDistributed takes [batch, time, ...], of at least 3 dimensions; the inputs have shape {sizes}.")
         self.input_spec = InputSpec(shape=(None, None, *sizes[2:]))
         super().build(TensorShape([sizes[0], *sizes[2:]]))
 
@@ -131,13 +131,13 @@ class Bidirectional(Wrapper):
 
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Please initialize `Bidirectional` layer with a `Layer` instance. You passed: {layer}")
+            raise ValueError(f"Bidirectional wraps a layer, not {layer!r}.")
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
-            raise ValueError("Invalid merge mode. Merge mode should be one of {'sum', 'mul', 'ave', 'concat', None}")
+            raise ValueError(f"Invalid merge mode {merge_mode!r}: it is 'sum', 'mul', 'ave', 'concat' or None.")
         super().__init__(layer, **kwargs)
         self.__dict__["_tracked"].pop("layer", None)
         if backward_layer is not None and not isinstance(backward_layer, Layer):
-            raise ValueError(f"`backward_layer` need to be a `Layer` instance. You passed: {backward_layer}")
+            raise ValueError(f"`backward_layer` is a layer or None, not {backward_layer!r}.")
         self.forward_layer = self._again(layer)
         self._given_backward = backward_layer
         if backward_layer is None:
@@ -168,13 +168,13 @@ class Bidirectional(Wrapper):
 
     def _check_backward(self):
         if self.forward_layer.go_backwards == self.backward_layer.go_backwards:
-            raise ValueError("Forward layer and backward layer should have different `go_backwards` value.")
+            raise ValueError(
+                f"The layers of Bidirectional go opposite ways, but `go_backwards` is {self.forward_layer.go_backwards} for both."
+            )
         for name in ("stateful", "return_sequences", "return_state"):
             forward, backward = getattr(self.forward_layer, name), getattr(self.backward_layer, name)
             if forward != backward:
-                raise ValueError(
-                    f"Forward layer and backward layer are expected to have the same value for attribute {name}, got {forward} and {backward}"
-                )
+                raise ValueError(f"`{name}` is {forward} for the forward layer and {backward} for the backward one: it has to be the same.")
 
     def build(self, input_shape):
         # The dtype of the inputs is that of both.
@@ -196,10 +196,7 @@ class Bidirectional(Wrapper):
             return super().__call__(inputs, **kwargs)
         extra = list(initial_state or ()) + list(constants or ())
         if initial_state is not None and len(initial_state) % 2:
-            raise ValueError(
-                "When passing `initial_state` to a Bidirectional RNN, the state should be a list containing the states of the underlying RNNs. Found: "
-                + str(initial_state)
-            )
+            raise ValueError(f"`initial_state` has the states of the forward layer, then those of the backward one, not {initial_state}.")
         if constants is not None:
             self.__dict__["_num_constants"] = self.forward_layer.__dict__["_num_constants"] = len(constants)
             self.backward_layer.__dict__["_num_constants"] = len(constants)

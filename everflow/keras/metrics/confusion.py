@@ -210,7 +210,12 @@ class Recall(_Share):
 class SensitivitySpecificityBase(_Counts):
     """Base of metrics that look for the threshold where one share comes close to a wanted value."""
 
+    # What the value is called; of which share, and at which threshold of another, each a pair (counted, others).
+    _argument, _of, _at = "value", (), ()
+
     def __init__(self, value, num_thresholds=200, name=None, dtype=None):
+        if not 0 <= value <= 1:
+            raise ValueError(f"`{self._argument}` must be in the range [0, 1], not {value}.")
         super().__init__(name=name, dtype=dtype)
         if num_thresholds <= 0:
             raise ValueError("`num_thresholds` must be > 0.")
@@ -220,45 +225,45 @@ class SensitivitySpecificityBase(_Counts):
         self.num_thresholds = num_thresholds
         self._add_counts("true_positives", "true_negatives", "false_positives", "false_negatives")
 
-    def _closest(self, shares):
-        """The number of the threshold where a share is closest to the wanted value."""
-        return math.cast(math.argmin(math.abs(shares - self.value), axis=0), dtypes.int32)
+    def _shares(self, names):
+        """One count over it and another, at each threshold."""
+        one, other = (getattr(self, name) for name in names)
+        return math.div_no_nan(one, one + other)
+
+    def result(self):
+        at = math.cast(math.argmin(math.abs(self._shares(self._at) - self.value), axis=0), dtypes.int32)
+        one, other = (getattr(self, name) for name in self._of)
+        return math.div_no_nan(one[at], one[at] + other[at])
+
+    def get_config(self):
+        return {**super().get_config(), "num_thresholds": self.num_thresholds, self._argument: self.value}
+
+
+_SENSITIVITY, _SPECIFICITY = ("true_positives", "false_negatives"), ("true_negatives", "false_positives")
 
 
 class SensitivityAtSpecificity(SensitivitySpecificityBase):
     """The sensitivity at the threshold where the specificity is closest to a value."""
 
+    _argument, _of, _at = "specificity", _SENSITIVITY, _SPECIFICITY
+
     def __init__(self, specificity, num_thresholds=200, name=None, dtype=None):
-        if specificity < 0 or specificity > 1:
-            raise ValueError("`specificity` must be in the range [0, 1].")
         self.specificity = specificity
-        self.num_thresholds = num_thresholds
         super().__init__(specificity, num_thresholds=num_thresholds, name=name, dtype=dtype)
-
-    def result(self):
-        at = self._closest(math.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives))
-        return math.div_no_nan(self.true_positives[at], self.true_positives[at] + self.false_negatives[at])
-
-    def get_config(self):
-        return {**super().get_config(), "num_thresholds": self.num_thresholds, "specificity": self.specificity}
 
 
 class SpecificityAtSensitivity(SensitivitySpecificityBase):
     """The specificity at the threshold where the sensitivity is closest to a value."""
 
+    _argument, _of, _at = "sensitivity", _SPECIFICITY, _SENSITIVITY
+
     def __init__(self, sensitivity, num_thresholds=200, name=None, dtype=None):
-        if sensitivity < 0 or sensitivity > 1:
-            raise ValueError("`sensitivity` must be in the range [0, 1].")
         self.sensitivity = sensitivity
-        self.num_thresholds = num_thresholds
         super().__init__(sensitivity, num_thresholds=num_thresholds, name=name, dtype=dtype)
 
-    def result(self):
-        at = self._closest(math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives))
-        return math.div_no_nan(self.true_negatives[at], self.true_negatives[at] + self.false_positives[at])
 
-    def get_config(self):
-        return {**super().get_config(), "num_thresholds": self.num_thresholds, "sensitivity": self.sensitivity}
+def _in_a_row(x):
+    return array.reshape(x, [-1]) if x.shape.ndims > 1 else x
 
 
 class MeanIoU(Metric):
@@ -275,14 +280,9 @@ class MeanIoU(Metric):
         """Add a batch of numbers of classes."""
         y_true = math.cast(y_true, self._dtype)
         y_pred = math.cast(y_pred, self._dtype)
-        if y_pred.shape.ndims > 1:
-            y_pred = array.reshape(y_pred, [-1])
-        if y_true.shape.ndims > 1:
-            y_true = array.reshape(y_true, [-1])
+        y_pred, y_true = _in_a_row(y_pred), _in_a_row(y_true)
         if sample_weight is not None:
-            sample_weight = math.cast(sample_weight, self._dtype)
-            if sample_weight.shape.ndims > 1:
-                sample_weight = array.reshape(sample_weight, [-1])
+            sample_weight = _in_a_row(math.cast(sample_weight, self._dtype))
         current = confusion_matrix(y_true, y_pred, self.num_classes, weights=sample_weight, dtype=dtypes.float64)
         return self.total_cm.assign_add(current)
 

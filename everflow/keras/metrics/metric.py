@@ -126,8 +126,6 @@ def clone_metric(metric):
 
 def clone_metrics(metrics):
     """Other metrics with the same configuration, given as a list or a dict."""
-    if metrics is None:
-        return None
     if isinstance(metrics, dict):
-        return {key: clone_metric(value) for key, value in metrics.items()}
-    return [clone_metric(metric) for metric in metrics]
+        return dict(zip(metrics, clone_metrics(metrics.values())))
+    return None if metrics is None else list(map(clone_metric, metrics))

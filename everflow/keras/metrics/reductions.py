@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from everflow.framework.operation import Tensor
@@ -12,6 +10,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
+from everflow.keras.signatures import constructor
 from everflow.ops import array, math
 from everflow.ops.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.variables import Variable
@@ -28,6 +27,12 @@ def _fit_weights(values, sample_weight, reduce):
     except ValueError:
         values = reduce(values, axis=list(range(K.ndim(sample_weight), K.ndim(values))))
     return values, sample_weight
+
+
+def _fitting(y_true, y_pred, dtype):
+    """(predictions, labels) of a dtype and of shapes that go together."""
+    y_true = math.cast(y_true, dtype)
+    return squeeze_or_expand_dimensions(math.cast(y_pred, dtype), y_true)
 
 
 class Reduce(Metric):
@@ -92,9 +97,7 @@ class MeanRelativeError(Mean):
         self.normalizer = math.cast(normalizer, self._dtype)
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        y_true = math.cast(y_true, self._dtype)
-        y_pred = math.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        y_pred, y_true = _fitting(y_true, y_pred, self._dtype)
         y_pred, self.normalizer = remove_squeezable_dimensions(y_pred, self.normalizer)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
         errors = math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
@@ -114,9 +117,7 @@ class RootMeanSquaredError(Mean):
         super().__init__(name, dtype=dtype)
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        y_true = math.cast(y_true, self._dtype)
-        y_pred = math.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        y_pred, y_true = _fitting(y_true, y_pred, self._dtype)
         return super().update_state(math.squared_difference(y_pred, y_true), sample_weight=sample_weight)
 
     def result(self):
@@ -132,9 +133,7 @@ class _OfFunction:
         self._fn_kwargs = kwargs
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        y_true = math.cast(y_true, self._dtype)
-        y_pred = math.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        y_pred, y_true = _fitting(y_true, y_pred, self._dtype)
         return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
 
     def get_config(self):
@@ -192,8 +191,7 @@ class MeanTensor(Metric):
             self._make_state(values.shape)
         elif values.shape != self._shape:
             raise ValueError(
-                f"MeanTensor input values must always have the same shape. Expected shape (set during the first call): {self._shape}. "
-                f"Got: {values.shape}"
+                f"{self.name} is a mean of tensors of one shape, {self._shape} since its first call; these values have {values.shape}."
             )
         count = array.ones_like(values)
         if sample_weight is not None:
@@ -207,10 +205,7 @@ class MeanTensor(Metric):
 
     def result(self):
         if not self._has_state:
-            raise ValueError(
-                "MeanTensor does not have any result yet. Please call the MeanTensor instance or use `.update_state(value)` "
-                "before retrieving the result."
-            )
+            raise ValueError(f"{self.name} does not have any result yet: it has seen no values.")
         return math.div_no_nan(self.total, self.count)
 
     def reset_states(self):
@@ -220,24 +215,8 @@ class MeanTensor(Metric):
 
 def mean_of_function(class_name, fn, name=None, arguments=()):
     """The class of the mean of a function; `arguments` are those of the function that its constructor takes, with their defaults."""
-    name = name or fn.__name__
-    front = [argument for argument in arguments if argument[0] == "k"]
-    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for argument, default in [*front, ("name", name), ("dtype", None), *[a for a in arguments if a not in front]]:
-        parameters.append(inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
-    signature = inspect.Signature(parameters)
-
-    def __init__(self, *args, **kwargs):
-        given = signature.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        values = dict(given.arguments)
-        values.pop("self")
-        super(cls, self).__init__(fn, **values)
-
-    __init__.__signature__ = signature
-    cls = type(
-        class_name,
-        (MeanMetricWrapper,),
-        {"__init__": __init__, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__},
-    )
-    return cls
+    front = {argument: default for argument, default in arguments if argument == "k"}
+    parameters = {**front, "name": name or fn.__name__, "dtype": None, **{a: default for a, default in arguments if a not in front}}
+    start = constructor(parameters, lambda self, **given: MeanMetricWrapper.__init__(self, fn, **given))
+    members = {"__init__": start, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__}
+    return type(class_name, (MeanMetricWrapper,), members)

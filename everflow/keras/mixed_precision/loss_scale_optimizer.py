@@ -21,10 +21,12 @@ class LossScaleOptimizer(Optimizer):
 
     def __init__(self, opt, loss_scale):
         if not isinstance(opt, Optimizer):
-            raise ValueError(f'"opt" must be an instance of OptimizerV2, but got: {opt}')
+            raise ValueError(f"`opt` must be an instance of OptimizerV2, a Keras optimizer; {opt!r} is none.")
         for clip in ("clipnorm", "clipvalue"):
             if hasattr(opt, clip):
-                raise ValueError(f"LossScaleOptimizer does not support wrapping optimizers with a {clip}. Got {clip} {getattr(opt, clip)}")
+                raise ValueError(
+                    f"A LossScaleOptimizer can't wrap an optimizer that clips gradients; this one has {clip}={getattr(opt, clip)}."
+                )
         scale = as_loss_scale(loss_scale)
         if scale is None:
             raise ValueError("loss_scale cannot be None.")
@@ -112,11 +114,11 @@ class LossScaleOptimizer(Optimizer):
         raise AttributeError("Slots are made by the wrapped optimizer.")
 
     def get_config(self):
-        raise NotImplementedError("get_config() is not yet implemented for LossScaleOptimizers")
+        raise NotImplementedError("A LossScaleOptimizer has no configuration.")
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        raise NotImplementedError("from_config() is not yet implemented for LossScaleOptimizers")
+        raise NotImplementedError("A LossScaleOptimizer can't be made from a configuration.")
 
     def _checkpoint_children(self):
         return [("base_optimizer", self._optimizer)]

@@ -18,9 +18,9 @@ class Policy:
 
     def __init__(self, name, loss_scale=_DEFAULT):
         if isinstance(name, dtypes.DType):
-            raise TypeError(f"'name' must be a string, not a DType. Instead, pass DType.name. Got: {name.name}")
+            raise TypeError(f"The name of a policy must be a string: pass {name.name!r}, not the DType.")
         if not isinstance(name, str):
-            raise TypeError(f"'name' must be a string, but got: {name}")
+            raise TypeError(f"The name of a policy must be a string, not {name!r}.")
         self._name = name
         self._compute_dtype, self._variable_dtype = _types_of(name)
         if loss_scale == _DEFAULT:
@@ -55,8 +55,8 @@ def _types_of(name):
         compute = dtypes.as_dtype(base).name
     except TypeError:
         raise ValueError(
-            f'Cannot convert value {name} to a mixed precision Policy. Valid policies include include those in the form "<dtype>" and '
-            '"<dtype>_with_float32_vars", where <dtype> is the name of a dtype.'
+            f'Cannot convert value {name} to a policy: that is the name of a dtype, "infer", either of them with '
+            f'"{_FLOAT32_VARIABLES}" behind it, "mixed_float16" or "mixed_bfloat16".'
         ) from None
     return compute, variables or compute
 
@@ -74,7 +74,7 @@ def set_policy(policy):
     global _global_policy
     policy = policy if isinstance(policy, Policy) else Policy("infer" if policy is None else policy)
     if not policy.name.startswith("infer"):
-        raise ValueError("The global policy can only be set to a non-infer policy in TensorFlow 2")
+        raise ValueError(f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them.")
     if policy.should_cast_variables:
         raise NotImplementedError("Layers that cast their variables when they read them are not there yet.")
     _global_policy = policy

@@ -12,22 +12,24 @@ from everflow.keras.optimizers.schedules import LearningRateSchedule
 from everflow.ops import array, math
 from everflow.ops.grouping import group
 
+# What ops call slots and rates, and what they are called here.
+_SLOTS = {"m": "m", "v": "v"}
+_RATES = {"beta1_power": "beta_1_power", "beta1": "beta_1", "beta2": "beta_2", "epsilon": "epsilon"}
+
 
 class _Moments(Optimizer):
     """What Adam, Adamax and Nadam share: two decays, and a slot for each."""
 
+    _written_hypers = ("learning_rate", "decay", "beta_1", "beta_2")
+    _written_attributes = {"epsilon": "epsilon"}
+
     def __init__(self, learning_rate, beta_1, beta_2, epsilon, name, **kwargs):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("beta_1", beta_1)
-        self._set_hyper("beta_2", beta_2)
+        self._set_hypers(kwargs.get("lr", learning_rate), beta_1=beta_1, beta_2=beta_2)
         self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list):
-        for slot_name in ("m", "v"):
-            for var in var_list:
-                self.add_slot(var, slot_name)
+        self._add_slots(var_list, "m", "v")
 
     def _decays(self, dtype):
         """(number of the step, both decays, what the first one comes to by then)."""
@@ -36,23 +38,18 @@ class _Moments(Optimizer):
         beta_2 = array.identity(self._get_hyper("beta_2", dtype))
         return step, beta_1, beta_2, math.pow(beta_1, step)
 
-    def get_config(self):
-        names = ("learning_rate", "decay", "beta_1", "beta_2")
-        return {**super().get_config(), **{name: self._serialize_hyperparameter(name) for name in names}, "epsilon": self.epsilon}
-
 
 class Adam(_Moments):
     """Steps of the size of the learning rate: the mean gradient over the root of the mean square."""
+
+    _written_attributes = {"epsilon": "epsilon", "amsgrad": "amsgrad"}
 
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, name="Adam", **kwargs):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self.amsgrad = amsgrad
 
     def _create_slots(self, var_list):
-        super()._create_slots(var_list)
-        if self.amsgrad:
-            for var in var_list:
-                self.add_slot(var, "vhat")
+        self._add_slots(var_list, "m", "v", *["vhat"] * self.amsgrad)
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
@@ -78,35 +75,15 @@ class Adam(_Moments):
         super().set_weights(weights)
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "m": self.get_slot(var, "m").handle,
-            "v": self.get_slot(var, "v").handle,
-            "beta1_power": rates["beta_1_power"],
-            "beta2_power": rates["beta_2_power"],
-            "lr": rates["lr_t"],
-            "beta1": rates["beta_1"],
-            "beta2": rates["beta_2"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
+        arguments = self._op_arguments(grad, var, _SLOTS, {**_RATES, "beta2_power": "beta_2_power"})
         if self.amsgrad:
             return raw.ResourceApplyAdamWithAmsgrad(vhat=self.get_slot(var, "vhat").handle, **arguments)
         return raw.ResourceApplyAdam(**arguments)
 
     def _resource_apply_sparse(self, grad, var, indices):
         rates = self._coefficients(var)
-        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_part = grad * rates["one_minus_beta_1"]
-        m_now = m.assign(m * rates["beta_1"], use_locking=self._use_locking)
-        with control_dependencies([m_now]):
-            m_now = self._resource_scatter_add(m, indices, m_part)
-        v_part = (grad * grad) * rates["one_minus_beta_2"]
-        v_now = v.assign(v * rates["beta_2"], use_locking=self._use_locking)
-        with control_dependencies([v_now]):
-            v_now = self._resource_scatter_add(v, indices, v_part)
+        m_now = self._decay_and_add(self.get_slot(var, "m"), rates["beta_1"], grad * rates["one_minus_beta_1"], indices)
+        v_now = self._decay_and_add(self.get_slot(var, "v"), rates["beta_2"], (grad * grad) * rates["one_minus_beta_2"], indices)
         updates = [m_now, v_now]
         if self.amsgrad:
             largest = self.get_slot(var, "vhat")
@@ -119,9 +96,6 @@ class Adam(_Moments):
             root = math.sqrt(v_now)
         change = rates["lr"] * m_now / (root + rates["epsilon"])
         return group(var.assign_sub(change, use_locking=self._use_locking), *updates)
-
-    def get_config(self):
-        return {**super().get_config(), "amsgrad": self.amsgrad}
 
 
 class Adamax(_Moments):
@@ -144,12 +118,7 @@ class Adamax(_Moments):
         )
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
-        return raw.ResourceApplyAdaMax(
-            var=var.handle, m=self.get_slot(var, "m").handle, v=self.get_slot(var, "v").handle, beta1_power=rates["beta_1_power"],
-            lr=rates["lr_t"], beta1=rates["beta_1"], beta2=rates["beta_2"], epsilon=rates["epsilon"], grad=grad,
-            use_locking=self._use_locking,
-        )  # fmt: skip
+        return raw.ResourceApplyAdaMax(**self._op_arguments(grad, var, _SLOTS, _RATES))
 
     def _resource_apply_sparse(self, grad, var, indices):
         rates = self._coefficients(var)
@@ -176,7 +145,7 @@ class Nadam(_Moments):
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         rate = kwargs.get("lr", learning_rate)
         if isinstance(rate, LearningRateSchedule):
-            raise ValueError("The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules as the learning rate.")
+            raise ValueError("Nadam schedules its momentum itself: its learning rate is a number, not a LearningRateSchedule.")
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self._m_cache = None
 

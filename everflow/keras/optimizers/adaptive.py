@@ -7,11 +7,10 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
 from everflow.keras import initializers
-from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.optimizers.optimizer import Optimizer, is_used
 from everflow.ops import array, math
 from everflow.ops.grouping import group
 
@@ -29,18 +28,18 @@ class _MayLackSteps(Optimizer):
 class Adagrad(_MayLackSteps):
     """The rate of a weight falls with the sum of squares of its gradients."""
 
+    _written_hypers = ("learning_rate", "decay")
+    _written_attributes = {"initial_accumulator_value": "_initial_accumulator_value", "epsilon": "epsilon"}
+
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, name="Adagrad", **kwargs):
         if initial_accumulator_value < 0.0:
             raise ValueError(f"initial_accumulator_value must be non-negative: {initial_accumulator_value}")
-        if epsilon is None:
-            epsilon = K.epsilon()
-        if epsilon < 1e-7:
-            raise ValueError(f"epsilon must be larger than 1e-7: {epsilon}")
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_hypers(kwargs.get("lr", learning_rate))
         self._initial_accumulator_value = initial_accumulator_value
-        self.epsilon = epsilon or K.epsilon()
+        self.epsilon = K.epsilon() if epsilon is None else epsilon
+        if self.epsilon < 1e-7:
+            raise ValueError(f"epsilon must be larger than 1e-7: {epsilon}")
 
     def _create_slots(self, var_list):
         for var in var_list:
@@ -53,49 +52,34 @@ class Adagrad(_MayLackSteps):
         prepared["neg_lr"] = -prepared["lr_t"]
         prepared["zero"] = array.zeros((), dtype=dtypes.int64)
 
+    def _arguments(self, grad, var):
+        return self._op_arguments(grad, var, {"accum": "accumulator"}, {"epsilon": "epsilon"})
+
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
-        return raw.ResourceApplyAdagradV2(
-            var=var.handle, accum=self.get_slot(var, "accumulator").handle, lr=rates["lr_t"], epsilon=rates["epsilon"], grad=grad,
-            use_locking=self._use_locking,
-        )  # fmt: skip
+        return raw.ResourceApplyAdagradV2(**self._arguments(grad, var))
 
     def _resource_apply_sparse(self, grad, var, indices):
-        rates = self._coefficients(var)
-        return raw.ResourceSparseApplyAdagradV2(
-            var=var.handle, accum=self.get_slot(var, "accumulator").handle, lr=rates["lr_t"], epsilon=rates["epsilon"], grad=grad,
-            indices=indices, use_locking=self._use_locking,
-        )  # fmt: skip
+        return raw.ResourceSparseApplyAdagradV2(indices=indices, **self._arguments(grad, var))
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = {"initial_accumulator_value": 0.0, **config}
         return super().from_config(config, custom_objects)
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "initial_accumulator_value": self._initial_accumulator_value,
-            "epsilon": self.epsilon,
-        }
-
 
 class Adadelta(_MayLackSteps):
     """As Adagrad, over a window of gradients, and with steps measured by earlier steps."""
 
+    _written_hypers = ("learning_rate", "decay", "rho")
+    _written_attributes = {"epsilon": "epsilon"}
+
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
+        self._set_hypers(kwargs.get("lr", learning_rate), rho=rho)
         self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list):
-        for slot_name in ("accum_grad", "accum_var"):
-            for var in var_list:
-                self.add_slot(var, slot_name)
+        self._add_slots(var_list, "accum_grad", "accum_var")
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
@@ -103,17 +87,8 @@ class Adadelta(_MayLackSteps):
         prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
 
     def _arguments(self, grad, var):
-        rates = self._coefficients(var)
-        return {
-            "var": var.handle,
-            "accum": self.get_slot(var, "accum_grad").handle,
-            "accum_update": self.get_slot(var, "accum_var").handle,
-            "lr": rates["lr_t"],
-            "rho": rates["rho"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
+        slots = {"accum": "accum_grad", "accum_update": "accum_var"}
+        return self._op_arguments(grad, var, slots, {"rho": "rho", "epsilon": "epsilon"})
 
     def _resource_apply_dense(self, grad, var):
         return raw.ResourceApplyAdadelta(**self._arguments(grad, var))
@@ -121,36 +96,22 @@ class Adadelta(_MayLackSteps):
     def _resource_apply_sparse(self, grad, var, indices):
         return raw.ResourceSparseApplyAdadelta(indices=indices, **self._arguments(grad, var))
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "rho": self._serialize_hyperparameter("rho"),
-            "epsilon": self.epsilon,
-        }
-
 
 class RMSprop(_MayLackSteps):
     """The gradient over the root of a moving average of its square; centred, over the deviation."""
 
+    _written_hypers = ("learning_rate", "decay", "rho", "momentum")
+    _written_attributes = {"epsilon": "epsilon", "centered": "centered"}
+
     def __init__(self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, name="RMSprop", **kwargs):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
-        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
-        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
-            raise ValueError("`momentum` must be between [0, 1].")
-        self._set_hyper("momentum", momentum)
+        self._momentum = is_used(momentum)
+        self._set_hypers(kwargs.get("lr", learning_rate), rho=rho, momentum=momentum)
         self.epsilon = epsilon or K.epsilon()
         self.centered = centered
 
     def _create_slots(self, var_list):
-        names = ["rms"] + ["momentum"] * self._momentum + ["mg"] * self.centered
-        for slot_name in names:
-            for var in var_list:
-                self.add_slot(var, slot_name)
+        self._add_slots(var_list, "rms", *["momentum"] * self._momentum, *["mg"] * self.centered)
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
@@ -165,24 +126,10 @@ class RMSprop(_MayLackSteps):
 
     def _fused(self, grad, var, indices=None):
         """The update by one op, which momentum asks for."""
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "ms": self.get_slot(var, "rms").handle,
-            "mom": self.get_slot(var, "momentum").handle,
-            "lr": rates["lr_t"],
-            "rho": rates["rho"],
-            "momentum": rates["momentum"],
-            "epsilon": rates["epsilon"],
-            "grad": grad,
-            "use_locking": self._use_locking,
-        }
-        if indices is not None:
-            arguments["indices"] = indices
-        kind = "ResourceApply" if indices is None else "ResourceSparseApply"
-        if self.centered:
-            return getattr(raw, kind + "CenteredRMSProp")(mg=self.get_slot(var, "mg").handle, **arguments)
-        return getattr(raw, kind + "RMSProp")(**arguments)
+        slots = {"ms": "rms", "mom": "momentum", **({"mg": "mg"} if self.centered else {})}
+        rates = {name: name for name in ("rho", "momentum", "epsilon")}
+        op = ("ResourceApply" if indices is None else "ResourceSparseApply") + ("CenteredRMSProp" if self.centered else "RMSProp")
+        return getattr(raw, op)(**self._op_arguments(grad, var, slots, rates, **({} if indices is None else {"indices": indices})))
 
     def _resource_apply_dense(self, grad, var):
         if self._momentum:
@@ -225,18 +172,15 @@ class RMSprop(_MayLackSteps):
             return group(var_now, rms_now, mean_now)
         return group(var_now, rms_now)
 
-    def get_config(self):
-        names = ("learning_rate", "decay", "rho", "momentum")
-        return {
-            **super().get_config(),
-            **{name: self._serialize_hyperparameter(name) for name in names},
-            "epsilon": self.epsilon,
-            "centered": self.centered,
-        }
-
 
 class Ftrl(Optimizer):
     """Follow the regularised leader: many weights become exactly zero."""
+
+    _written_hypers = ("learning_rate", "decay", "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
+    _written_attributes = {
+        "initial_accumulator_value": "_initial_accumulator_value",
+        "l2_shrinkage_regularization_strength": "_l2_shrinkage_regularization_strength",
+    }
 
     def __init__(
         self,
@@ -257,15 +201,15 @@ class Ftrl(Optimizer):
             ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
         ):
             if value < 0.0:
-                raise ValueError(f"{argument} {value} needs to be positive or zero" if "initial" in argument else
-                                 f"{argument} {value} needs to be greater than or equal to zero")  # fmt: skip
+                raise ValueError(f"{argument} of Ftrl can't be negative: {value}")
         if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
-        self._set_hyper("learning_rate", learning_rate)
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("learning_rate_power", learning_rate_power)
-        self._set_hyper("l1_regularization_strength", l1_regularization_strength)
-        self._set_hyper("l2_regularization_strength", l2_regularization_strength)
+            raise ValueError(f"learning_rate_power of Ftrl can't be positive: {learning_rate_power}")
+        self._set_hypers(
+            learning_rate,
+            learning_rate_power=learning_rate_power,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
+        )
         self._initial_accumulator_value = initial_accumulator_value
         self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
 
@@ -282,34 +226,14 @@ class Ftrl(Optimizer):
         prepared["l2_shrinkage"] = math.cast(self._l2_shrinkage_regularization_strength, dtype)
 
     def _apply_ftrl(self, kind, grad, var, **more):
-        rates = self._coefficients(var)
-        arguments = {
-            "var": var.handle,
-            "accum": self.get_slot(var, "accumulator").handle,
-            "linear": self.get_slot(var, "linear").handle,
-            "grad": grad,
-            "lr": rates["lr_t"],
-            "l1": rates["l1_regularization_strength"],
-            "l2": rates["l2_regularization_strength"],
-            "lr_power": rates["learning_rate_power"],
-            "use_locking": self._use_locking,
-            **more,
-        }
-        if self._l2_shrinkage_regularization_strength <= 0.0:
-            return getattr(raw, kind)(**arguments)
-        return getattr(raw, kind + "V2")(l2_shrinkage=rates["l2_shrinkage"], **arguments)
+        slots = {"accum": "accumulator", "linear": "linear"}
+        rates = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength", "lr_power": "learning_rate_power"}
+        if self._l2_shrinkage_regularization_strength > 0.0:
+            kind, rates = kind + "V2", {**rates, "l2_shrinkage": "l2_shrinkage"}
+        return getattr(raw, kind)(**self._op_arguments(grad, var, slots, rates, **more))
 
     def _resource_apply_dense(self, grad, var):
         return self._apply_ftrl("ResourceApplyFtrl", grad, var)
 
     def _resource_apply_sparse(self, grad, var, indices):
         return self._apply_ftrl("ResourceSparseApplyFtrl", grad, var, indices=indices)
-
-    def get_config(self):
-        names = ("learning_rate", "decay", "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
-        return {
-            **super().get_config(),
-            **{name: self._serialize_hyperparameter(name) for name in names},
-            "initial_accumulator_value": self._initial_accumulator_value,
-            "l2_shrinkage_regularization_strength": self._l2_shrinkage_regularization_strength,
-        }

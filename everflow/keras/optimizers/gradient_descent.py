@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.framework.operation import Tensor
-from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.optimizers.optimizer import Optimizer, is_used
 from everflow.ops import array
 
 
 class SGD(Optimizer):
     """Weights move against the gradient times the learning rate; with momentum, earlier moves go on."""
 
+    _written_hypers = ("learning_rate", "decay", "momentum")
+    _written_attributes = {"nesterov": "nesterov"}
+
     def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, name="SGD", **kwargs):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
-        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
-            raise ValueError("`momentum` must be between [0, 1].")
-        self._set_hyper("momentum", momentum)
+        self._momentum = is_used(momentum)
+        self._set_hypers(kwargs.get("lr", learning_rate), momentum=momentum)
         self.nesterov = nesterov
 
     def _create_slots(self, var_list):
         if self._momentum:
-            for var in var_list:
-                self.add_slot(var, "momentum")
+            self._add_slots(var_list, "momentum")
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
         prepared["momentum"] = array.identity(self._get_hyper("momentum", dtype))
 
     def _resource_apply_dense(self, grad, var):
-        rates = self._coefficients(var)
         if self._momentum:
-            return raw.ResourceApplyKerasMomentum(
-                var=var.handle, accum=self.get_slot(var, "momentum").handle, lr=rates["lr_t"], grad=grad, momentum=rates["momentum"],
-                use_locking=self._use_locking, use_nesterov=self.nesterov,
-            )  # fmt: skip
-        return raw.ResourceApplyGradientDescent(var=var.handle, alpha=rates["lr_t"], delta=grad, use_locking=self._use_locking)
+            return raw.ResourceApplyKerasMomentum(**self._with_momentum(grad, var))
+        rate = self._coefficients(var)["lr_t"]
+        return raw.ResourceApplyGradientDescent(var=var.handle, alpha=rate, delta=grad, use_locking=self._use_locking)
+
+    def _with_momentum(self, grad, var):
+        return self._op_arguments(grad, var, {"accum": "momentum"}, {"momentum": "momentum"}, use_nesterov=self.nesterov)
 
     def _resource_apply_sparse_duplicate_indices(self, grad, var, indices):
         if self._momentum:
@@ -46,17 +43,4 @@ class SGD(Optimizer):
         return raw.ResourceScatterAdd(resource=var.handle, indices=indices, updates=-grad * rates["lr_t"])
 
     def _resource_apply_sparse(self, grad, var, indices):
-        rates = self._coefficients(var)
-        return raw.ResourceSparseApplyKerasMomentum(
-            var=var.handle, accum=self.get_slot(var, "momentum").handle, lr=rates["lr_t"], grad=grad, indices=indices,
-            momentum=rates["momentum"], use_locking=self._use_locking, use_nesterov=self.nesterov,
-        )  # fmt: skip
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "momentum": self._serialize_hyperparameter("momentum"),
-            "nesterov": self.nesterov,
-        }
+        return raw.ResourceSparseApplyKerasMomentum(indices=indices, **self._with_momentum(grad, var))

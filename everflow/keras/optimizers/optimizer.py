@@ -11,6 +11,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, executing_eagerly, init_scope, name_scope
 from everflow.keras import backend as K
 from everflow.keras import initializers
+from everflow.keras.engine.base_layer import resolve_trainable, set_values
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
 from everflow.ops import gradients as gradient_ops
@@ -19,7 +20,8 @@ from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
 
-_ARGUMENTS = {"clipnorm", "clipvalue", "lr", "decay"}
+_CLIPS = {"clipnorm", "clipvalue"}
+_ARGUMENTS = {*_CLIPS, "lr", "decay"}
 
 
 class Optimizer:
@@ -32,6 +34,10 @@ class Optimizer:
     >>> v = tf.keras.backend.variable(2.0)
     >>> step = optimizer.get_updates(v * v, [v])
     """
+
+    # What `get_config` writes down besides the name: hyperparameters, then arguments and the attributes that keep them.
+    _written_hypers: tuple = ()
+    _written_attributes: dict = {}
 
     def __init__(self, name, **kwargs):
         for keyword, value in kwargs.items():
@@ -48,10 +54,8 @@ class Optimizer:
         self._weights = []
         self._iterations = None
         self._initial_decay = kwargs.pop("decay", 0.0)
-        if "clipnorm" in kwargs:
-            self.clipnorm = kwargs.pop("clipnorm")
-        if "clipvalue" in kwargs:
-            self.clipvalue = kwargs.pop("clipvalue")
+        for clip in _CLIPS & set(kwargs):
+            setattr(self, clip, kwargs[clip])
 
     # --- hyperparameters --------------------------------------------------------------------
 
@@ -79,6 +83,11 @@ class Optimizer:
             self._hyper[name] = value
         else:
             K.set_value(before, value)
+
+    def _set_hypers(self, learning_rate, **others):
+        """Set the learning rate, its decay, and what else an optimizer has."""
+        for name, value in {"learning_rate": learning_rate, "decay": self._initial_decay, **others}.items():
+            self._set_hyper(name, value)
 
     def _get_hyper(self, name, dtype=None):
         if not self._hypers_created:
@@ -113,13 +122,11 @@ class Optimizer:
         """The learning rate of this step."""
         rate = self._get_hyper("learning_rate", dtype)
         if isinstance(rate, schedules.LearningRateSchedule):
-            step = math.cast(self.iterations, dtype)
-            rate = math.cast(rate(step), dtype)
-        if self._initial_decay > 0.0:
-            step = math.cast(self.iterations, dtype)
-            decay = self._get_hyper("decay", dtype)
-            rate = rate / (1.0 + decay * step)
-        return rate
+            rate = math.cast(rate(math.cast(self.iterations, dtype)), dtype)
+        if not self._initial_decay > 0.0:
+            return rate
+        steps = math.cast(self.iterations, dtype)
+        return rate / (1.0 + self._get_hyper("decay", dtype) * steps)
 
     # --- variables --------------------------------------------------------------------------
 
@@ -142,16 +149,8 @@ class Optimizer:
             initial_value = functools.partial(initializer, shape, dtype=dtype)
         else:
             initial_value = initializer
-        if synchronization == VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                    "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        variable = ResourceVariable(
-            initial_value, name=name, dtype=dtype, trainable=True if trainable is None else trainable, aggregation=aggregation
-        )
+        trainable = resolve_trainable(trainable, synchronization)
+        variable = ResourceVariable(initial_value, name=name, dtype=dtype, trainable=trainable, aggregation=aggregation)
         K.track_variable(variable)
         return variable
 
@@ -166,7 +165,7 @@ class Optimizer:
     @iterations.setter
     def iterations(self, variable):
         if self._iterations is not None:
-            raise RuntimeError("Cannot set `iterations` to a new Variable after the Optimizer weights have been created")
+            raise RuntimeError(f"{self._name} has a variable that counts its steps already: `iterations` can be set only before.")
         self._iterations = variable
         self._weights.append(variable)
 
@@ -196,6 +195,11 @@ class Optimizer:
     def _create_slots(self, var_list):
         """Make what is kept for each variable."""
 
+    def _add_slots(self, var_list, *slot_names):
+        for slot_name in slot_names:
+            for var in var_list:
+                self.add_slot(var, slot_name)
+
     @property
     def weights(self):
         """The variables of the optimizer, in the order of their making."""
@@ -211,20 +215,7 @@ class Optimizer:
 
     def set_weights(self, weights):
         """Set the optimizer's variables, from what `get_weights` gave."""
-        params = self.weights
-        if len(params) != len(weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on optimizer {self._name} with a  weight list of length {len(weights)}, "
-                f"but the optimizer was expecting {len(params)} weights. Provided weights: {str(weights)[:50]}..."
-            )
-        if not params:
-            return
-        pairs = []
-        for value, param, weight in zip(K.batch_get_value(params), params, weights):
-            if value.shape != weight.shape:
-                raise ValueError(f"Optimizer weight shape {value.shape} not compatible with provided weight shape {weight.shape}")
-            pairs.append((param, weight))
-        K.batch_set_value(pairs)
+        set_values(f"optimizer {self._name}", self.weights, weights)
 
     # --- gradients and updates --------------------------------------------------------------
 
@@ -253,8 +244,8 @@ class Optimizer:
             for grad, param in zip(grads, params):
                 if grad is None:
                     raise ValueError(
-                        f"Variable {param} has `None` for gradient. Please make sure that all of your ops have a gradient defined "
-                        "(i.e. are differentiable). Common ops without gradient: K.argmax, K.round, K.eval."
+                        f"Variable {param} has `None` for gradient: the loss doesn't depend on it, or only by way of operations that "
+                        "can't be differentiated, such as K.argmax and K.round."
                     )
             return self._clipped(grads)
 
@@ -292,7 +283,9 @@ class Optimizer:
     def _update(self, grad, var):
         if isinstance(grad, IndexedSlices):
             if var.constraint is not None:
-                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+                raise RuntimeError(
+                    f"{var.name} has a constraint, which can't be kept when only some of its rows are updated (a sparse gradient)."
+                )
             return _as_op(self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices))
         update = self._resource_apply_dense(grad, var)
         if var.constraint is None:
@@ -310,6 +303,13 @@ class Optimizer:
     def _prepare_local(self, dtype, prepared):
         if "learning_rate" in self._hyper:
             prepared["lr_t"] = array.identity(self._decayed_lr(dtype))
+
+    def _op_arguments(self, grad, var, slots, rates, **more):
+        """What an op that updates a variable takes; `slots` and `rates` have our names by those of the op."""
+        known = self._coefficients(var)
+        handles = {argument: self.get_slot(var, slot).handle for argument, slot in slots.items()}
+        rates = {argument: known[name] for argument, name in {"lr": "lr_t", **rates}.items()}
+        return {"var": var.handle, **handles, **rates, "grad": grad, "use_locking": self._use_locking, **more}
 
     def _coefficients(self, var):
         """What `_prepare_local` computed for the dtype of a variable."""
@@ -333,6 +333,11 @@ class Optimizer:
         with control_dependencies([raw.ResourceScatterAdd(resource=x.handle, indices=i, updates=v)]):
             return x.value()
 
+    def _decay_and_add(self, slot, decay, part, indices):
+        """A slot times a decay, with `part` added to some of its rows."""
+        with control_dependencies([slot.assign(slot * decay, use_locking=self._use_locking)]):
+            return self._resource_scatter_add(slot, indices, part)
+
     def _resource_scatter_update(self, x, i, v):
         with control_dependencies([raw.ResourceScatterUpdate(resource=x.handle, indices=i, updates=v)]):
             return x.value()
@@ -351,12 +356,9 @@ class Optimizer:
 
     def get_config(self):
         """The arguments that make this optimizer again."""
-        config = {"name": self._name}
-        if hasattr(self, "clipnorm"):
-            config["clipnorm"] = self.clipnorm
-        if hasattr(self, "clipvalue"):
-            config["clipvalue"] = self.clipvalue
-        return config
+        config = {"name": self._name, **{clip: getattr(self, clip) for clip in sorted(_CLIPS) if hasattr(self, clip)}}
+        config |= {name: self._serialize_hyperparameter(name) for name in self._written_hypers}
+        return config | {name: getattr(self, attribute) for name, attribute in self._written_attributes.items()}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -380,6 +382,15 @@ class Optimizer:
 OptimizerV2 = Optimizer
 
 
+def is_used(momentum):
+    """Whether there is momentum: a tensor, a function or a number above zero; ValueError unless that is within [0, 1]."""
+    if isinstance(momentum, Tensor) or callable(momentum):
+        return True
+    if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+        raise ValueError(f"`momentum` must be between [0, 1], not {momentum}.")
+    return momentum > 0
+
+
 def _key(var):
     """The name under which slots of a variable are kept."""
     return var.op.name if not executing_eagerly() else var.name.partition(":")[0]
@@ -400,7 +411,7 @@ def _with_gradients(grads_and_vars):
         raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in grads_and_vars]}.")
     missing = [var.name for grad, var in grads_and_vars if grad is None]
     if missing:
-        logging.warning("Gradients do not exist for variables %s when minimizing the loss.", missing)
+        logging.warning("Gradients do not exist for variables %s: the loss doesn't depend on them, and they stay as they are.", missing)
     return kept
 
 

@@ -8,6 +8,7 @@ import inspect
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.signatures import REQUIRED, constructor
 from everflow.ops import math
 from everflow.ops.control_flow.conditionals import case
 
@@ -29,23 +30,9 @@ class LearningRateSchedule(abc.ABC):
         return cls(**config)
 
 
-_GIVEN = inspect.Parameter.empty
-
-
 def _of_train(class_name, function_name, **arguments):
     """The class of a decay of tf.train. `arguments` are those it has after the rate and the step, with their defaults."""
-    names = ["initial_learning_rate", *arguments, "name"]
-    defaults = {"initial_learning_rate": _GIVEN, **arguments, "name": None}
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = inspect.Signature(
-        [inspect.Parameter("self", kind), *(inspect.Parameter(name, kind, default=defaults[name]) for name in names)]
-    )
-
-    def __init__(self, *args, **kwargs):
-        given = signature.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        for name in names:
-            setattr(self, name, given.arguments[name])
+    parameters = {"initial_learning_rate": REQUIRED, **arguments, "name": None}
 
     def __call__(self, step):
         # tf.train is built on layers: it is loaded when it is needed.
@@ -56,23 +43,23 @@ def _of_train(class_name, function_name, **arguments):
         return decay(self.initial_learning_rate, step, **{name: getattr(self, name) for name in arguments}, name=self.name)
 
     def get_config(self):
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in parameters}
 
-    __init__.__signature__ = signature
-    members = {"__init__": __init__, "__call__": __call__, "get_config": get_config, "__module__": __name__}
+    start = constructor(parameters, lambda self, **given: self.__dict__.update(given))
+    members = {"__init__": start, "__call__": __call__, "get_config": get_config, "__module__": __name__}
     return type(class_name, (LearningRateSchedule,), {**members, "__doc__": f"The learning rate of `tf.train.{function_name}`."})
 
 
-ExponentialDecay = _of_train("ExponentialDecay", "exponential_decay", decay_steps=_GIVEN, decay_rate=_GIVEN, staircase=False)
-InverseTimeDecay = _of_train("InverseTimeDecay", "inverse_time_decay", decay_steps=_GIVEN, decay_rate=_GIVEN, staircase=False)
-PolynomialDecay = _of_train("PolynomialDecay", "polynomial_decay", decay_steps=_GIVEN, end_learning_rate=0.0001, power=1.0, cycle=False)
-CosineDecay = _of_train("CosineDecay", "cosine_decay", decay_steps=_GIVEN, alpha=0.0)
-CosineDecayRestarts = _of_train("CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=_GIVEN, t_mul=2.0, m_mul=1.0, alpha=0.0)
-LinearCosineDecay = _of_train("LinearCosineDecay", "linear_cosine_decay", decay_steps=_GIVEN, num_periods=0.5, alpha=0.0, beta=0.001)
+ExponentialDecay = _of_train("ExponentialDecay", "exponential_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False)
+InverseTimeDecay = _of_train("InverseTimeDecay", "inverse_time_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False)
+PolynomialDecay = _of_train("PolynomialDecay", "polynomial_decay", decay_steps=REQUIRED, end_learning_rate=0.0001, power=1.0, cycle=False)
+CosineDecay = _of_train("CosineDecay", "cosine_decay", decay_steps=REQUIRED, alpha=0.0)
+CosineDecayRestarts = _of_train("CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=REQUIRED, t_mul=2.0, m_mul=1.0, alpha=0.0)
+LinearCosineDecay = _of_train("LinearCosineDecay", "linear_cosine_decay", decay_steps=REQUIRED, num_periods=0.5, alpha=0.0, beta=0.001)
 NoisyLinearCosineDecay = _of_train(
     "NoisyLinearCosineDecay",
     "noisy_linear_cosine_decay",
-    decay_steps=_GIVEN,
+    decay_steps=REQUIRED,
     initial_variance=1.0,
     variance_decay=0.55,
     num_periods=0.5,
@@ -86,7 +73,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
-            raise ValueError("The length of boundaries should be 1 less than the length of values")
+            raise ValueError(f"{len(boundaries)} boundaries need {len(boundaries) + 1} values, one more: there are {len(values)}.")
         self.boundaries = boundaries
         self.values = values
         self.name = name

@@ -21,15 +21,13 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
         raise ValueError("`sequences` must be iterable.")
     for sequence in sequences:
         if not hasattr(sequence, "__len__"):
-            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {sequence!s}")
+            raise ValueError(f"`sequences` is a list of lists; {sequence!s} is none.")
     if maxlen is None:
         maxlen = max(len(sequence) for sequence in sequences)
     sample_shape = next((np.asarray(sequence).shape[1:] for sequence in sequences if len(sequence)), ())
     is_text = np.issubdtype(dtype, np.str_) if not isinstance(dtype, str) else dtype.startswith(("str", "U", "<U"))
     if isinstance(value, str) and dtype is not object and not is_text:
-        raise ValueError(
-            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\nYou should set `dtype=object` for variable length strings."
-        )
+        raise ValueError(f"Text as `value`, {value!r}, doesn't go with dtype={dtype}: strings of any length need dtype=object.")
     result = np.full((len(sequences), maxlen, *sample_shape), value, dtype=dtype)
     for row, sequence in enumerate(sequences):
         if not len(sequence):
@@ -38,9 +36,7 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
             raise ValueError(f'Truncating type "{truncating}" not understood')
         kept = np.asarray(sequence[-maxlen:] if truncating == "pre" else sequence[:maxlen], dtype=dtype)
         if kept.shape[1:] != sample_shape:
-            raise ValueError(
-                f"Shape of sample {kept.shape[1:]} of sequence at position {row} is different from expected shape {sample_shape}"
-            )
+            raise ValueError(f"Elements of sequence {row} have shape {kept.shape[1:]}, those of the first one {sample_shape}.")
         if padding == "post":
             result[row, : len(kept)] = kept
         elif padding == "pre":
@@ -52,11 +48,10 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
 def make_sampling_table(size, sampling_factor=1e-05):
     """For each rank of word frequency, how likely a word of it is kept; frequencies are taken to follow Zipf's law."""
-    gamma = 0.577
-    rank = np.arange(size)
-    rank[0] = 1
-    inverse_frequency = rank * (np.log(rank) + gamma) + 0.5 - 1.0 / (12.0 * rank)
-    factor = sampling_factor * inverse_frequency
+    # Number 0 stands for no word; the table gives it what it gives the first.
+    ranks = np.maximum(np.arange(size), 1)
+    # The k-th word is one in k times the k-th harmonic number, which Euler's constant brings near.
+    factor = sampling_factor * (ranks * (np.log(ranks) + 0.577) + 0.5 - 1.0 / (12.0 * ranks))
     return np.minimum(1.0, factor / np.sqrt(factor))
 
 
@@ -106,23 +101,15 @@ class TimeseriesGenerator(Sequence):
         batch_size=128,
     ):
         if len(data) != len(targets):
-            raise ValueError(
-                f"Data and targets have to be of same length. Data length is {len(data)} while target length is {len(targets)}"
-            )
-        self.data = data
-        self.targets = targets
-        self.length = length
-        self.sampling_rate = sampling_rate
-        self.stride = stride
-        self.start_index = start_index + length
-        self.end_index = len(data) - 1 if end_index is None else end_index
-        self.shuffle = shuffle
-        self.reverse = reverse
-        self.batch_size = batch_size
+            raise ValueError(f"A time series has a target for each step; there are {len(data)} steps and {len(targets)} targets.")
+        self.data, self.targets, self.length = data, targets, length
+        self.sampling_rate, self.stride = sampling_rate, stride
+        # Rows that can be targets: the first has a whole window before it.
+        self.start_index, self.end_index = start_index + length, len(data) - 1 if end_index is None else end_index
+        self.shuffle, self.reverse, self.batch_size = shuffle, reverse, batch_size
         if self.start_index > self.end_index:
             raise ValueError(
-                f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, as no part of the sequence "
-                "would be left to be used as current step."
+                f"No window of {length} steps from `start_index` on ends before `end_index`: {self.start_index} > {self.end_index}."
             )
 
     def __len__(self):
@@ -148,18 +135,9 @@ class TimeseriesGenerator(Sequence):
             except TypeError as error:
                 raise TypeError(f"{what} not JSON Serializable:", values) from error
 
-        return {
-            "data": as_json(self.data, "Data"),
-            "targets": as_json(self.targets, "Targets"),
-            "length": self.length,
-            "sampling_rate": self.sampling_rate,
-            "stride": self.stride,
-            "start_index": self.start_index,
-            "end_index": self.end_index,
-            "shuffle": self.shuffle,
-            "reverse": self.reverse,
-            "batch_size": self.batch_size,
-        }
+        settings = ("length", "sampling_rate", "stride", "start_index", "end_index", "shuffle", "reverse", "batch_size")
+        data = {"data": as_json(self.data, "Data"), "targets": as_json(self.targets, "Targets")}
+        return data | {name: getattr(self, name) for name in settings}
 
     def to_json(self, **kwargs):
         """The generator as JSON."""

@@ -62,13 +62,8 @@ class Tokenizer:
             raise TypeError("Unrecognized keyword arguments: " + str(kwargs))
         self.word_counts = collections.OrderedDict()
         self.word_docs = collections.defaultdict(int)
-        self.filters = filters
-        self.split = split
-        self.lower = lower
-        self.num_words = num_words
-        self.document_count = document_count
-        self.char_level = char_level
-        self.oov_token = oov_token
+        self.filters, self.split, self.lower, self.char_level = filters, split, lower, char_level
+        self.num_words, self.oov_token, self.document_count = num_words, oov_token, document_count
         self.index_docs = collections.defaultdict(int)
         self.word_index = {}
         self.index_word = {}
@@ -147,10 +142,12 @@ class Tokenizer:
         """A row for each sequence and a column for each number: whether it is there ("binary"), how often ("count"), its share ("freq"), or
         how telling it is ("tfidf")."""
         if not self.num_words and not self.word_index:
-            raise ValueError("Specify a dimension (`num_words` argument), or fit on some text data first.")
+            raise ValueError(
+                "The number of columns isn't known: give the Tokenizer `num_words`, or let it see texts first (`fit_on_texts`)."
+            )
         size = self.num_words or len(self.word_index) + 1
         if mode == "tfidf" and not self.document_count:
-            raise ValueError("Fit the Tokenizer on some data before using tfidf mode.")
+            raise ValueError('Mode "tfidf" needs counts of documents: let the Tokenizer see texts first (`fit_on_texts`).')
         matrix = np.zeros((len(sequences), size))
         for row, sequence in enumerate(sequences):
             if not sequence:

@@ -45,10 +45,10 @@ def export_saved_model(model, saved_model_path, custom_objects=None, as_text=Fal
     if not model._is_graph_network:
         if type(model).__name__ == "Sequential":
             raise ValueError(
-                "Weights for sequential model have not yet been created. Weights are created when the Model is first called on inputs or "
-                "`build()` is called with an `input_shape`, or the first layer in the model has `input_shape` during construction."
+                f"Model {model.name} has no weights yet: call it on inputs, call `build(input_shape)`, or give its first "
+                "layer an `input_shape`."
             )
-        raise NotImplementedError("Subclassed models can only be exported for serving. Please set argument serving_only=True.")
+        raise NotImplementedError("Models with a `call` of their own can only be exported for serving: with serving_only=True.")
     if input_signature is not None:
         raise NotImplementedError("Models with inputs of other shapes than their own can't be exported: leave `input_signature` out.")
     builder = SavedModelBuilder(saved_model_path)
@@ -58,9 +58,7 @@ def export_saved_model(model, saved_model_path, custom_objects=None, as_text=Fal
     builder._has_saved_variables = True
     trains = isinstance(model.optimizer, (Optimizer, TFOptimizer))
     if model.optimizer and not trains:
-        logging.warning(
-            "Model was compiled with an optimizer, but the optimizer is not from `tf.train`. Only the serving graph was exported."
-        )
+        logging.warning(f"Only the graph for serving is exported: {model.optimizer!r} is neither a Keras optimizer nor one of tf.train.")
     config = model.optimizer.get_config() if isinstance(model.optimizer, Optimizer) else None
     for mode in [*(["train", "eval"] if trains else []), "serve"]:
         with Graph().as_default():

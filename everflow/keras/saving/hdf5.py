@@ -44,9 +44,7 @@ def may_write(path, overwrite):
 def _save_names(group, name, names):
     too_long = [n for n in names if len(n) > _ATTRIBUTE_LIMIT]
     if too_long:
-        raise RuntimeError(
-            f"The following attributes cannot be saved to HDF5 file because they are larger than {_ATTRIBUTE_LIMIT} bytes: {too_long}"
-        )
+        raise RuntimeError(f"An HDF5 file takes names of up to {_ATTRIBUTE_LIMIT} bytes; these are longer: {too_long}")
     array = np.asarray(names)
     count = 1
     parts = np.array_split(array, count)
@@ -112,29 +110,31 @@ def _load_arrays(group, name):
     return [np.asarray(group[name][weight]) for weight in names]
 
 
+def _pairs(group, name, layer, number):
+    """(weight, value) for the weights of a layer, from those of this name in a file."""
+    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
+    values, weights = _converted(layer, _load_arrays(group, name), version), _weights_in_file_order(layer)
+    if len(values) != len(weights):
+        raise ValueError(f"Layer #{number}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}.")
+    return zip(weights, values)
+
+
 def load_weights(group, layers):
     """Give layers the weights of a file, in order."""
-    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
     layers = [layer for layer in layers if _weights_in_file_order(layer)]
     names = [name for name in _load_names(group, "layer_names") if _load_names(group[name], "weight_names")]
     if len(names) != len(layers):
-        raise ValueError(f"You are trying to load a weight file containing {len(names)} layers into a model with {len(layers)} layers.")
+        raise ValueError(
+            f"The weight file has {len(names)} layers with weights, the model {len(layers)}: by_name=True loads those of the same name."
+        )
     pairs = []
     for k, (name, layer) in enumerate(zip(names, layers)):
-        values = _converted(layer, _load_arrays(group, name), version)
-        weights = _weights_in_file_order(layer)
-        if len(values) != len(weights):
-            raise ValueError(
-                f'Layer #{k} (named "{layer.name}" in the current model) was found to correspond to layer {name} in the save file. '
-                f"However the new layer {layer.name} expects {len(weights)} weights, but the saved weights have {len(values)} elements."
-            )
-        pairs += zip(weights, values)
+        pairs += _pairs(group, name, layer, k)
     _set(pairs)
 
 
 def load_weights_by_name(group, layers):
     """Give layers the weights of the layers of the same name in a file, where there are."""
-    version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
     index = {}
     for layer in layers:
         if layer.name:
@@ -142,18 +142,7 @@ def load_weights_by_name(group, layers):
     pairs = []
     for k, name in enumerate(_load_names(group, "layer_names")):
         for layer in index.get(name, []):
-            values = _converted(layer, _load_arrays(group, name), version)
-            weights = _weights_in_file_order(layer)
-            if len(values) != len(weights):
-                raise ValueError(
-                    f'Layer #{k} (named "{layer.name}") expects {len(weights)} weight(s), but the saved weights have {len(values)} element(s).'
-                )
-            for weight, value in zip(weights, values):
-                if tuple(weight.shape.as_list()) != value.shape:
-                    raise ValueError(
-                        f'Layer #{k} (named "{layer.name}"), weight {weight} has shape {tuple(weight.shape.as_list())}, but the saved weight has shape {value.shape}.'
-                    )
-                pairs.append((weight, value))
+            pairs += _pairs(group, name, layer, k)
     _set(pairs)
 
 
@@ -240,8 +229,8 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
         if include_optimizer and model.optimizer:
             if isinstance(model.optimizer, optimizers.TFOptimizer):
                 logging.warning(
-                    "TensorFlow optimizers do not make it possible to access optimizer attributes or optimizer state after instantiation. "
-                    "As a result, we cannot save the optimizer as part of the model save file. You will have to compile your model again after loading it."
+                    "Optimizers of tf.train can't be written to an HDF5 file, as they don't tell their settings: the model is "
+                    "saved without it and has to be compiled again after loading."
                 )
             else:
                 file.attrs["training_config"] = json.dumps(training_config(model), default=default).encode("utf8")
@@ -291,7 +280,7 @@ def load_model(path, custom_objects=None, compile=True):
             return model
         training = file.attrs.get("training_config")
         if training is None:
-            logging.warning("No training configuration found in save file: the model was *not* compiled. Compile it manually.")
+            warn_of_missing_training(model)
             return model
         training = json.loads(_text(training))
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
@@ -302,14 +291,17 @@ def load_model(path, custom_objects=None, compile=True):
             values = [np.asarray(file["optimizer_weights"][name]) for name in names]
             try:
                 model.optimizer.set_weights(values)
-            except ValueError:
-                logging.warning(
-                    "Error in loading the saved optimizer state. As a result, your model is starting with a freshly initialized optimizer."
-                )
+            except ValueError as error:
+                logging.warning(f"The state of the optimizer in the file doesn't fit ({error}): the optimizer begins anew.")
         return model
     finally:
         if file is not path:
             file.close()
+
+
+def warn_of_missing_training(model):
+    """Say that a file has nothing for `compile`."""
+    logging.warning(f"The file has no training configuration: call `compile` before {model.name} is trained or evaluated.")
 
 
 def _make_optimizer_weights(model):

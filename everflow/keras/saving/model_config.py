@@ -19,7 +19,9 @@ def require_yaml():
 def model_from_config(config, custom_objects=None):
     """A model from {"class_name", "config"}."""
     if isinstance(config, list):
-        raise TypeError(f"`model_from_config` expects a dictionary, not a list. Maybe you meant to use `Sequential.from_config({config})`?")
+        raise TypeError(
+            f"A model's config is a dictionary, not a list; `Sequential.from_config` takes lists of layers: {str(config)[:200]}"
+        )
     return deserialize(config, custom_objects=custom_objects)
 
 

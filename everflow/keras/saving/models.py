@@ -20,8 +20,8 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
         return
     if not model._is_graph_network and type(model).__name__ != "Sequential" or (type(model).__name__ == "Sequential" and not model.built):
         raise NotImplementedError(
-            "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model. It does not work for subclassed "
-            "models, because such models are defined via the body of a Python method, which isn't safely serializable. Consider saving only the weights with `save_weights`."
+            f"An HDF5 file holds a model as a graph of layers, and {model.name} has none: either a `call` of its own, or no "
+            'input shape yet. `save_weights` saves its weights, save_format="tf" a model with its traced functions.'
         )
     hdf5.save_model(model, filepath, overwrite, include_optimizer)
 

@@ -21,7 +21,6 @@ from everflow.keras.saving import hdf5
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import model_from_config
 from everflow.ops.traced_functions import Function
-from everflow.platform import logging
 from everflow.saved_model.object_loading import ObjectLoader
 from everflow.saved_model.object_saving import save as save_object
 from everflow.train.tracking import AutoTrackable
@@ -33,8 +32,8 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, signatur
     """Write a model as a SavedModel."""
     if not model._is_graph_network and not model.inputs:
         raise ValueError(
-            f"Model {model} cannot be saved because the input shapes have not been set. Usually, input shapes are automatically determined from "
-            "calling .fit() or .predict(). To manually set the shapes, call model._set_inputs(inputs)."
+            f"Model {model.name} can't be saved: its input shapes have not been set. They are once it was called on data, by `fit` or "
+            "`predict` for instance."
         )
     if not overwrite and not hdf5.may_write(filepath, overwrite):
         return
@@ -208,7 +207,7 @@ def load_model(folder, custom_objects=None, compile=True):
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
         model.compile(optimizer=optimizer, **hdf5.compile_arguments(training, custom_objects or {}))
     elif compile:
-        logging.warning("No training configuration found in save file: the model was *not* compiled. Compile it manually.")
+        hdf5.warn_of_missing_training(model)
     return model
 
 

@@ -34,7 +34,8 @@ def save(model, filepath, overwrite=True, save_format=None):
             raise ValueError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
     if save_format == "tf" and _is_hdf5_path(filepath):
         raise ValueError(
-            f'save_weights got save_format="tf"/"tensorflow", but the filepath ("{filepath}") looks like an HDF5 file. Omit the ".h5"/".keras" when saving in TensorFlow format.'
+            f'A checkpoint (save_format="tf") can\'t be called {filepath!r}, by which it would be read as an HDF5 file: '
+            "leave the ending out."
         )
     if save_format == "h5":
         h5py = hdf5.require_h5py()
@@ -72,7 +73,7 @@ def load(model, filepath, by_name=False):
         return None
     if by_name:
         raise NotImplementedError(
-            "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights (got by_name=True to load_weights)."
+            "by_name=True is for HDF5 files: a checkpoint of TensorFlow is always loaded by the place of layers in the model."
         )
     status = _object_saver(model).read(filepath)
     if model.built or model._is_graph_network:
@@ -97,7 +98,7 @@ def _load_hdf5(model, filepath, by_name):
     h5py = hdf5.require_h5py()
     if not model._is_graph_network and not model.built:
         raise ValueError(
-            "Unable to load weights saved in HDF5 format into a subclassed Model which has not created its variables yet. Call the Model first, then load the weights."
+            f"{model.name} has no variables yet for the weights of an HDF5 file to go to: call it on data first, then load them."
         )
     model._assert_weights_created()
     if not os.path.exists(filepath):

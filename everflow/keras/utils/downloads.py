@@ -37,10 +37,7 @@ def get_file(
     path = unpacked + ".tar.gz" if untar else unpacked
     if os.path.exists(path):
         if file_hash is not None and not validate_file(path, file_hash, algorithm=hash_algorithm):
-            print(
-                f"A local file was found, but it seems to be incomplete or outdated because the {hash_algorithm} file hash does not match "
-                f"the original value of {file_hash} so we will re-download the data."
-            )
+            print(f"{path} has another {hash_algorithm} checksum than {file_hash}: it is incomplete or outdated, and fetched again.")
             _download(path, origin)
     else:
         print("Downloading data from", origin)

@@ -12,7 +12,7 @@ def _pydot():
             return __import__(name)
         except ImportError:
             continue
-    raise ImportError("Failed to import pydot. You must install pydot and graphviz for `pydotprint` to work.")
+    raise ImportError("Drawing models needs the Python package pydot (pip install pydot) and the programs of Graphviz.")
 
 
 def model_to_dot(model, show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96, subgraph=False):

@@ -111,6 +111,14 @@ class SequenceEnqueuer(abc.ABC):
         while self.queue.unfinished_tasks and not self.stop_signal.is_set():
             time.sleep(0.001)
 
+    def _jobs(self):
+        """The jobs in the queue, as long as it is filled."""
+        while self.is_running():
+            try:
+                yield self.queue.get(timeout=0.1)
+            except queue.Empty:
+                continue
+
     @abc.abstractmethod
     def _run(self):
         """Fill the queue."""
@@ -149,11 +157,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
     def get(self):
         try:
-            while self.is_running():
-                try:
-                    job = self.queue.get(timeout=0.1)
-                except queue.Empty:
-                    continue
+            for job in self._jobs():
                 try:
                     batch = job.get()
                 finally:
@@ -182,11 +186,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
     def get(self):
         try:
-            while self.is_running():
-                try:
-                    job = self.queue.get(timeout=0.1)
-                except queue.Empty:
-                    continue
+            for job in self._jobs():
                 batch = job.get()
                 self.queue.task_done()
                 if batch is not None:
@@ -203,7 +203,6 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             self.stop()
             if "generator already executing" in str(error):
                 raise RuntimeError(
-                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator when "
-                    "`use_multiprocessing=False, workers > 1`. "
+                    "Your generator is NOT thread-safe: several threads (use_multiprocessing=False, workers > 1) take from it at once."
                 ) from error
             raise

@@ -7,6 +7,7 @@ import functools
 # ruff: noqa: F401  Some of these are only handed on.
 from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import normalize_data_format
+from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import deconv_output_length, op_format, output_length
 from everflow.keras.engine.arguments import sizes as normalize_tuple
 from everflow.ops.control_flow.conditionals import smart_cond, smart_constant_value
@@ -14,12 +15,7 @@ from everflow.ops.control_flow.conditionals import smart_cond, smart_constant_va
 
 def normalize_padding(value):
     """A padding in lower case: "valid", "same" or "causal"; ValueError for anything else."""
-    padding = value if isinstance(value, (list, tuple)) else value.lower()
-    if padding not in {"valid", "same", "causal"} and not isinstance(value, (list, tuple)):
-        raise ValueError(
-            'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). Received: ' + str(value)
-        )
-    return padding
+    return arguments.padding(value, allow_causal=True)
 
 
 def conv_output_length(input_length, filter_size, padding, stride, dilation=1):

@@ -6,6 +6,8 @@ import collections
 
 import numpy as np
 
+from everflow.keras.saving.hdf5 import require_h5py
+
 
 class HDF5Matrix:
     """A dataset of an HDF5 file, or rows `start` to `end` of it; `normalizer` is a function of what is read.
@@ -17,10 +19,7 @@ class HDF5Matrix:
     refs = collections.defaultdict(int)
 
     def __init__(self, datapath, dataset, start=0, end=None, normalizer=None):
-        try:
-            import h5py
-        except ImportError as error:
-            raise ImportError("The use of HDF5Matrix requires HDF5 and h5py installed (pip install h5py).") from error
+        h5py = require_h5py()
         if datapath not in self.refs:
             self.refs[datapath] = h5py.File(datapath, "r")
         self.data = self.refs[datapath][dataset]

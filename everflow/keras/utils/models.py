@@ -54,15 +54,12 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
 
     ids, count = (gpus, len(gpus)) if isinstance(gpus, (list, tuple)) else (range(gpus), gpus)
     if count <= 1:
-        raise ValueError(f"For multi-gpu usage to be effective, call `multi_gpu_model` with `gpus >= 2`. Received: `gpus={gpus}`")
+        raise ValueError(f"`multi_gpu_model` spreads a model over two GPUs or more, not over gpus={gpus}.")
     available = _devices()
     wanted = ["/cpu:0"] + [f"/gpu:{i}" for i in ids]
     for name in wanted:
         if name not in available:
-            raise ValueError(
-                f"To call `multi_gpu_model` with `gpus={gpus}`, we expect the following devices to be available: {wanted}. "
-                f"However this machine only has: {available}. Try reducing `gpus`."
-            )
+            raise ValueError(f"`multi_gpu_model` with gpus={gpus} needs the devices {wanted}; this machine has {available}.")
     if cpu_relocation:
         with device("/cpu:0"):
             model = clone_model(model)

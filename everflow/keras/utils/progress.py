@@ -18,11 +18,8 @@ class Progbar:
     """
 
     def __init__(self, target, width=30, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"):
-        self.target = target
-        self.width = width
-        self.verbose = verbose
-        self.interval = interval
-        self.unit_name = unit_name
+        self.target, self.width, self.verbose = target, width, verbose
+        self.interval, self.unit_name = interval, unit_name
         self.stateful_metrics = set(stateful_metrics or ())
         self._dynamic_display = (
             (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
@@ -30,13 +27,10 @@ class Progbar:
             or "posix" in sys.modules
             or "PYCHARM_HOSTED" in os.environ
         )
-        self._total_width = 0
-        self._seen_so_far = 0
-        # {name: [sum of values, number of steps they stand for]}
+        self._total_width = self._seen_so_far = 0
+        # {name: [sum of values, number of steps they stand for]}, in the order in which names came.
         self._values = {}
-        self._values_order = []
-        self._start = time.time()
-        self._last_update = 0
+        self._start, self._last_update = time.time(), 0
 
     def update(self, current, values=None):
         """Show that `current` steps are done; `values` are pairs of a name and a value for the steps since the last call."""
@@ -61,8 +55,6 @@ class Progbar:
 
     def _take(self, current, values):
         for name, value in values:
-            if name not in self._values_order:
-                self._values_order.append(name)
             if name in self.stateful_metrics:
                 # Such values are means already.
                 self._values[name] = [value, 1]
@@ -108,8 +100,7 @@ class Progbar:
 
     def _means(self):
         text = ""
-        for name in self._values_order:
-            total, steps = self._values[name]
+        for name, (total, steps) in self._values.items():
             mean = np.mean(total / max(1, steps))
             text += f" - {name}: {mean:.4f}" if abs(mean) > 1e-3 else f" - {name}: {mean:.4e}"
         return text

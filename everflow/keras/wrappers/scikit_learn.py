@@ -106,7 +106,7 @@ class KerasClassifier(BaseWrapper):
             if name in ["accuracy", "acc"]:
                 return output
         raise ValueError(
-            'The model is not configured to compute accuracy. You should pass `metrics=["accuracy"]` to the `model.compile()` method.'
+            f'The score of a classifier is its accuracy, which isn\'t among {self.model.metrics_names}: compile with metrics=["accuracy"].'
         )
 
 

@@ -11,8 +11,14 @@ def _ndimage():
     try:
         from scipy import ndimage
     except ImportError as error:
-        raise ImportError("Image transformations require SciPy. Install SciPy.") from error
+        raise ImportError("Turning, moving and zooming images needs the package SciPy (pip install scipy).") from error
     return ndimage
+
+
+def check_pair(name, bounds):
+    """ValueError where a range isn't given as two numbers."""
+    if len(bounds) != 2:
+        raise ValueError(f"`{name}` is a pair of floats, the lowest and the highest, not {bounds}.")
 
 
 def _matrix(theta, tx, ty, shear, zx, zy):
@@ -94,8 +100,7 @@ def random_shear(x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode
 
 def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
     """An image zoomed by factors within a range, for rows and columns each."""
-    if len(zoom_range) != 2:
-        raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
+    check_pair("zoom_range", zoom_range)
     zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)
     return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), zx=zx, zy=zy)
 
@@ -119,6 +124,5 @@ def apply_brightness_shift(x, brightness):
 
 def random_brightness(x, brightness_range):
     """An image with its brightness times a factor within a range."""
-    if len(brightness_range) != 2:
-        raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}")
+    check_pair("brightness_range", brightness_range)
     return apply_brightness_shift(x, np.random.uniform(brightness_range[0], brightness_range[1]))

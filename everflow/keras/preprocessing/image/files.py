@@ -28,21 +28,32 @@ def _resampling(interpolation):
     image = pil_image()
     methods = {"nearest": "NEAREST", "bilinear": "BILINEAR", "bicubic": "BICUBIC", "hamming": "HAMMING", "box": "BOX", "lanczos": "LANCZOS"}
     if interpolation not in methods:
-        raise ValueError(f"Invalid interpolation method {interpolation} specified. Supported methods are {', '.join(methods)}")
+        raise ValueError(f"Invalid interpolation method {interpolation}: it is one of {', '.join(methods)}.")
     return getattr(image.Resampling, methods[interpolation])
 
 
-def _checked_format(data_format):
+def checked_format(data_format):
+    """Where channels are, Keras's setting for None; ValueError for what is neither first nor last."""
     data_format = image_data_format() if data_format is None else data_format
     if data_format not in {"channels_first", "channels_last"}:
-        raise ValueError(f"Unknown data_format: {data_format}")
+        raise ValueError(f'Unknown data_format: {data_format}; it is "channels_first" or "channels_last".')
     return data_format
+
+
+def warn_of_channels(images, data_format):
+    """Say where a batch looks as if it weren't one of images laid out so."""
+    axis = 3 if data_format == "channels_last" else 1
+    if images.shape[axis] not in {1, 3, 4}:
+        warnings.warn(
+            f"Images have 1, 3 or 4 channels; with {data_format!r}, an array of shape {images.shape} has {images.shape[axis]}.",
+            stacklevel=3,
+        )
 
 
 def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpolation="nearest"):
     """An image of a file as a PIL image, in another size (height, width) where wanted."""
     if grayscale is True:
-        warnings.warn("grayscale is deprecated. Please use color_mode = 'grayscale'", stacklevel=2)
+        warnings.warn("`grayscale` is deprecated: it is color_mode='grayscale' now.", stacklevel=2)
         color_mode = "grayscale"
     if color_mode not in _COLOR_MODES:
         raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
@@ -61,7 +72,7 @@ def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpol
 
 def img_to_array(img, data_format=None, dtype=None):
     """A PIL image as an array with three axes."""
-    data_format = _checked_format(data_format)
+    data_format = checked_format(data_format)
     x = np.asarray(img, dtype=floatx() if dtype is None else dtype)
     if x.ndim == 2:
         return x[None, :, :] if data_format == "channels_first" else x[:, :, None]
@@ -74,8 +85,8 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
     """An array with three axes as a PIL image; with `scale`, its values are stretched to 0…255."""
     x = np.asarray(x, dtype=floatx() if dtype is None else dtype)
     if x.ndim != 3:
-        raise ValueError(f"Expected image array to have rank 3 (single image). Got array with shape: {x.shape}")
-    if _checked_format(data_format) == "channels_first":
+        raise ValueError(f"One image is an array of rank 3, not one of shape {x.shape}.")
+    if checked_format(data_format) == "channels_first":
         x = x.transpose(1, 2, 0)
     if scale:
         x = x - np.min(x)
@@ -97,6 +108,6 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
     """Write an array as an image file."""
     image = array_to_img(x, data_format=data_format, scale=scale)
     if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
-        warnings.warn("The JPG format does not support RGBA images, converting to RGB.", stacklevel=2)
+        warnings.warn("JPEG files have no alpha channel: the image is saved as RGB.", stacklevel=2)
         image = image.convert("RGB")
     image.save(path, format=file_format, **kwargs)

@@ -6,9 +6,17 @@ import warnings
 
 import numpy as np
 
-from everflow.keras.backend.config import floatx, image_data_format
-from everflow.keras.preprocessing.image.affine import apply_affine_transform, apply_brightness_shift, apply_channel_shift, flip_axis
+from everflow.keras.backend.config import floatx
+from everflow.keras.preprocessing.image.affine import (
+    apply_affine_transform,
+    apply_brightness_shift,
+    apply_channel_shift,
+    check_pair,
+    flip_axis,
+)
+from everflow.keras.preprocessing.image.files import checked_format, warn_of_channels
 from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
+from everflow.keras.signatures import REQUIRED, parameters_of, taking
 
 # (a wish, what it decides, how)
 _DECIDED = (
@@ -17,6 +25,38 @@ _DECIDED = (
     ("featurewise_std_normalization", "featurewise_center", True),
     ("samplewise_std_normalization", "samplewise_center", True),
 )
+
+_NO_MOVES = {"theta": 0, "tx": 0, "ty": 0, "shear": 0, "zx": 1, "zy": 1}
+_KEPT = """
+    featurewise_center samplewise_center featurewise_std_normalization samplewise_std_normalization zca_whitening zca_epsilon
+    rotation_range width_shift_range height_shift_range brightness_range shear_range channel_shift_range fill_mode cval horizontal_flip
+    vertical_flip rescale preprocessing_function data_format
+""".split()
+
+
+def _flow(name, kind, doc, adapted=dict, **defaults):
+    """A method that makes an iterator over images that the generator changes: it takes what the iterator takes."""
+
+    def iterate(self, **arguments):
+        return kind(image_data_generator=self, data_format=self.data_format, dtype=self.dtype, **adapted(arguments))
+
+    parameters = parameters_of(kind.__init__, ("image_data_generator", "data_format", "dtype"), **defaults)
+    method = taking(parameters if adapted is dict else {**parameters, "**kwargs": REQUIRED}, iterate, "self")
+    method.__name__, method.__qualname__, method.__doc__ = name, f"ImageDataGenerator.{name}", doc
+    return method
+
+
+def _of_today(arguments):
+    """What `flow_from_dataframe` was given, without what older programs say and nobody needs any more."""
+    if "has_ext" in arguments:
+        warnings.warn(
+            "`has_ext` is deprecated: names in the table are those of the files, with their endings.", DeprecationWarning, stacklevel=4
+        )
+    if arguments["class_mode"] == "other":
+        warnings.warn('class_mode="other" is deprecated: it is called "raw" now.', DeprecationWarning, stacklevel=4)
+        arguments["class_mode"] = "raw"
+    known = parameters_of(DataFrameIterator.__init__)
+    return {name: value for name, value in arguments.items() if name in known}
 
 
 class ImageDataGenerator:
@@ -52,35 +92,14 @@ class ImageDataGenerator:
         validation_split=0.0,
         dtype=None,
     ):
-        data_format = image_data_format() if data_format is None else data_format
-        if data_format not in {"channels_last", "channels_first"}:
-            raise ValueError(
-                '`data_format` should be `"channels_last"` (channel after row and column) or `"channels_first"` (channel before row '
-                f"and column). Received: {data_format}"
-            )
+        data_format = checked_format(data_format)
         if validation_split and not 0 < validation_split < 1:
-            raise ValueError(f"`validation_split` must be strictly between 0 and 1.  Received: {validation_split}")
-        self.featurewise_center = featurewise_center
-        self.samplewise_center = samplewise_center
-        self.featurewise_std_normalization = featurewise_std_normalization
-        self.samplewise_std_normalization = samplewise_std_normalization
-        self.zca_whitening = zca_whitening
-        self.zca_epsilon = zca_epsilon
-        self.rotation_range = rotation_range
-        self.width_shift_range = width_shift_range
-        self.height_shift_range = height_shift_range
-        self.brightness_range = brightness_range
-        self.shear_range = shear_range
-        self.channel_shift_range = channel_shift_range
-        self.fill_mode = fill_mode
-        self.cval = cval
-        self.horizontal_flip = horizontal_flip
-        self.vertical_flip = vertical_flip
-        self.rescale = rescale
-        self.preprocessing_function = preprocessing_function
+            raise ValueError(f"`validation_split` is a fraction between 0 and 1, not {validation_split}.")
+        given = locals()
+        for name in _KEPT:
+            setattr(self, name, given[name])
         self.dtype = floatx() if dtype is None else dtype
         self.interpolation_order = 1
-        self.data_format = data_format
         # Axes of a batch.
         self.channel_axis, self.row_axis, self.col_axis = (3, 1, 2) if data_format == "channels_last" else (1, 2, 3)
         self._validation_split = validation_split
@@ -94,93 +113,27 @@ class ImageDataGenerator:
             return [1 - zoom_range, 1 + zoom_range]
         if len(zoom_range) == 2 and all(isinstance(value, (float, int)) for value in zoom_range):
             return [zoom_range[0], zoom_range[1]]
-        raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}")
+        raise ValueError(f"`zoom_range` is how far to zoom either way, or a pair of floats, not {zoom_range!r}.")
 
     def _settle_normalisation(self):
         """Some wishes decide on others."""
         for wish, other, value in _DECIDED:
             if getattr(self, wish) and bool(getattr(self, other)) is not value:
                 setattr(self, other, value)
-                warnings.warn(f"This ImageDataGenerator specifies `{wish}`, which overrides setting of `{other}`.", stacklevel=3)
+                warnings.warn(f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3)
 
     # --- batches ----------------------------------------------------------------------------
 
-    def flow(
-        self,
-        x,
-        y=None,
-        batch_size=32,
-        shuffle=True,
-        sample_weight=None,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        subset=None,
-    ):
-        """Batches of images of an array."""
-        return self._iterate(NumpyArrayIterator, dict(locals()))
-
-    def flow_from_directory(
-        self,
-        directory,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        follow_links=False,
-        subset=None,
-        interpolation="nearest",
-    ):
-        """Batches of images of a folder that has a subfolder for each class."""
-        return self._iterate(DirectoryIterator, dict(locals()))
-
-    def flow_from_dataframe(
-        self,
-        dataframe,
-        directory=None,
-        x_col="filename",
-        y_col="class",
-        weight_col=None,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        subset=None,
-        interpolation="nearest",
-        validate_filenames=True,
-        **kwargs,
-    ):
-        """Batches of images whose names, and labels, are columns of a pandas DataFrame."""
-        if "has_ext" in kwargs:
-            warnings.warn(
-                "has_ext is deprecated, filenames in the dataframe have to match the exact filenames in disk.",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-        if class_mode == "other":
-            warnings.warn('`class_mode` "other" is deprecated, please use `class_mode` "raw".', DeprecationWarning, stacklevel=2)
-            class_mode = "raw"
-        arguments = dict(locals())
-        del arguments["kwargs"]
-        return self._iterate(DataFrameIterator, arguments)
-
-    def _iterate(self, kind, arguments):
-        """An iterator over images that this generator changes; `arguments` are what the method that was called has."""
-        del arguments["self"]
-        return kind(image_data_generator=self, data_format=self.data_format, dtype=self.dtype, **arguments)
+    flow = _flow("flow", NumpyArrayIterator, "Batches of images of an array.", y=None, shuffle=True)
+    flow_from_directory = _flow(
+        "flow_from_directory", DirectoryIterator, "Batches of images of a folder that has a subfolder for each class."
+    )
+    flow_from_dataframe = _flow(
+        "flow_from_dataframe",
+        DataFrameIterator,
+        "Batches of images whose names, and labels, are columns of a pandas DataFrame.",
+        adapted=_of_today,
+    )
 
     # --- one image --------------------------------------------------------------------------
 
@@ -207,8 +160,7 @@ class ImageDataGenerator:
         if statistics is not None:
             return compute()
         warnings.warn(
-            f"This ImageDataGenerator specifies `{name}`, but it hasn't been fit on any training data. Fit it first by calling "
-            "`.fit(numpy_data)`.",
+            f"`{name}` needs statistics of images that the generator hasn't seen: call its `fit` on an array of them first.",
             stacklevel=4,
         )
         return x
@@ -247,28 +199,18 @@ class ImageDataGenerator:
         if self.channel_shift_range != 0:
             channel_shift = np.random.uniform(-self.channel_shift_range, self.channel_shift_range)
         if self.brightness_range is not None:
-            if len(self.brightness_range) != 2:
-                raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {self.brightness_range}")
+            check_pair("brightness_range", self.brightness_range)
             brightness = np.random.uniform(self.brightness_range[0], self.brightness_range[1])
-        return {
-            "theta": theta,
-            "tx": tx,
-            "ty": ty,
-            "shear": shear,
-            "zx": zx,
-            "zy": zy,
-            "flip_horizontal": flip_horizontal,
-            "flip_vertical": flip_vertical,
-            "channel_shift_intensity": channel_shift,
-            "brightness": brightness,
-        }
+        moves = dict(zip(_NO_MOVES, (theta, tx, ty, shear, zx, zy)))
+        flips = {"flip_horizontal": flip_horizontal, "flip_vertical": flip_vertical}
+        return {**moves, **flips, "channel_shift_intensity": channel_shift, "brightness": brightness}
 
     def apply_transform(self, x, transform_parameters):
         """An image with the changes that `get_random_transform` drew."""
         row_axis, col_axis, channel_axis = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
         p = transform_parameters
-        moves = {name: p.get(name, default) for name, default in (("theta", 0), ("tx", 0), ("ty", 0), ("shear", 0), ("zx", 1), ("zy", 1))}
-        if any(value != (1 if name in ("zx", "zy") else 0) for name, value in moves.items()):
+        moves = {name: p.get(name, default) for name, default in _NO_MOVES.items()}
+        if moves != _NO_MOVES:
             x = apply_affine_transform(
                 x,
                 **moves,
@@ -297,14 +239,8 @@ class ImageDataGenerator:
         """Learn the mean, the deviation and the whitening from images, also from changed ones with `augment`."""
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 4:
-            raise ValueError(f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}")
-        if x.shape[self.channel_axis] not in {1, 3, 4}:
-            warnings.warn(
-                f"Expected input to be images (as Numpy array) following the data format convention {self.data_format!r} (channels on axis "
-                f"{self.channel_axis}), i.e. expected either 1, 3 or 4 channels on axis {self.channel_axis}. However, it was passed an "
-                f"array with shape {x.shape} ({x.shape[self.channel_axis]} channels).",
-                stacklevel=2,
-            )
+            raise ValueError(f"`fit` takes a batch of images, of rank 4, not an array of shape {x.shape}.")
+        warn_of_channels(x, self.data_format)
         if seed is not None:
             np.random.seed(seed)
         x = np.copy(x)

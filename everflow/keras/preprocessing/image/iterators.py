@@ -9,8 +9,21 @@ import warnings
 import numpy as np
 
 from everflow.keras.backend.config import floatx, image_data_format
-from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img
+from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img, warn_of_channels
+from everflow.keras.signatures import REQUIRED, constructor
 from everflow.keras.utils.sequences import Sequence
+
+# Arguments of iterators, with their defaults: of all of them, and of those over files.
+_OF_ALL = {"seed": None, "data_format": None, "save_to_dir": None, "save_prefix": "", "save_format": "png"}
+_OF_FILES = {
+    "target_size": (256, 256),
+    "color_mode": "rgb",
+    "classes": None,
+    "class_mode": "categorical",
+    "batch_size": 32,
+    "shuffle": True,
+    **_OF_ALL,
+}
 
 
 class Iterator(Sequence):
@@ -18,29 +31,29 @@ class Iterator(Sequence):
 
     white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
+    batch_index = total_batches_seen = 0
+    index_array = None
+
     def __init__(self, n, batch_size, shuffle, seed):
-        self.n = n
-        self.batch_size = batch_size
-        self.seed = seed
-        self.shuffle = shuffle
-        self.batch_index = 0
-        self.total_batches_seen = 0
-        self.lock = threading.Lock()
-        self.index_array = None
-        self.index_generator = self._flow_index()
+        self.n, self.batch_size, self.shuffle, self.seed = n, batch_size, shuffle, seed
+        self.lock, self.index_generator = threading.Lock(), self._flow_index()
 
     def _set_index_array(self):
         self.index_array = np.random.permutation(self.n) if self.shuffle else np.arange(self.n)
 
     def __getitem__(self, idx):
         if idx >= len(self):
-            raise ValueError(f"Asked to retrieve element {idx}, but the Sequence has length {len(self)}")
+            raise ValueError(f"There is no batch {idx}: an epoch has {len(self)}.")
+        return self._get_batches_of_transformed_samples(self._rows(self.batch_size * idx, self.index_array is None))
+
+    def _rows(self, first, anew):
+        """The samples of a batch from the `first` place on; with a seed, each batch has random numbers of its own."""
         if self.seed is not None:
             np.random.seed(self.seed + self.total_batches_seen)
         self.total_batches_seen += 1
-        if self.index_array is None:
+        if anew:
             self._set_index_array()
-        return self._get_batches_of_transformed_samples(self.index_array[self.batch_size * idx : self.batch_size * (idx + 1)])
+        return self.index_array[first : first + self.batch_size]
 
     def __len__(self):
         return (self.n + self.batch_size - 1) // self.batch_size
@@ -55,14 +68,10 @@ class Iterator(Sequence):
     def _flow_index(self):
         self.reset()
         while True:
-            if self.seed is not None:
-                np.random.seed(self.seed + self.total_batches_seen)
-            if self.batch_index == 0:
-                self._set_index_array()
+            begins = self.batch_index == 0
             first = 0 if self.n == 0 else (self.batch_index * self.batch_size) % self.n
             self.batch_index = self.batch_index + 1 if self.n > first + self.batch_size else 0
-            self.total_batches_seen += 1
-            yield self.index_array[first : first + self.batch_size]
+            yield self._rows(first, begins)
 
     def __iter__(self):
         return self
@@ -80,6 +89,16 @@ class Iterator(Sequence):
     def _get_batches_of_transformed_samples(self, index_array):
         raise NotImplementedError
 
+    def _note(self, image_data_generator, data_format, dtype, save_to_dir, save_prefix, save_format, **others):
+        """Note what changes images, how arrays are laid out, and where changed images are saved."""
+        self.image_data_generator = image_data_generator
+        self.data_format = image_data_format() if data_format is None else data_format
+        self.dtype = floatx() if dtype is None else dtype
+        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
+
+    def _begin(self, n, batch_size, shuffle, seed, **others):
+        Iterator.__init__(self, n, batch_size, shuffle, seed)
+
     def _save(self, batch, index_array):
         if not self.save_to_dir:
             return
@@ -89,75 +108,64 @@ class Iterator(Sequence):
             image.save(os.path.join(self.save_to_dir, name))
 
 
-def _part(subset, fraction, count):
-    """The slice of samples that belongs to "training" or "validation"."""
+def _checked_subset(subset):
     if subset not in {"training", "validation"}:
         raise ValueError(f'Invalid subset name: {subset}; expected "training" or "validation".')
+    return subset
+
+
+def _part(subset, fraction, count):
+    """The slice of samples that belongs to "training" or "validation"."""
     split = int(count * fraction)
-    return slice(None, split) if subset == "validation" else slice(split, None)
+    return slice(None, split) if _checked_subset(subset) == "validation" else slice(split, None)
 
 
 class NumpyArrayIterator(Iterator):
     """Batches of images of an array, with their labels and weights."""
 
-    def __init__(
-        self,
-        x,
-        y,
-        image_data_generator,
-        batch_size=32,
-        shuffle=False,
-        sample_weight=None,
-        seed=None,
-        data_format=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        subset=None,
-        dtype=None,
-    ):
-        self.dtype = floatx() if dtype is None else dtype
-        self.data_format = image_data_format() if data_format is None else data_format
+    def _start(self, x, y, image_data_generator, sample_weight, subset, **settings):
+        self._note(image_data_generator, **settings)
         if isinstance(x, (tuple, list)):
             more = [np.asarray(other) for other in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
             x = x[0]
             if any(len(other) != len(x) for other in more):
-                raise ValueError("All of the arrays in `x` should have the same length. Found a pair with: "
-                                 f"len(x[0]) = {len(x)}, len(x[?]) = {[len(other) for other in more]}")  # fmt: skip
+                raise ValueError(f"Arrays in `x` have different lengths: {[len(x), *(len(other) for other in more)]}.")
         else:
             more = []
         for name, other in (("y", y), ("sample_weight", sample_weight)):
             if other is not None and len(x) != len(other):
-                raise ValueError(
-                    f"`x` (images tensor) and `{name}` should have the same length. Found: x.shape = {np.asarray(x).shape}, "
-                    f"{name}.shape = {np.asarray(other).shape}"
-                )
+                raise ValueError(f"There are {len(x)} images in `x` and {len(other)} entries in `{name}`.")
         if subset is not None:
-            part = _part(subset, image_data_generator._validation_split, len(x))
-            if y is not None and not np.array_equal(np.unique(y[_part("validation", image_data_generator._validation_split, len(x))]),
-                                                    np.unique(y[_part("training", image_data_generator._validation_split, len(x))])):  # fmt: skip
-                raise ValueError("Training and validation subsets have different number of classes after the split. If your numpy arrays are "
-                                 "sorted by the label, you might want to shuffle them.")  # fmt: skip
+            fraction = image_data_generator._validation_split
+            part, *both = (_part(name, fraction, len(x)) for name in (subset, "validation", "training"))
+            if y is not None and not np.array_equal(*(np.unique(y[rows]) for rows in both)):
+                raise ValueError("Some classes are in one of the training and validation subsets only: shuffle arrays that are sorted.")
             x, more = x[part], [other[part] for other in more]
             y = None if y is None else y[part]
             sample_weight = None if sample_weight is None else sample_weight[part]
         self.x = np.asarray(x, dtype=self.dtype)
         self.x_misc = more
         if self.x.ndim != 4:
-            raise ValueError(f"Input data in `NumpyArrayIterator` should have rank 4. You passed an array with shape {self.x.shape}")
-        channels_axis = 3 if self.data_format == "channels_last" else 1
-        if self.x.shape[channels_axis] not in {1, 3, 4}:
-            warnings.warn(
-                f'NumpyArrayIterator is set to use the data format convention "{self.data_format}" (channels on axis {channels_axis}), i.e. '
-                f"expected either 1, 3, or 4 channels on axis {channels_axis}. However, it was passed an array with shape {self.x.shape} "
-                f"({self.x.shape[channels_axis]} channels).",
-                stacklevel=2,
-            )
+            raise ValueError(f"Images come as a batch, of rank 4, not as an array of shape {self.x.shape}.")
+        warn_of_channels(self.x, self.data_format)
         self.y = None if y is None else np.asarray(y)
         self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
-        self.image_data_generator = image_data_generator
-        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
-        super().__init__(self.x.shape[0], batch_size, shuffle, seed)
+        self._begin(self.x.shape[0], **settings)
+
+    __init__ = constructor(
+        {
+            "x": REQUIRED,
+            "y": REQUIRED,
+            "image_data_generator": REQUIRED,
+            "batch_size": 32,
+            "shuffle": False,
+            "sample_weight": None,
+            **_OF_ALL,
+            "subset": None,
+            "dtype": None,
+        },
+        _start,
+    )
 
     def _get_batches_of_transformed_samples(self, index_array):
         batch = np.zeros((len(index_array), *self.x.shape[1:]), dtype=self.dtype)
@@ -175,6 +183,9 @@ class NumpyArrayIterator(Iterator):
         if self.sample_weight is not None:
             output += (self.sample_weight[index_array],)
         return output
+
+
+_OF_PROCESSING = "target_size color_mode data_format save_to_dir save_prefix save_format subset interpolation".split()
 
 
 class BatchFromFilesMixin:
@@ -203,14 +214,22 @@ class BatchFromFilesMixin:
         self.image_shape = (*self.target_size, channels) if data_format == "channels_last" else (channels, *self.target_size)
         self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
         self.interpolation = interpolation
-        if subset is None:
-            self.split = None
-        else:
+        self.subset, self.split = subset, None
+        if subset is not None:
             fraction = image_data_generator._validation_split
-            if subset not in {"training", "validation"}:
-                raise ValueError(f'Invalid subset name: {subset};expected "training" or "validation"')
-            self.split = (0, fraction) if subset == "validation" else (fraction, 1)
-        self.subset = subset
+            self.split = (0, fraction) if _checked_subset(subset) == "validation" else (fraction, 1)
+
+    def _note_files(self, image_data_generator, class_mode, dtype, **settings):
+        """Note how batches are made of files, from the arguments of a constructor."""
+        self.set_processing_attrs(image_data_generator, **{name: settings[name] for name in _OF_PROCESSING})
+        if class_mode not in self.allowed_class_modes:
+            raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
+        self.class_mode = class_mode
+        self.dtype = floatx() if dtype is None else dtype
+
+    def _in_subset(self, values):
+        """The part of names or columns that the subset takes."""
+        return values[int(self.split[0] * len(values)) : int(self.split[1] * len(values))] if self.split else values
 
     def _get_batches_of_transformed_samples(self, index_array):
         batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
@@ -246,10 +265,7 @@ class BatchFromFilesMixin:
             return self.labels[index_array]
         return None
 
-    @property
-    def filepaths(self):
-        """The paths of all images."""
-        raise NotImplementedError
+    filepaths = property(lambda self: self._filepaths, doc="The paths of all images.")
 
     @property
     def labels(self):
@@ -267,35 +283,10 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
 
     allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
 
-    def __init__(
-        self,
-        directory,
-        image_data_generator,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        data_format=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        follow_links=False,
-        subset=None,
-        interpolation="nearest",
-        dtype=None,
-    ):
+    def _start(self, directory, image_data_generator, classes, follow_links, data_format, **settings):
         data_format = image_data_format() if data_format is None else data_format
-        self.set_processing_attrs(
-            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix, save_format, subset, interpolation
-        )
+        self._note_files(image_data_generator, data_format=data_format, **settings)
         self.directory = directory
-        if class_mode not in self.allowed_class_modes:
-            raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
-        self.class_mode = class_mode
-        self.dtype = floatx() if dtype is None else dtype
         if not classes:
             classes = [name for name in sorted(os.listdir(directory)) if os.path.isdir(os.path.join(directory, name))]
         self.num_classes = len(classes)
@@ -309,7 +300,20 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
         self.classes = np.array(numbers, dtype="int32")
         print(f"Found {self.samples} images belonging to {self.num_classes} classes.")
         self._filepaths = [os.path.join(directory, name) for name in self.filenames]
-        super().__init__(self.samples, batch_size, shuffle, seed)
+        self._begin(self.samples, **settings)
+
+    __init__ = constructor(
+        {
+            "directory": REQUIRED,
+            "image_data_generator": REQUIRED,
+            **_OF_FILES,
+            "follow_links": False,
+            "subset": None,
+            "interpolation": "nearest",
+            "dtype": None,
+        },
+        _start,
+    )
 
     def _files_of(self, folder, follow_links):
         """The images below a folder, relative to the one that holds it; the part of them that the subset takes."""
@@ -319,13 +323,7 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
             for name in sorted(files):
                 if name.lower().endswith(self.white_list_formats):
                     found.append(os.path.join(base, os.path.relpath(os.path.join(root, name), folder)))
-        if self.split:
-            found = found[int(self.split[0] * len(found)) : int(self.split[1] * len(found))]
-        return found
-
-    @property
-    def filepaths(self):
-        return self._filepaths
+        return self._in_subset(found)
 
     @property
     def labels(self):
@@ -341,37 +339,8 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
 
     allowed_class_modes = {"binary", "categorical", "input", "multi_output", "raw", "sparse", None}
 
-    def __init__(
-        self,
-        dataframe,
-        directory=None,
-        image_data_generator=None,
-        x_col="filename",
-        y_col="class",
-        weight_col=None,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        data_format="channels_last",
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        subset=None,
-        interpolation="nearest",
-        dtype="float32",
-        validate_filenames=True,
-    ):
-        self.set_processing_attrs(
-            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix, save_format, subset, interpolation
-        )
-        if class_mode not in self.allowed_class_modes:
-            raise ValueError(f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}")
-        self.class_mode = class_mode
-        self.dtype = dtype
+    def _start(self, dataframe, directory, image_data_generator, x_col, y_col, weight_col, classes, validate_filenames, **settings):
+        self._note_files(image_data_generator, **settings)
         self.directory = directory or ""
         paths = [os.path.join(self.directory, name) for name in dataframe[x_col]]
         keep = np.array([not validate_filenames or self._is_image(path) for path in paths], dtype=bool)
@@ -383,11 +352,9 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         if weight_col is not None:
             columns[weight_col] = np.asarray(dataframe[weight_col])[keep]
         names = np.asarray(dataframe[x_col])[keep]
-        if class_mode in {"categorical", "binary", "sparse"}:
+        if self._has_classes:
             names, columns = self._only_classes(names, columns, y_col, classes)
-        if self.split:
-            part = slice(int(self.split[0] * len(names)), int(self.split[1] * len(names)))
-            names, columns = names[part], {name: values[part] for name, values in columns.items()}
+        names, columns = self._in_subset(names), {name: self._in_subset(values) for name, values in columns.items()}
         self.filenames = list(names)
         self._filepaths = [os.path.join(self.directory, name) for name in self.filenames]
         self._sample_weight = None if weight_col is None else columns[weight_col]
@@ -397,7 +364,25 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
             f"Found {self.samples} validated image filenames"
             + (f" belonging to {len(self.class_indices)} classes." if self._has_classes else ".")
         )
-        super().__init__(self.samples, batch_size, shuffle, seed)
+        self._begin(self.samples, **settings)
+
+    __init__ = constructor(
+        {
+            "dataframe": REQUIRED,
+            "directory": None,
+            "image_data_generator": None,
+            "x_col": "filename",
+            "y_col": "class",
+            "weight_col": None,
+            **_OF_FILES,
+            "data_format": "channels_last",
+            "subset": None,
+            "interpolation": "nearest",
+            "dtype": "float32",
+            "validate_filenames": True,
+        },
+        _start,
+    )
 
     _has_classes = property(lambda self: self.class_mode in {"categorical", "binary", "sparse"})
 
@@ -423,10 +408,6 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
             self._targets = [np.stack(columns[name]) for name in y_col]
         elif self.class_mode == "raw":
             self._targets = np.stack([columns[name] for name in y_col], axis=1) if isinstance(y_col, (list, tuple)) else columns[y_col]
-
-    @property
-    def filepaths(self):
-        return self._filepaths
 
     @property
     def labels(self):
