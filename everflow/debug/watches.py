@@ -23,12 +23,7 @@ class WatchOptions:
         self.tolerate_debug_op_creation_failures = tolerate_debug_op_creation_failures
 
     def __repr__(self):
-        return (
-            f"WatchOptions(debug_ops={self.debug_ops!r}, node_name_regex_whitelist={self.node_name_regex_whitelist!r}, "
-            f"op_type_regex_whitelist={self.op_type_regex_whitelist!r}, "
-            f"tensor_dtype_regex_whitelist={self.tensor_dtype_regex_whitelist!r}, "
-            f"tolerate_debug_op_creation_failures={self.tolerate_debug_op_creation_failures!r})"
-        )
+        return f"WatchOptions({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 def _as_list(value):

@@ -139,14 +139,14 @@ class Estimator:
                 f"Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate. task_type: {self.config.task_type}"
             )
         if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
+            raise ValueError(f"steps is {steps} and max_steps {max_steps}: train for a number of steps or up to one, not both.")
         for name, value in (("steps", steps), ("max_steps", max_steps)):
             if value is not None and value <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {value}")
         if max_steps is not None:
             start_step = step_of_checkpoint(self._model_dir)
             if max_steps <= start_step:
-                logging.info("Skipping training since max_steps has already saved: step %d.", start_step)
+                logging.info("Nothing to train: the last checkpoint is of step %d, and max_steps is %d.", start_step, max_steps)
                 return self
         hooks = _check_hooks(hooks)
         if steps is not None or max_steps is not None:
@@ -382,7 +382,7 @@ class Estimator:
         names = fn_args(self._model_fn)
         arguments = named(self._model_fn, labels=labels, mode=mode, params=self.params, config=config)
         if "labels" not in names and labels is not None:
-            raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+            raise ValueError("model_fn does not take labels, which input_fn gives: add the argument, or let input_fn return features only.")
         logging.info("Calling model_fn.")
         spec = self._model_fn(features=features, **arguments)
         logging.info("Done calling model_fn.")
@@ -426,8 +426,7 @@ def _config_with_model_dir(config, model_dir):
     model_dir = os.fspath(model_dir) if isinstance(model_dir, os.PathLike) else model_dir
     if model_dir is not None and config.model_dir is not None and model_dir != config.model_dir:
         raise ValueError(
-            f"`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: '{model_dir}', in "
-            f"`RunConfig`: '{config.model_dir}'"
+            f"`model_dir` is {model_dir!r} for the estimator and {config.model_dir!r} in its `RunConfig`: give it once, or the same twice."
         )
     model_dir = model_dir or config.model_dir
     if model_dir is None:
@@ -484,10 +483,10 @@ def _chosen(predictions, keys):
     if not keys:
         return predictions
     if not isinstance(predictions, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
+        raise ValueError(f"predict_keys {list(keys)} choose from a dict, but model_fn's predictions are {predictions}.")
     chosen = {key: value for key, value in predictions.items() if key in keys}
     if not chosen:
-        raise ValueError(f"Expected to run at least one output from {list(predictions)}, provided {keys}.")
+        raise ValueError(f"predict_keys {keys} name none of the predictions; at least one output has to be from {list(predictions)}.")
     return chosen
 
 

@@ -296,7 +296,7 @@ def _address(cluster, task_type, task_id):
     if task_type not in cluster:
         raise ValueError(f"{task_type} is not a valid task_type: the cluster of TF_CONFIG has {sorted(cluster)}.")
     if task_id >= len(cluster[task_type]):
-        raise ValueError(f"{task_id} is not a valid task_id for task_type {task_type}: the cluster of TF_CONFIG has {cluster[task_type]}.")
+        raise ValueError(f"TF_CONFIG names task {task_id} of {task_type!r}, and its cluster has {cluster[task_type]} there.")
     return cluster[task_type][task_id]
 
 

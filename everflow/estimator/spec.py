@@ -187,13 +187,13 @@ def export_outputs_for_predict(export_outputs, predictions):
         raise TypeError(f"`export_outputs` must be dict, given: {export_outputs!r}")
     for key, value in export_outputs.items():
         if not isinstance(value, ExportOutput):
-            raise TypeError(f"Values in `export_outputs` must be ExportOutput objects. Given: {value!r} for key {key!r}")
+            raise TypeError(f"export_outputs[{key!r}] is no ExportOutput: {value!r}")
     if len(export_outputs) == 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         ((key, only),) = export_outputs.items()
         return {**export_outputs, DEFAULT_SERVING_SIGNATURE_DEF_KEY: only}
     if len(export_outputs) > 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         raise ValueError(
-            f"Multiple export_outputs were provided, but none of them is specified as the default: name one of {sorted(export_outputs)} "
-            f"{DEFAULT_SERVING_SIGNATURE_DEF_KEY!r}."
+            f"Of several export_outputs one is the default, under the key {DEFAULT_SERVING_SIGNATURE_DEF_KEY!r}; given are "
+            f"{sorted(export_outputs)}."
         )
     return export_outputs

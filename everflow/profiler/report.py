@@ -28,9 +28,14 @@ _VIEWS = {
     "op": "op: all nodes of an op type together, such as MatMul or Conv2D.",
     "code": "code: nodes below the lines of Python that made them.",
 }
-_OPTIONS = """max_depth min_bytes min_peak_bytes min_residual_bytes min_output_bytes min_micros min_accelerator_micros min_cpu_micros
-min_params min_float_ops min_occurrence step order_by account_type_regexes start_name_regexes trim_name_regexes show_name_regexes
-hide_name_regexes account_displayed_op_only select output""".split()
+_COUNTED = "bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence".split()
+_OPTIONS = [
+    "max_depth",
+    *(f"min_{what}" for what in _COUNTED),
+    *("step", "order_by"),
+    *(f"{what}_regexes" for what in ("account_type", "start_name", "trim_name", "show_name", "hide_name")),
+    *("account_displayed_op_only", "select", "output"),
+]
 
 
 def number(value):

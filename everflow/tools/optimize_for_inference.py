@@ -87,7 +87,9 @@ def fold_batch_norms(input_graph_def):
             continue
         convolution = node_from_map(by_name, node.input[0])
         if convolution.op not in _CONVOLUTIONS:
-            logging.warning("Didn't find expected Conv2D or DepthwiseConv2dNative input to '%s'", node.name)
+            logging.warning(
+                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.", node.name, convolution.op
+            )
             continue
         weights = node_from_map(by_name, convolution.input[1])
         positions, epsilon = _NORMALIZATIONS[node.op]
