@@ -13,24 +13,7 @@ from everflow.protos.rewriter_config_pb2 import RewriterConfig
 
 _USE_DEFAULT = object()
 _DEFAULT_CHECKPOINT_SECS = 600
-_REPLACEABLE = (
-    "model_dir",
-    "tf_random_seed",
-    "save_summary_steps",
-    "save_checkpoints_steps",
-    "save_checkpoints_secs",
-    "session_config",
-    "keep_checkpoint_max",
-    "keep_checkpoint_every_n_hours",
-    "log_step_count_steps",
-    "train_distribute",
-    "device_fn",
-    "protocol",
-    "eval_distribute",
-    "experimental_distribute",
-    "experimental_max_worker_delay_secs",
-    "session_creation_timeout_secs",
-)
+_TIMING = ("save_checkpoints_steps", "save_checkpoints_secs")
 
 
 class TaskType:
@@ -70,33 +53,15 @@ class RunConfig:
         experimental_max_worker_delay_secs=None,
         session_creation_timeout_secs=7200,
     ):
-        if save_checkpoints_steps is _USE_DEFAULT:
-            save_checkpoints_steps = None
-            if save_checkpoints_secs is _USE_DEFAULT:
-                save_checkpoints_secs = _DEFAULT_CHECKPOINT_SECS
-        elif save_checkpoints_secs is _USE_DEFAULT:
-            save_checkpoints_secs = None
+        settings = {name: value for name, value in locals().items() if name != "self"}  # nothing but the arguments is there yet
+        timing = [settings[name] for name in _TIMING]
+        if timing == [_USE_DEFAULT, _USE_DEFAULT]:
+            settings["save_checkpoints_secs"] = _DEFAULT_CHECKPOINT_SECS
+        settings |= {name: None for name in _TIMING if settings[name] is _USE_DEFAULT}
         environment = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if environment:
             logging.info("TF_CONFIG environment variable: %s", environment)
-        self._set(
-            model_dir=_model_dir(environment, model_dir),
-            tf_random_seed=tf_random_seed,
-            save_summary_steps=save_summary_steps,
-            save_checkpoints_steps=save_checkpoints_steps,
-            save_checkpoints_secs=save_checkpoints_secs,
-            session_config=session_config,
-            keep_checkpoint_max=keep_checkpoint_max,
-            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
-            log_step_count_steps=log_step_count_steps,
-            train_distribute=train_distribute,
-            device_fn=device_fn,
-            protocol=protocol,
-            eval_distribute=eval_distribute,
-            experimental_distribute=experimental_distribute,
-            experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
-            session_creation_timeout_secs=session_creation_timeout_secs,
-        )
+        self._set(**{**settings, "model_dir": _model_dir(environment, model_dir)})
         self._service = environment.get("service", None)
         self._cluster = environment.get("cluster", {})
         place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)
@@ -117,11 +82,8 @@ class RunConfig:
                 raise ValueError(f"Replacing {key} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
         if "model_dir" in kwargs and not kwargs["model_dir"] and kwargs["model_dir"] is not None:
             raise ValueError("model_dir should be non-empty")
-        # One way of timing checkpoints puts the other one out.
-        if "save_checkpoints_steps" in kwargs and "save_checkpoints_secs" not in kwargs:
-            kwargs["save_checkpoints_secs"] = None
-        elif "save_checkpoints_secs" in kwargs and "save_checkpoints_steps" not in kwargs:
-            kwargs["save_checkpoints_steps"] = None
+        if any(name in kwargs for name in _TIMING):  # one way of timing checkpoints puts the other one out
+            kwargs = {**dict.fromkeys(_TIMING), **kwargs}
         new = copy.copy(self)
         new._set(**{**{key: getattr(self, f"_{key}") for key in _REPLACEABLE}, **kwargs})
         return new
@@ -170,6 +132,8 @@ class RunConfig:
 
         return ClusterSpec(self._cluster)
 
+
+_REPLACEABLE = tuple(inspect.signature(RunConfig).parameters)
 
 # --- checks --------------------------------------------------------------------------------------
 
@@ -227,16 +191,21 @@ def _place_alone(environment):
         raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER.')
     if int(task.get("index", 0)) != 0:
         raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
-    return {
-        "task_type": TaskType.WORKER,
-        "task_id": 0,
-        "global_id_in_cluster": 0,
-        "master": environment.get("session_master", ""),
-        "evaluation_master": environment.get("eval_session_master", ""),
-        "is_chief": True,
-        "num_ps_replicas": 0,
-        "num_worker_replicas": 1,
-    }
+    return _place(
+        TaskType.WORKER,
+        task_id=0,
+        global_id_in_cluster=0,
+        master=environment.get("session_master", ""),
+        evaluation_master=environment.get("eval_session_master", ""),
+        is_chief=True,
+        num_worker_replicas=1,
+    )
+
+
+def _place(task_type, **facts):
+    """What is known of a process in its cluster; of an evaluator little: it looks at checkpoints only, and the others don't see it."""
+    nothing = {"global_id_in_cluster": None, "master": "", "evaluation_master": "", "is_chief": False}
+    return {**nothing, "num_ps_replicas": 0, "num_worker_replicas": 0, "task_type": task_type, **facts}
 
 
 def _place_in_cluster(environment):
@@ -246,33 +215,22 @@ def _place_in_cluster(environment):
     cluster = ClusterSpec(environment["cluster"]).as_dict()
     task_type, task_id = _task(environment.get("task", {}), cluster)
     if task_type == TaskType.EVALUATOR:
-        # Evaluators look at checkpoints only; to the others they don't exist.
-        return {
-            "task_type": task_type,
-            "task_id": task_id,
-            "global_id_in_cluster": None,
-            "master": "",
-            "evaluation_master": "",
-            "is_chief": False,
-            "num_ps_replicas": 0,
-            "num_worker_replicas": 0,
-        }
+        return _place(task_type, task_id=task_id)
     address = _address(cluster, task_type, task_id)
     alone = sum(len(tasks) for tasks in cluster.values()) == 1
     chief = TaskType.MASTER if task_type == TaskType.MASTER or TaskType.CHIEF not in cluster else TaskType.CHIEF
     order = [chief, TaskType.WORKER, TaskType.PS]
     order += [job for job in cluster if job not in order]
     before = sum(len(cluster.get(job, ())) for job in order[: order.index(task_type)])
-    return {
-        "task_type": task_type,
-        "task_id": task_id,
-        "global_id_in_cluster": before + task_id,
-        "master": environment.get("session_master") or ("" if alone else f"grpc://{address}"),
-        "evaluation_master": "",
-        "is_chief": task_type == chief,
-        "num_ps_replicas": len(cluster.get(TaskType.PS, ())),
-        "num_worker_replicas": len(cluster.get(TaskType.WORKER, ())) + 1,
-    }
+    return _place(
+        task_type,
+        task_id=task_id,
+        global_id_in_cluster=before + task_id,
+        master=environment.get("session_master") or ("" if alone else f"grpc://{address}"),
+        is_chief=task_type == chief,
+        num_ps_replicas=len(cluster.get(TaskType.PS, ())),
+        num_worker_replicas=len(cluster.get(TaskType.WORKER, ())) + 1,
+    )
 
 
 def _task(task, cluster):

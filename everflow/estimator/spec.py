@@ -16,19 +16,10 @@ from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_D
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook
 
-_FIELDS = [
-    "mode",
-    "predictions",
-    "loss",
-    "train_op",
-    "eval_metric_ops",
-    "export_outputs",
-    "training_chief_hooks",
-    "training_hooks",
-    "scaffold",
-    "evaluation_hooks",
-    "prediction_hooks",
-]
+_FIELDS = (
+    "mode predictions loss train_op eval_metric_ops export_outputs "
+    "training_chief_hooks training_hooks scaffold evaluation_hooks prediction_hooks"
+)
 
 
 class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
@@ -57,20 +48,9 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
         scaffold = scaffold or Scaffold()
         if not isinstance(scaffold, Scaffold):
             raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
-        return super().__new__(
-            cls,
-            mode=mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops=eval_metric_ops,
-            export_outputs=export_outputs,
-            training_chief_hooks=check_hooks(training_chief_hooks),
-            training_hooks=check_hooks(training_hooks),
-            scaffold=scaffold,
-            evaluation_hooks=check_hooks(evaluation_hooks),
-            prediction_hooks=check_hooks(prediction_hooks),
-        )
+        training = map(check_hooks, (training_chief_hooks, training_hooks))
+        others = map(check_hooks, (evaluation_hooks, prediction_hooks))
+        return super().__new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, *training, scaffold, *others)
 
     def _replace(self, **kwds):
         """A spec with other fields; the mode stays."""

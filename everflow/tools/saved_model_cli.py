@@ -113,23 +113,23 @@ def preprocess_inputs_arg_string(inputs_str):
 
 def preprocess_input_exprs_arg_string(input_exprs_str):
     """{key: value} of a text like "a=np.ones(2);b=[1,2]", as Python says."""
-    found = {}
-    for text in (part for part in input_exprs_str.split(";") if part):
-        key, equals, expression = text.partition("=")
+    # Typed by the user on the command line, never read out of a file.
+    return {key: eval(text, {"np": np, "numpy": np}) for key, text in _keyed("input_exprs", input_exprs_str, "EXPRESSION")}
+
+
+def _keyed(option, given, what):
+    """(key, text) of each part of a command line's "KEY=TEXT;KEY=TEXT"."""
+    for part in filter(None, given.split(";")):
+        key, equals, text = part.partition("=")
         if not equals:
-            raise RuntimeError(f"--input_exprs has {text!r}, which is not KEY=EXPRESSION.")
-        # Typed by the user on the command line, never read out of a file.
-        found[key] = eval(expression, {"np": np, "numpy": np})
-    return found
+            raise RuntimeError(f"--{option} has {part!r}, which is not KEY={what}.")
+        yield key, text
 
 
 def preprocess_input_examples_arg_string(input_examples_str):
     """{key: [serialized Example, …]} of a text like 'a=[{"id": [26], "weights": [0.5, 0.5]}]'."""
     found = {}
-    for text in (part for part in input_examples_str.split(";") if part):
-        key, equals, literal = text.partition("=")
-        if not equals:
-            raise RuntimeError(f'--input_examples "{text}" format is incorrect. Please follow "<input_key>=[{{feature: values}}]"')
+    for key, literal in _keyed("input_examples", input_examples_str, "[{FEATURE: VALUES}, ...]"):
         examples = ast.literal_eval(literal)
         if not isinstance(examples, list):
             raise ValueError(f"--input_examples takes a list with a dict for each example; {key!r} is {examples!r}.")
