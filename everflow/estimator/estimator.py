@@ -14,7 +14,7 @@ from everflow.estimator.evaluation_results import GLOBAL_STEP, values_and_update
 from everflow.estimator.input_functions import parse_input_fn_result
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig, TaskType, default_session_config
-from everflow.estimator.spec import EstimatorSpec
+from everflow.estimator.spec import EstimatorSpec, check_hooks
 from everflow.estimator.warm_start_settings import as_warm_start_settings
 from everflow.framework import nest
 from everflow.framework.errors import NotFoundError
@@ -30,7 +30,6 @@ from everflow.train.global_step import _get_or_create_global_step_read, create_g
 from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, LoggingTensorHook, NanTensorHook, StopAtStepHook
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
-from everflow.train.session_run_hook import SessionRunHook
 from everflow.train.warm_starting import warm_start
 
 # Ops that hold state: in a cluster they live on parameter servers.
@@ -148,10 +147,10 @@ class Estimator:
             if max_steps <= start_step:
                 logging.info("Nothing to train: the last checkpoint is of step %d, and max_steps is %d.", start_step, max_steps)
                 return self
-        hooks = _check_hooks(hooks)
+        hooks = list(check_hooks(hooks))
         if steps is not None or max_steps is not None:
             hooks.append(StopAtStepHook(steps, max_steps))
-        loss = self._train_model(input_fn, hooks, _check_listeners(saving_listeners))
+        loss = self._train_model(input_fn, hooks, list(check_hooks(saving_listeners, CheckpointSaverListener)))
         logging.info("Loss for final step: %s.", loss)
         return self
 
@@ -251,7 +250,7 @@ class Estimator:
 
     @staticmethod
     def _eval_hooks(steps, hooks):
-        hooks = _check_hooks(hooks)
+        hooks = list(check_hooks(hooks))
         if steps is not None:
             if steps <= 0:
                 raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -296,7 +295,7 @@ class Estimator:
 
     def predict(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None, yield_single_examples=True):
         """Yield the predictions for each example, or for each batch; with `predict_keys`, only those."""
-        hooks = _check_hooks(hooks)
+        hooks = list(check_hooks(hooks))
         checkpoint_path = checkpoint_path or latest_checkpoint(self._model_dir)
         if not checkpoint_path:
             logging.info("Could not find trained model in model_dir: %s, running initialization to predict.", self._model_dir)
@@ -460,22 +459,6 @@ def step_of_checkpoint(folder):
         return int(load_checkpoint(path).get_tensor(GraphKeys.GLOBAL_STEP))
     except NotFoundError:
         return 0
-
-
-def _check_hooks(hooks):
-    hooks = list(hooks or [])
-    for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook!r}")
-    return hooks
-
-
-def _check_listeners(listeners):
-    listeners = list(listeners or [])
-    for listener in listeners:
-        if not isinstance(listener, CheckpointSaverListener):
-            raise TypeError(f"saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}")
-    return listeners
 
 
 def _chosen(predictions, keys):

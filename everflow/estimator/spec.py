@@ -150,12 +150,12 @@ def _pair_of_keras_metric(metric):
     return metric.result(), updates[-1]
 
 
-def check_hooks(hooks):
-    """A tuple of hooks; TypeError where one is none."""
+def check_hooks(hooks, kind=SessionRunHook):
+    """A tuple of hooks, or of what else is called while training goes on; TypeError where one is none."""
     hooks = tuple(hooks or ())
     for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"All hooks must be SessionRunHook instances, given: {hook!r}")
+        if not isinstance(hook, kind):
+            raise TypeError(f"All of these must be {kind.__name__} instances, and {hook!r} is none.")
     return hooks
 
 

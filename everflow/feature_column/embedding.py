@@ -133,17 +133,8 @@ class GraphSharedEmbeddingColumn(
     SharedEmbeddingBase,
     collections.namedtuple(
         "_SharedEmbeddingColumn",
-        (
-            "categorical_column",
-            "dimension",
-            "combiner",
-            "initializer",
-            "shared_embedding_collection_name",
-            "ckpt_to_load_from",
-            "tensor_name_in_ckpt",
-            "max_norm",
-            "trainable",
-        ),
+        "categorical_column dimension combiner initializer shared_embedding_collection_name "
+        "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable",
     ),
 ):
     """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""

@@ -178,42 +178,46 @@ def fold_constants(graph, inputs, outputs, parameters):
     # Inputs have to stay, whether or not anybody uses them.
     needed = {n.name for n in used.node} | (set(inputs) & {n.name for n in graph.node})
     graph = _kept(graph, [copy_node(n) for n in graph.node if n.name in needed])
+    computable = _computable(graph, inputs, stop)
+    # Only what somebody who stays will read is computed.
+    read = {e for n in graph.node if n.name not in computable and not _is_constant(n, inputs) for e in n.input if not e.startswith("^")}
+    tensors = [e if ":" in e else e + ":0" for e in sorted(read.union(outputs)) if node_name_from_input(e) in computable]
+    values = _computed(graph, tensors, _is_true(parameters, "ignore_errors", "false"))
+    return _with_constants(graph, values, inputs, outputs, _is_true(parameters, "clear_output_shapes", "true"))
+
+
+def _is_true(parameters, name, default):
+    return _one(parameters, name, default).lower() in ("true", "1")
+
+
+def _is_constant(node, inputs):
+    return node.op == "Const" and node.name not in inputs
+
+
+def _computable(graph, inputs, stop):
+    """The names of nodes that depend on constants only and are none themselves."""
     by_name = {node.name: node for node in graph.node}
-    constant: dict[str, bool] = {}
+    known: dict[str, bool] = {}
 
     def inputs_of(name):
-        return [] if name in constant else [node_name_from_input(e) for e in by_name[name].input]
+        return [] if name in known else [node_name_from_input(e) for e in by_name[name].input]
 
-    def is_constant(name):
-        for each in inputs_first(name, inputs_of) if name not in constant else ():
-            node = by_name[each]
-            if node.op == "Const":
-                constant[each] = each not in inputs
-            else:
-                definition = op_defs.find(node.op)
-                pure = definition is not None and not definition.is_stateful and each not in stop and node.op not in stop
-                # In a loop, an input may come later than its user; it is not constant then.
-                constant[each] = (
-                    pure
-                    and bool(node.input)
-                    and not any(e.startswith("^") for e in node.input)
-                    and all(constant.get(node_name_from_input(e), False) for e in node.input)
-                )
-        return constant[name]
+    for start in by_name:
+        for name in inputs_first(start, inputs_of) if start not in known else ():
+            node, definition = by_name[name], op_defs.find(by_name[name].op)
+            pure = definition is not None and not definition.is_stateful and name not in stop and node.op not in stop
+            # In a loop, an input may come later than its user; it is not constant then.
+            known[name] = _is_constant(node, inputs) or (
+                pure
+                and bool(node.input)
+                and not any(e.startswith("^") for e in node.input)
+                and all(known.get(node_name_from_input(e), False) for e in node.input)
+            )
+    return {name for name, is_known in known.items() if is_known and by_name[name].op != "Const"}
 
-    # Only what somebody who stays will read is computed.
-    edge_of = sorted(
-        {
-            e
-            for n in graph.node
-            if not is_constant(n.name)
-            for e in n.input
-            if not e.startswith("^") and is_constant(node_name_from_input(e))
-        }
-        | {o for o in outputs if is_constant(node_name_from_input(o))}
-    )
-    tensors = [e if ":" in e else e + ":0" for e in edge_of if by_name[node_name_from_input(e)].op != "Const"]
-    values = _computed(graph, tensors, _one(parameters, "ignore_errors", "false").lower() in ("true", "1"))
+
+def _with_constants(graph, values, inputs, outputs, clear_shapes):
+    """A graph with values of tensors in the place of what computed them."""
     made, instead = [], {}
     for node in graph.node:
         mine = {t: v for t, v in values.items() if node_name_from_input(t) == node.name}
@@ -227,11 +231,11 @@ def fold_constants(graph, inputs, outputs, parameters):
         for i, text in enumerate(node.input):
             if text in instead:
                 node.input[i] = instead[text]
-        if _one(parameters, "clear_output_shapes", "true").lower() in ("true", "1"):
+        if clear_shapes:
             node.attr.pop("_output_shapes", None)
-    made_graph = _kept(graph, made)
     names = {n.name for n in made}
-    return extract_sub_graph(made_graph, [n for n in dict.fromkeys([*(node_name_from_input(o) for o in outputs), *inputs]) if n in names])
+    wanted = dict.fromkeys([*(node_name_from_input(o) for o in outputs), *inputs])
+    return extract_sub_graph(_kept(graph, made), [name for name in wanted if name in names])
 
 
 def _computed(graph, tensors, ignore_errors):
