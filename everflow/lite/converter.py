@@ -183,25 +183,10 @@ class TFLiteConverter:
 class TocoConverter:
     """The old name of `tf.lite.TFLiteConverter`, whose converters its methods return."""
 
-    @classmethod
-    def from_session(cls, sess, input_tensors, output_tensors):
-        """See `TFLiteConverter.from_session`."""
-        return TFLiteConverter.from_session(sess, input_tensors, output_tensors)
-
-    @classmethod
-    def from_frozen_graph(cls, graph_def_file, input_arrays, output_arrays, input_shapes=None):
-        """See `TFLiteConverter.from_frozen_graph`."""
-        return TFLiteConverter.from_frozen_graph(graph_def_file, input_arrays, output_arrays, input_shapes)
-
-    @classmethod
-    def from_saved_model(cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None):
-        """See `TFLiteConverter.from_saved_model`."""
-        return TFLiteConverter.from_saved_model(saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key)
-
-    @classmethod
-    def from_keras_model_file(cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None):
-        """See `TFLiteConverter.from_keras_model_file`."""
-        return TFLiteConverter.from_keras_model_file(model_file, input_arrays, input_shapes, output_arrays)
+    from_session = TFLiteConverter.from_session
+    from_frozen_graph = TFLiteConverter.from_frozen_graph
+    from_saved_model = TFLiteConverter.from_saved_model
+    from_keras_model_file = TFLiteConverter.from_keras_model_file
 
 
 def toco_convert(input_data, input_tensors, output_tensors, *args, **kwargs):

@@ -17,9 +17,17 @@ from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.framework.importer import import_graph_def
 from everflow.framework.op_def_protos import to_proto
 from everflow.framework.walking import inputs_first
-from everflow.protos.graph_pb2 import GraphDef
 from everflow.runtime.session import Session
-from everflow.tools.graph_files import attribute, constant_node, constant_value, copy_graph, copy_node, node_name_from_input
+from everflow.tools.graph_files import (
+    attribute,
+    constant_node,
+    constant_value,
+    copy_graph,
+    copy_node,
+    node_name_from_input,
+    uses_of_nodes,
+    with_nodes,
+)
 from everflow.tools.optimize_for_inference import fold_batch_norms
 
 TRANSFORMS = {}
@@ -101,14 +109,6 @@ def _dtype(text):
     return int(dtypes.as_dtype("float32" if text == "float" else text))
 
 
-def _kept(graph, nodes):
-    made = GraphDef()
-    made.node.extend(nodes)
-    made.library.CopyFrom(graph.library)
-    made.versions.CopyFrom(graph.versions)
-    return made
-
-
 def _redirected(graph, instead):
     """A graph in which inputs that name certain nodes name other tensors."""
 
@@ -128,7 +128,7 @@ def _redirected(graph, instead):
         del made.input[:]
         made.input.extend(edge(text) for text in node.input)
         nodes.append(made)
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("strip_unused_nodes")
@@ -153,7 +153,7 @@ def strip_unused_nodes(graph, inputs, outputs, parameters):
                     made.attr["shape"].shape.dim.add(size=int(size))
             node = made
         nodes.append(copy_node(node))
-    return extract_sub_graph(_kept(graph, nodes), [node_name_from_input(o) for o in outputs])
+    return extract_sub_graph(with_nodes(graph, nodes), [node_name_from_input(o) for o in outputs])
 
 
 @transform("remove_nodes")
@@ -167,7 +167,7 @@ def remove_nodes(graph, inputs, outputs, parameters):
         plain = [edge for edge in node.input if not edge.startswith("^")]
         if node.op in wanted and node.name not in keep | controls and 1 <= len(plain) <= limit and len(plain) == len(node.input):
             instead[node.name] = plain[0]
-    return _redirected(_kept(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
+    return _redirected(with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
 
 
 @transform("fold_constants")
@@ -177,7 +177,7 @@ def fold_constants(graph, inputs, outputs, parameters):
     used = extract_sub_graph(graph, [node_name_from_input(o) for o in outputs])
     # Inputs have to stay, whether or not anybody uses them.
     needed = {n.name for n in used.node} | (set(inputs) & {n.name for n in graph.node})
-    graph = _kept(graph, [copy_node(n) for n in graph.node if n.name in needed])
+    graph = with_nodes(graph, [copy_node(n) for n in graph.node if n.name in needed])
     computable = _computable(graph, inputs, stop)
     # Only what somebody who stays will read is computed.
     read = {e for n in graph.node if n.name not in computable and not _is_constant(n, inputs) for e in n.input if not e.startswith("^")}
@@ -235,7 +235,7 @@ def _with_constants(graph, values, inputs, outputs, clear_shapes):
             node.attr.pop("_output_shapes", None)
     names = {n.name for n in made}
     wanted = dict.fromkeys([*(node_name_from_input(o) for o in outputs), *inputs])
-    return extract_sub_graph(_kept(graph, made), [name for name in wanted if name in names])
+    return extract_sub_graph(with_nodes(graph, made), [name for name in wanted if name in names])
 
 
 def _computed(graph, tensors, ignore_errors):
@@ -251,16 +251,11 @@ def _computed(graph, tensors, ignore_errors):
             return {}
 
 
-def _uses(graph):
-    """How often each node is an input."""
-    return collections.Counter(node_name_from_input(e) for n in graph.node for e in n.input)
-
-
 @transform("fold_batch_norms")
 def fold_scaled_convolutions(graph, inputs, outputs, parameters):
     """Put a multiplication by constants after a convolution or matrix product into its constant weights."""
     by_name = {node.name: node for node in graph.node}
-    uses = _uses(graph)
+    uses = uses_of_nodes(graph)
     uses.update(node_name_from_input(o) for o in outputs)
     replaced, dropped = {}, set()
     for node in graph.node:
@@ -293,7 +288,7 @@ def fold_scaled_convolutions(graph, inputs, outputs, parameters):
             nodes += replaced[node.name]
         elif node.name not in dropped:
             nodes.append(copy_node(node))
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("fold_old_batch_norms")
@@ -321,7 +316,7 @@ def merge_duplicate_nodes(graph, inputs, outputs, parameters):
                 first.setdefault(key, node.name)
         if not instead:
             return graph
-        kept = _kept(graph, [copy_node(n) for n in graph.node if n.name not in instead])
+        kept = with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead])
         for node in kept.node:
             for i, text in enumerate(node.input):
                 name = node_name_from_input(text)
@@ -346,7 +341,7 @@ def sort_by_execution_order(graph, inputs, outputs, parameters):
                 waiting.append((node, True))
                 if node.op != "NextIteration":
                     waiting += [(by_name[node_name_from_input(e)], False) for e in reversed(node.input)]
-    return _kept(graph, order)
+    return with_nodes(graph, order)
 
 
 @transform("obfuscate_names")
@@ -378,7 +373,7 @@ def _renamed(graph, names):
             name = node_name_from_input(text)
             made.input[i] = text.replace(name, names.get(name, name), 1)
         nodes.append(made)
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("rename_node")
@@ -475,14 +470,14 @@ def round_weights(graph, inputs, outputs, parameters):
         step = (high - low) / steps or 1.0
         rounded = np.floor((value - low) / step) * step + low + (step / 2 if steps > 1 else 0)
         nodes.append(constant_node(node.name, rounded.astype(np.float32), int(dtypes.float32)))
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("flatten_atrous_conv")
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
     """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled out."""
     by_name = {node.name: node for node in graph.node}
-    uses = _uses(graph)
+    uses = uses_of_nodes(graph)
     replaced, dropped = {}, set()
     for node in graph.node:
         if node.op != "BatchToSpaceND":
@@ -509,4 +504,4 @@ def flatten_atrous_conv(graph, inputs, outputs, parameters):
     for node in graph.node:
         if node.name not in dropped:
             nodes += replaced.get(node.name, [copy_node(node)])
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)

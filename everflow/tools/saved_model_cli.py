@@ -22,15 +22,11 @@ from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
 from everflow.tools.graph_files import comma_separated
+from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.version import VERSION
 
 # Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.
 _OP_BLACKLIST = ("WriteFile", "ReadFile", "PrintV2")
-
-
-def get_meta_graph_def(saved_model_dir, tag_set):
-    """The meta graph of a comma-separated set of tags."""
-    return saved_model_utils.get_meta_graph_def(saved_model_dir, tag_set)
 
 
 def get_signature_def_map(saved_model_dir, tag_set):
