@@ -122,6 +122,13 @@ class Estimator:
         """The folder that evaluations of that name are written to."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
+    def _newest_checkpoint(self):
+        """The newest checkpoint; without one, a model is as it would start training."""
+        path = self.latest_checkpoint()
+        if not path:
+            logging.info("Could not find trained model in model_dir: %s, so that variables are initialized.", self._model_dir)
+        return path
+
     def _check_has_checkpoint(self):
         if not latest_checkpoint(self.model_dir):
             raise ValueError(f"Could not find trained model in model_dir: {self._model_dir}.")
@@ -156,18 +163,15 @@ class Estimator:
 
     def _train_model(self, input_fn, hooks, saving_listeners):
         strategy = self._config.train_distribute
-        if strategy is not None:
-            with Graph().as_default() as graph, strategy.scope():
-                set_random_seed(self._config.tf_random_seed)
-                self._create_and_assert_global_step(graph)
-                spec, input_hooks = distributed_train_spec(self, strategy, input_fn)
-                return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
-        with Graph().as_default() as graph, graph.device(self._device_fn):
+        with Graph().as_default() as graph, graph.device(self._device_fn) if strategy is None else strategy.scope():
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
-            _get_or_create_global_step_read(graph)
-            features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.TRAIN))
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            if strategy is not None:
+                spec, input_hooks = distributed_train_spec(self, strategy, input_fn)
+            else:
+                _get_or_create_global_step_read(graph)
+                features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.TRAIN))
+                spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
             return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
 
     def _train_with_estimator_spec(self, spec, worker_hooks, hooks, saving_listeners):
@@ -240,10 +244,7 @@ class Estimator:
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
         """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
         hooks = self._eval_hooks(steps, hooks)
-        if not checkpoint_path:
-            checkpoint_path = latest_checkpoint(self._model_dir)
-            if not checkpoint_path:
-                logging.info("Could not find trained model in model_dir: %s, running initialization to evaluate.", self._model_dir)
+        checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
             scaffold, update_op, values, all_hooks = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, values, all_hooks, self.eval_dir(name))
@@ -296,9 +297,7 @@ class Estimator:
     def predict(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None, yield_single_examples=True):
         """Yield the predictions for each example, or for each batch; with `predict_keys`, only those."""
         hooks = list(check_hooks(hooks))
-        checkpoint_path = checkpoint_path or latest_checkpoint(self._model_dir)
-        if not checkpoint_path:
-            logging.info("Could not find trained model in model_dir: %s, running initialization to predict.", self._model_dir)
+        checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
@@ -339,16 +338,12 @@ class Estimator:
 
         >>> estimator.export_saved_model("export", tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x}))
         """
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
         receivers = {experimental_mode: serving_input_receiver_fn}
         return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
 
     def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
                           strip_default_attrs=False):  # fmt: skip
         """As `export_saved_model`; attributes with default values are kept, for old readers."""
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
         receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
         return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
 
@@ -358,8 +353,9 @@ class Estimator:
         return self._export(export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
 
     def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs):
-        if not checkpoint_path:
-            checkpoint_path = latest_checkpoint(self._model_dir)
+        if not all(receivers.values()):
+            raise ValueError("An input_receiver_fn must be defined.")
+        checkpoint_path = checkpoint_path or self.latest_checkpoint()
         if not checkpoint_path and self._warm_start_settings:
             checkpoint_path = self._warm_start_settings.ckpt_to_initialize_from
         if not checkpoint_path:
