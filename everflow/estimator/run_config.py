@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import operator
 import os
 
 from everflow.platform import logging
@@ -91,40 +92,6 @@ class RunConfig:
     def __repr__(self):
         return f"{type(self).__name__}({vars(self)})"
 
-    # --- settings
-    model_dir = property(lambda self: self._model_dir, doc="The folder of checkpoints and summaries, or None.")
-    tf_random_seed = property(lambda self: self._tf_random_seed, doc="The seed of the graphs, or None.")
-    save_summary_steps = property(lambda self: self._save_summary_steps, doc="Summaries are written every so many steps.")
-    save_checkpoints_steps = property(lambda self: self._save_checkpoints_steps, doc="Steps between checkpoints, or None.")
-    save_checkpoints_secs = property(lambda self: self._save_checkpoints_secs, doc="Seconds between checkpoints, or None.")
-    session_config = property(lambda self: self._session_config, doc="The ConfigProto of sessions, or None.")
-    keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc="How many checkpoints are kept; 0 or None for all.")
-    keep_checkpoint_every_n_hours = property(
-        lambda self: self._keep_checkpoint_every_n_hours, doc="Hours after which one is kept for good."
-    )
-    log_step_count_steps = property(lambda self: self._log_step_count_steps, doc="Loss and speed are reported every so many steps.")
-    train_distribute = property(lambda self: self._train_distribute, doc="The distribution strategy of training, or None.")
-    eval_distribute = property(lambda self: self._eval_distribute, doc="The distribution strategy of evaluation, or None.")
-    device_fn = property(lambda self: self._device_fn, doc="A function from an op to its device, or None for the default.")
-    protocol = property(lambda self: self._protocol, doc="The protocol of the cluster's servers, or None.")
-    experimental_max_worker_delay_secs = property(
-        lambda self: self._experimental_max_worker_delay_secs, doc="How long a worker waits at most before it starts, or None."
-    )
-    session_creation_timeout_secs = property(
-        lambda self: self._session_creation_timeout_secs, doc="How long a worker waits for the chief to make the model ready."
-    )
-
-    # --- the place in a cluster
-    service = property(lambda self: self._service, doc="What TF_CONFIG has under service.")
-    task_type = property(lambda self: self._task_type, doc="What kind of process this is.")
-    task_id = property(lambda self: self._task_id, doc="Which one of its kind.")
-    global_id_in_cluster = property(lambda self: self._global_id_in_cluster, doc="Which one of all: the chief, workers, then others.")
-    master = property(lambda self: self._master, doc="The address that training sessions connect to.")
-    evaluation_master = property(lambda self: self._evaluation_master, doc="The address that evaluating sessions connect to.")
-    num_ps_replicas = property(lambda self: self._num_ps_replicas, doc="How many parameter servers there are.")
-    num_worker_replicas = property(lambda self: self._num_worker_replicas, doc="How many processes train, the chief among them.")
-    is_chief = property(lambda self: self._is_chief, doc="Whether this process initializes and saves the model.")
-
     @property
     def cluster_spec(self):
         """The `tf.train.ClusterSpec` of the cluster, empty where there is none."""
@@ -133,6 +100,36 @@ class RunConfig:
         return ClusterSpec(self._cluster)
 
 
+_PROPERTIES = {
+    # settings
+    "model_dir": "The folder of checkpoints and summaries, or None.",
+    "tf_random_seed": "The seed of the graphs, or None.",
+    "save_summary_steps": "Summaries are written every so many steps.",
+    "save_checkpoints_steps": "Steps between checkpoints, or None.",
+    "save_checkpoints_secs": "Seconds between checkpoints, or None.",
+    "session_config": "The ConfigProto of sessions, or None.",
+    "keep_checkpoint_max": "How many checkpoints are kept; 0 or None for all.",
+    "keep_checkpoint_every_n_hours": "Hours after which one is kept for good.",
+    "log_step_count_steps": "Loss and speed are reported every so many steps.",
+    "train_distribute": "The distribution strategy of training, or None.",
+    "eval_distribute": "The distribution strategy of evaluation, or None.",
+    "device_fn": "A function from an op to its device, or None for the default.",
+    "protocol": "The protocol of the cluster's servers, or None.",
+    "experimental_max_worker_delay_secs": "How long a worker waits at most before it starts, or None.",
+    "session_creation_timeout_secs": "How long a worker waits for the chief to make the model ready.",
+    # the place in a cluster
+    "service": "What TF_CONFIG has under service.",
+    "task_type": "What kind of process this is.",
+    "task_id": "Which one of its kind.",
+    "global_id_in_cluster": "Which one of all: the chief, workers, then others.",
+    "master": "The address that training sessions connect to.",
+    "evaluation_master": "The address that evaluating sessions connect to.",
+    "num_ps_replicas": "How many parameter servers there are.",
+    "num_worker_replicas": "How many processes train, the chief among them.",
+    "is_chief": "Whether this process initializes and saves the model.",
+}
+for _name, _doc in _PROPERTIES.items():
+    setattr(RunConfig, _name, property(operator.attrgetter(f"_{_name}"), doc=_doc))
 _REPLACEABLE = tuple(inspect.signature(RunConfig).parameters)
 
 # --- checks --------------------------------------------------------------------------------------

@@ -71,6 +71,16 @@ def label_ids(labels, label_vocabulary):
     return index_table_from_tensor(vocabulary_list=tuple(label_vocabulary), name="class_id_lookup").lookup(labels)
 
 
+def _by_key(probabilities, class_ids, classes, all_class_ids, all_classes):
+    return {
+        PredictionKeys.PROBABILITIES: probabilities,
+        PredictionKeys.CLASS_IDS: class_ids,
+        PredictionKeys.CLASSES: classes,
+        PredictionKeys.ALL_CLASS_IDS: all_class_ids,
+        PredictionKeys.ALL_CLASSES: all_classes,
+    }
+
+
 class _ClassificationHead(Head):
     """What both kinds share."""
 
@@ -114,14 +124,7 @@ class MultiClassHead(_ClassificationHead):
             told = array.expand_dims(math.argmax(logits, axis=-1, name="class_ids"), axis=-1)
             names = class_names(told, self._label_vocabulary)
             probabilities = softmax(logits, name="probabilities")
-        return logits, {
-            PredictionKeys.LOGITS: logits,
-            PredictionKeys.PROBABILITIES: probabilities,
-            PredictionKeys.CLASS_IDS: told,
-            PredictionKeys.CLASSES: names,
-            PredictionKeys.ALL_CLASS_IDS: ids,
-            PredictionKeys.ALL_CLASSES: classes,
-        }
+        return logits, {PredictionKeys.LOGITS: logits, **_by_key(probabilities, told, names, ids, classes)}
 
     def _metrics(self, predictions, loss, labels, regularization_loss):
         told, labels = predictions[PredictionKeys.CLASS_IDS], loss.processed_labels
@@ -165,15 +168,8 @@ class BinaryHead(_ClassificationHead):
             ids = all_class_ids(logits, 2)
             classes = all_classes(logits, 2, self._label_vocabulary)
             names = class_names(told, self._label_vocabulary)
-        return logits, {
-            PredictionKeys.LOGITS: logits,
-            PredictionKeys.LOGISTIC: logistic,
-            PredictionKeys.PROBABILITIES: probabilities,
-            PredictionKeys.CLASS_IDS: told,
-            PredictionKeys.CLASSES: names,
-            PredictionKeys.ALL_CLASS_IDS: ids,
-            PredictionKeys.ALL_CLASSES: classes,
-        }
+        both = {PredictionKeys.LOGITS: logits, PredictionKeys.LOGISTIC: logistic}
+        return logits, {**both, **_by_key(probabilities, told, names, ids, classes)}
 
     def _metrics(self, predictions, loss, labels, regularization_loss):
         logistic, told = predictions[PredictionKeys.LOGISTIC], predictions[PredictionKeys.CLASS_IDS]
