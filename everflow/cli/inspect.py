@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def show(parts: list) -> None:
-    """Print the parts of a description: tables fit the terminal, and where there is none, each row is one line however long."""
+    """Print the parts of a description; tables fit the terminal, and where there is none, each row is one line."""
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, emoji=False)

@@ -85,7 +85,7 @@ def watch_graph_with_blacklists(
 
 
 def _watch(run_options, graph, patterns, wanted, settings, reset_disk_byte_usage):
-    """Watch the outputs whose name, op type and dtype all match their patterns, or (not `wanted`) of which none does."""
+    """Watch outputs whose name, op type and dtype match all of the patterns, or (not `wanted`) none."""
     for op in graph.get_operations():
         for slot, tensor in enumerate(op.outputs):
             facts = (op.name, op.type, tensor.dtype.name)

@@ -182,7 +182,7 @@ def _checked_watch_fn(watch_fn):
 
 
 def new_root(name, path):
-    """The path of a directory for dumps, which is made where it isn't there; ValueError where something is in its place."""
+    """The path of a directory for dumps, made where it isn't there; ValueError where something else is."""
     if not gfile.Exists(path):
         gfile.MakeDirs(path)
     elif not gfile.IsDirectory(path) or gfile.ListDirectory(path):

@@ -121,7 +121,7 @@ def _stop_variable():
 
 
 class _WatchingHook(SessionRunHook):
-    """Looks at the value of a tensor after each step, and ends training when that says so. Kinds have `_watched` and `_is_over`."""
+    """Looks at a tensor (`_watched`) after each step, and ends training when its value says so (`_is_over`)."""
 
     def begin(self):
         self._tensor = self._watched()

@@ -30,7 +30,8 @@ class _SavedModelExporter(Exporter):
         if exports_to_keep is not None and exports_to_keep <= 0:
             raise ValueError(f"`exports_to_keep`, if provided, must be a positive number. Got {exports_to_keep}")
         self._name, self._exports_to_keep = name, exports_to_keep
-        self._settings = {"serving_input_receiver_fn": serving_input_receiver_fn, "assets_extra": assets_extra, "as_text": as_text}
+        self._settings = {"assets_extra": assets_extra, "as_text": as_text}
+        self._settings["serving_input_receiver_fn"] = serving_input_receiver_fn
 
     name = property(lambda self: self._name)
 

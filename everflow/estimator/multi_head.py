@@ -66,9 +66,8 @@ class MultiHead(SpecMaker, Head):
         return split_logits(logits, self._heads)
 
     def _exports(self, features, logits, predictions):
-        return merged_outputs(
-            self._heads, [head.create_estimator_spec(features, ModeKeys.PREDICT, logits[head.name]) for head in self._heads]
-        )
+        specs = [head.create_estimator_spec(features, ModeKeys.PREDICT, logits[head.name]) for head in self._heads]
+        return merged_outputs(self._heads, specs)
 
     def _key(self, key):
         return key

@@ -54,7 +54,8 @@ class RunConfig:
         experimental_max_worker_delay_secs=None,
         session_creation_timeout_secs=7200,
     ):
-        settings = {name: value for name, value in locals().items() if name != "self"}  # nothing but the arguments is there yet
+        # Nothing but the arguments is there yet.
+        settings = {name: value for name, value in locals().items() if name != "self"}
         timing = [settings[name] for name in _TIMING]
         if timing == [_USE_DEFAULT, _USE_DEFAULT]:
             settings["save_checkpoints_secs"] = _DEFAULT_CHECKPOINT_SECS
@@ -200,7 +201,7 @@ def _place_alone(environment):
 
 
 def _place(task_type, **facts):
-    """What is known of a process in its cluster; of an evaluator little: it looks at checkpoints only, and the others don't see it."""
+    """What is known of a process in its cluster. An evaluator looks at checkpoints only: the others don't see it."""
     nothing = {"global_id_in_cluster": None, "master": "", "evaluation_master": "", "is_chief": False}
     return {**nothing, "num_ps_replicas": 0, "num_worker_replicas": 0, "task_type": task_type, **facts}
 

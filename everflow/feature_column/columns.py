@@ -90,7 +90,7 @@ def assert_steps(column, kind, wanted):
 
 
 def sorted_columns(feature_columns, *kinds):
-    """A list of the columns by name, after checking that they are columns, of one of these kinds, and that no name comes twice."""
+    """A list of the columns by name, after checking that they are of one of these kinds and no name comes twice."""
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
@@ -119,7 +119,8 @@ def not_such_a_column(column, *kinds):
     advice = ""
     if isinstance(column, CategoricalColumn):
         advice = " Categories become dense in an embedding_column or indicator_column."
-    return ValueError(f"{column} is a {type(column).__name__}: here it must be a {' or '.join(kind.__name__ for kind in kinds)}.{advice}")
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    return ValueError(f"{column} is a {type(column).__name__}: here it must be a {wanted}.{advice}")
 
 
 def assert_equal_batches(tensors, columns):

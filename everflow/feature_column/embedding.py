@@ -66,7 +66,8 @@ class EmbeddingBase(DenseColumn, SequenceDenseColumn):
 def start_from_checkpoint(table, checkpoint, tensor_name):
     """Let a table start from a tensor of a checkpoint, if there is one; the table."""
     if checkpoint is not None:
-        init_from_checkpoint(checkpoint, {tensor_name: table._get_variable_list() if isinstance(table, PartitionedVariable) else table})
+        parts = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
+        init_from_checkpoint(checkpoint, {tensor_name: parts})
     return table
 
 
@@ -174,7 +175,7 @@ def shared_embedding_columns(categorical_columns, dimension, combiner="mean", in
 
 
 def shared_name(columns, given):
-    """The name of the table that columns share; ValueError where they differ in kind or in how many categories they have."""
+    """The name of the table that columns share; ValueError where they differ in kind or number of categories."""
 
     def plain(column):
         return column.categorical_column if isinstance(column, WeightedCategoricalColumn) else column

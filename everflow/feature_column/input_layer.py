@@ -65,7 +65,8 @@ class InputLayer:
         self._template = make_template(name, self._layer, create_scope_now_=create_scope_now)
 
     def _layer(self, features):
-        return _side_by_side(features, sorted_columns(self._feature_columns, DenseColumn), self._weight_collections, self._trainable)
+        columns = sorted_columns(self._feature_columns, DenseColumn)
+        return _side_by_side(features, columns, self._weight_collections, self._trainable)
 
     def __call__(self, features):
         return self._template(features)

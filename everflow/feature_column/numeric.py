@@ -49,7 +49,7 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, no
 
 
 def checked_numbers(key, shape, dtype, normalizer_fn):
-    """The shape (a number or an iterable) of a column of numbers as a tuple of ints above 0, after checking what goes with it."""
+    """A column's shape (a number or an iterable) as a tuple of ints above 0, after checking what goes with it."""
     if shape is None:
         raise ValueError(f"The column of feature {key!r} has no shape.")
     shape = tuple(shape) if isinstance(shape, collections.abc.Iterable) else (shape,)

@@ -59,7 +59,8 @@ def shared_embeddings(categorical_columns, dimension, combiner="mean", initializ
                       ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
     """Embedding columns for layers, one for each categorical column, which all look up the same table."""
     initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
-    name, num_buckets = shared_name(categorical_columns, shared_embedding_collection_name), categorical_columns[0].num_buckets
+    name = shared_name(categorical_columns, shared_embedding_collection_name)
+    num_buckets = categorical_columns[0].num_buckets
     creator = SharedEmbeddingColumnCreator(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name)
     return [SharedEmbeddingColumn(column, creator, combiner, max_norm) for column in categorical_columns]
 

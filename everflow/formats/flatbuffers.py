@@ -1,4 +1,4 @@
-"""FlatBuffers by a schema: tables of fields at offsets, as TensorFlow Lite's model files are made of. The package flatbuffers knows the bytes.
+"""FlatBuffers by a schema, as TensorFlow Lite's model files are made of; the package flatbuffers knows the bytes.
 
 A schema is a text with a line for each table: `Name: field type, field type=default, ...`. Types are the scalars below, `string`, another table,
 `[type]` for a vector of one of those, and `union NAME` for a field that holds one of several tables; a union's own line is `NAME = Table Table ...`.
@@ -89,7 +89,7 @@ def read(data: bytes, schema: Schema, root: str, identifier: bytes):
     reader = _Reader(bytes(data), schema)
     try:
         return reader.table(root, reader.file.Indirect(0))
-    except (struct.error, TypeError, ValueError) as e:  # what the package and numpy say of offsets that lead out of the file
+    except (struct.error, TypeError, ValueError) as e:  # of offsets that lead out of the file
         raise FlatbufferError(f"the file is damaged: {e}") from e
 
 

@@ -218,7 +218,7 @@ def _convert_ends(net, input_type, output_type) -> None:
 
 
 def _moved_inside(net, ends, dtype):
-    """Each quantized end under another name, with a new array of the wanted type under its own: (name, name of the one inside)."""
+    """(name, name of the array inside) of each quantized end, whose name is that of a new array of the wanted type."""
     for name in list(ends):
         array, inside = net.arrays[name], f"{name}_int8"
         if array.scale is None or np.dtype(dtype) == np.int8:

@@ -73,7 +73,8 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
     def is_old(name, value):
         return name in deprecated_kwargs and value == deprecated_kwargs[name]
 
-    return _mark_arguments(date, instructions, warn_once, is_old, {name: f"{name}={value}" for name, value in deprecated_kwargs.items()})
+    shown = {name: f"{name}={value}" for name, value in deprecated_kwargs.items()}
+    return _mark_arguments(date, instructions, warn_once, is_old, shown)
 
 
 def _mark_arguments(date, instructions, warn_once, is_old, shown):

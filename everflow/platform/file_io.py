@@ -326,8 +326,8 @@ def file_crc32(filename, block_size=1 << 24):
 
 def _renamed(function, name, *arguments):
     """A function under the name and the argument names that tf.io.gfile's has."""
-    parameters = [p.replace(name=new) for p, new in zip(inspect.signature(function).parameters.values(), arguments, strict=True)]
-    signature = inspect.Signature(parameters)
+    given = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([p.replace(name=new) for p, new in zip(given, arguments, strict=True)])
 
     @functools.wraps(function)
     def renamed(*args, **kwargs):

@@ -200,7 +200,8 @@ def lite_model(path):
             real = f"({q.scale[0]:g}, {q.zero_point[0]})" if scaled else ""
             rows.append((tensor.name, tflite.TYPE_NAMES[tensor.type].lower(), _shape([] if tensor.shape is None else tensor.shape), real))
         parts.append(table(rows, (name, "type", "shape", "scale and zero")))
-    return [*parts, _counted((tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators), ("op", "operators"))]
+    ops = (tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
+    return [*parts, _counted(ops, ("op", "operators"))]
 
 
 def _proto_shape(shape):

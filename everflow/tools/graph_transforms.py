@@ -180,8 +180,9 @@ def fold_constants(graph, inputs, outputs, parameters):
     graph = with_nodes(graph, [copy_node(n) for n in graph.node if n.name in needed])
     computable = _computable(graph, inputs, stop)
     # Only what somebody who stays will read is computed.
-    read = {e for n in graph.node if n.name not in computable and not _is_constant(n, inputs) for e in n.input if not e.startswith("^")}
-    tensors = [e if ":" in e else e + ":0" for e in sorted(read.union(outputs)) if node_name_from_input(e) in computable]
+    staying = [n for n in graph.node if n.name not in computable and not _is_constant(n, inputs)]
+    read = {edge for node in staying for edge in node.input if not edge.startswith("^")}.union(outputs)
+    tensors = [e if ":" in e else e + ":0" for e in sorted(read) if node_name_from_input(e) in computable]
     values = _computed(graph, tensors, _is_true(parameters, "ignore_errors", "false"))
     return _with_constants(graph, values, inputs, outputs, _is_true(parameters, "clear_output_shapes", "true"))
 

@@ -114,7 +114,8 @@ class MultiClassHead(_ClassificationHead):
 
     def _losses(self, labels, logits):
         # Labels have a last dimension of 1, which the loss leaves out.
-        return array.expand_dims(sparse_softmax_cross_entropy(labels=labels, logits=logits, reduction=Reduction.NONE), axis=-1)
+        losses = sparse_softmax_cross_entropy(labels=labels, logits=logits, reduction=Reduction.NONE)
+        return array.expand_dims(losses, axis=-1)
 
     def _predictions(self, logits):
         logits = checked_logits(logits, self._n_classes)
