@@ -31,13 +31,24 @@ def main(args: argparse.Namespace) -> int:
         return 2
     try:
         if args.plan:
-            text = descriptions.plan(args.plan, args.fetch, args.feed)
+            parts = descriptions.plan(args.plan, args.fetch, args.feed)
         elif args.tensor:
-            text = descriptions.tensor(args.path, args.tensor)
+            parts = descriptions.tensor(args.path, args.tensor)
         else:
-            text = descriptions.describe(args.path)
+            parts = descriptions.describe(args.path)
     except (OSError, ValueError, KeyError, OpError) as e:
         print(f"everflow inspect: {e.args[0] if isinstance(e, KeyError) else getattr(e, 'message', e)}", file=sys.stderr)
         return 1
-    print(text)
+    show(parts)
     return 0
+
+
+def show(parts: list) -> None:
+    """Print the parts of a description; tables fit the terminal, and where there is none, each row is one line."""
+    from rich.console import Console
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = sys.maxsize
+    for i, part in enumerate(parts):
+        console.print(*([""] if i else []), part, sep="\n", soft_wrap=isinstance(part, str))

@@ -52,7 +52,7 @@ def get_memory_growth(device):
 def set_memory_growth(device, enable):
     """Take a GPU's memory as it is needed. torch does so anyway."""
     if _known(device).device_type != "GPU":
-        raise ValueError("Cannot set memory growth on non-GPU devices")
+        raise ValueError(f"Memory growth is a setting of GPUs, and {device} is none.")
     if _PROCESS.memory_growth.get(device, False) != bool(enable):
         _PROCESS.check_unused("Physical devices")
         _PROCESS.memory_growth[device] = bool(enable)
@@ -68,7 +68,7 @@ def set_virtual_device_configuration(device, virtual_devices):
     if _known(device).device_type != "CPU":
         raise NotImplementedError("Everflow can't split a GPU yet")
     if any(virtual.memory_limit is not None for virtual in virtual_devices):
-        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+        raise ValueError(f"A memory_limit is a GPU's; {device} has to be split without.")
     if _PROCESS.virtual.get(device) != list(virtual_devices):
         _PROCESS.check_unused("Virtual devices")
         _PROCESS.virtual[device] = list(virtual_devices)

@@ -24,7 +24,7 @@ TEST_IMAGES = "t10k-images-idx3-ubyte"
 TEST_LABELS = "t10k-labels-idx1-ubyte"
 _IMAGES_MAGIC, _LABELS_MAGIC = 2051, 2049
 _SIDE = 28
-_TRAIN_SIZE = 60000
+_TRAIN_SIZE, _FAKE_SIZE = 60000, 10000
 _TIMEOUT = 20  # seconds without a byte
 
 Datasets = collections.namedtuple("Datasets", ["train", "validation", "test"])
@@ -39,21 +39,14 @@ class DataSet:
         dtype = dtypes.as_dtype(dtype).base_dtype
         if dtype not in (dtypes.uint8, dtypes.float32):
             raise TypeError(f"Invalid image dtype {dtype!r}, expected uint8 or float32")
-        if fake_data:
-            self._num_examples = 10000
-            self.one_hot = one_hot
-        else:
-            assert images.shape[0] == labels.shape[0], f"images.shape: {images.shape} labels.shape: {labels.shape}"
-            self._num_examples = images.shape[0]
-            if reshape:
-                assert images.shape[3] == 1
-                images = images.reshape(images.shape[0], images.shape[1] * images.shape[2])
+        self._images, self._labels, self.one_hot = images, labels, one_hot
+        self._num_examples = _FAKE_SIZE if fake_data else len(images)
+        self._epochs_completed = self._index_in_epoch = 0
+        if not fake_data:
+            assert len(images) == len(labels), f"{len(images)} images have {len(labels)} labels"
+            self._images = _as_rows(images) if reshape else images
             if dtype == dtypes.float32:
-                images = np.multiply(images.astype(np.float32), 1.0 / 255.0)
-        self._images = images
-        self._labels = labels
-        self._epochs_completed = 0
-        self._index_in_epoch = 0
+                self._images = np.multiply(self._images.astype(np.float32), 1.0 / 255.0)
 
     @property
     def images(self):
@@ -98,6 +91,13 @@ class DataSet:
         order = np.arange(self._num_examples)
         np.random.shuffle(order)
         self._images, self._labels = self._images[order], self._labels[order]
+
+
+def _as_rows(images):
+    """Images of one channel as the rows of a matrix."""
+    count, height, width, channels = images.shape
+    assert channels == 1, f"images of {channels} channels can't be reshaped to rows of pixels"
+    return images.reshape(count, height * width)
 
 
 def dense_to_one_hot(labels_dense, num_classes):

@@ -93,7 +93,7 @@ class Answers:
         for key, value in self._feeds.items():
             if (key if isinstance(key, str) else getattr(key, "name", "")) == name:
                 return _shown(f"{name} (feed)", value, place, arguments)
-        raise Refused(f"ERROR: The feed_dict of the current run does not contain the key {arguments.tensor_name}")
+        raise Refused(f"ERROR: {arguments.tensor_name} is not fed in this run.")
 
     # --- on the dump
 
@@ -244,7 +244,7 @@ class Answers:
     def _known(self, text):
         name = text.partition(":")[0]
         if not self._dump.node_exists(name):
-            raise Refused(f'ERROR: There is no node named "{name}" in the partition graphs')
+            raise Refused(f'ERROR: There is no node named "{name}" in this run')
         return name
 
 

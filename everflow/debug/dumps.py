@@ -85,7 +85,7 @@ class DebugTensorDatum:
         scope, _, base = rest.rpartition("/")
         match = _FILE_NAME.match(base)
         if match is None:
-            raise ValueError(f"Dump file path does not conform to the naming pattern: {base}")
+            raise ValueError(f"{base!r} is not the name of a dump: those are NODE_SLOT_DEBUGOP_TIME.")
         self._device_name = folder_to_device(folder)
         self._node_name = f"{scope}/{match['node']}" if scope else match["node"]
         self._output_slot = int(match["slot"])
@@ -161,7 +161,7 @@ class DebugDumpDir(GraphStructure):
             known = self.names_on(device)
             for datum in data:
                 if known is not None and datum.node_name not in known and not datum.node_name.startswith("_arg_"):
-                    raise ValueError(f"Node name '{datum.node_name}' is not found in partition graphs of device {device}.")
+                    raise ValueError(f"There is a dump of node {datum.node_name!r}, which the graphs of device {device} do not have.")
 
     # What was dumped.
 
@@ -273,7 +273,7 @@ class DebugDumpDir(GraphStructure):
     def node_traceback(self, element_name):
         """Where a node was made: (file, line, function, text) of each frame."""
         if self._python_graph is None:
-            raise LookupError("Python graph is not available for traceback lookup")
+            raise LookupError("Where nodes were made is known to the Python graph only: call set_python_graph first.")
         try:
             return self._python_graph.get_operation_by_name(element_name.split(":")[0]).traceback
         except KeyError:

@@ -76,7 +76,9 @@ class GradientsDebugger:
         """The gradient for a marked tensor; None where y doesn't depend on it."""
         name = x_tensor if isinstance(x_tensor, str) else x_tensor.name
         if name not in self._gradients:
-            raise LookupError(f"This GradientsDebugger has not received any gradient tensor for x-tensor {name}")
+            raise LookupError(
+                f"No gradient has reached {name!r} yet: identify it with identify_gradient() before tf.gradients() is called."
+            )
         return self._gradients[name]
 
     def gradient_tensors(self):

@@ -6,7 +6,6 @@ The commands themselves are in `commands.py`. One that is typed after a run says
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import tempfile
 from everflow.debug.commands import Answers, Exit, Refused
 from everflow.debug.dumps import DebugDumpDir, has_inf_or_nan
 from everflow.debug.watches import WatchOptions
-from everflow.debug.wrappers import BaseDebugWrapperSession, add_watches
+from everflow.debug.wrappers import BaseDebugWrapperSession, add_watches, new_root
 from everflow.framework import errors, nest
 from everflow.protos import config_pb2
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
@@ -41,13 +40,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def __init__(self, sess, dump_root=None, log_usage=True, ui_type="curses", thread_name_filter=None, config_file_path=False):
         super().__init__(sess, thread_name_filter)
-        if dump_root is not None:
-            if os.path.isfile(dump_root):
-                raise ValueError(f"dump_root path points to a file: {dump_root}")
-            if os.path.isdir(dump_root) and os.listdir(dump_root):
-                raise ValueError(f"dump_root path points to a non-empty directory: {dump_root}")
-            os.makedirs(dump_root, exist_ok=True)
-        self._dump_root = dump_root
+        self._dump_root = None if dump_root is None else new_root("dump_root", dump_root)
         self._filters = {"has_inf_or_nan": has_inf_or_nan}
         self._plan: argparse.Namespace | None = None
         self._leaving = False
@@ -148,7 +141,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
                 line = input("tfdbg> ").strip()
                 found = answers.answer(line) if line else []
             except (Exit, EOFError):
-                sys.stderr.write("Note: user exited from debugger CLI: Calling sys.exit(1).\n")
+                sys.stderr.write("Left from the debugger's command line: the program ends with sys.exit(1).\n")
                 self._leaving = True
                 return
             except (Refused, ValueError, LookupError) as e:

@@ -13,12 +13,12 @@ from everflow.debug.dumps import InconvertibleTensorProto
 def numeric_summary(array):
     """Two small tables: how many elements are of which kind, and their least, greatest, mean and deviation."""
     if not array.size:
-        return ["No numeric summary available due to empty tensor."]
+        return ["No numeric summary: the tensor is empty."]
     if array.dtype == bool:
         counts = {"False": int((~array).sum()), "True": int(array.sum())}
         return _counted(counts, array.size)
     if array.dtype.kind not in "iufc":
-        return [f"No numeric summary available due to tensor dtype: {array.dtype}."]
+        return [f"No numeric summary: the tensor is of {array.dtype}."]
     values = array.ravel()
     finite = values[np.isfinite(values)]
     kinds = {"nan": np.isnan(values)}

@@ -23,12 +23,7 @@ class WatchOptions:
         self.tolerate_debug_op_creation_failures = tolerate_debug_op_creation_failures
 
     def __repr__(self):
-        return (
-            f"WatchOptions(debug_ops={self.debug_ops!r}, node_name_regex_whitelist={self.node_name_regex_whitelist!r}, "
-            f"op_type_regex_whitelist={self.op_type_regex_whitelist!r}, "
-            f"tensor_dtype_regex_whitelist={self.tensor_dtype_regex_whitelist!r}, "
-            f"tolerate_debug_op_creation_failures={self.tolerate_debug_op_creation_failures!r})"
-        )
+        return f"WatchOptions({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 def _as_list(value):
@@ -67,12 +62,8 @@ def watch_graph(
 ):
     """Watch all tensors of a graph, or those that all of the given patterns match (by name, op type, dtype)."""
     patterns = (node_name_regex_whitelist, op_type_regex_whitelist, tensor_dtype_regex_whitelist)
-    matched = [_matcher(pattern) for pattern in patterns]
-
-    def chosen(facts):
-        return all(match is None or match(fact) for match, fact in zip(matched, facts, strict=True))
-
-    _watch(run_options, graph, chosen, debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step, reset_disk_byte_usage)
+    settings = (debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step)
+    _watch(run_options, graph, patterns, True, settings, reset_disk_byte_usage)
 
 
 def watch_graph_with_blacklists(
@@ -89,23 +80,17 @@ def watch_graph_with_blacklists(
 ):
     """Watch all tensors of a graph but those that one of the given patterns matches."""
     patterns = (node_name_regex_blacklist, op_type_regex_blacklist, tensor_dtype_regex_blacklist)
-    matched = [_matcher(pattern) for pattern in patterns]
-
-    def chosen(facts):
-        return not any(match is not None and match(fact) for match, fact in zip(matched, facts, strict=True))
-
-    _watch(run_options, graph, chosen, debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step, reset_disk_byte_usage)
+    settings = (debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step)
+    _watch(run_options, graph, patterns, False, settings, reset_disk_byte_usage)
 
 
-def _matcher(pattern):
-    return re.compile(pattern).match if pattern else None
-
-
-def _watch(run_options, graph, chosen, debug_ops, debug_urls, tolerate, global_step, reset_disk_byte_usage):
+def _watch(run_options, graph, patterns, wanted, settings, reset_disk_byte_usage):
+    """Watch outputs whose name, op type and dtype match all of the patterns, or (not `wanted`) none."""
     for op in graph.get_operations():
         for slot, tensor in enumerate(op.outputs):
-            if chosen((op.name, op.type, tensor.dtype.name)):
-                add_debug_tensor_watch(run_options, op.name, slot, debug_ops, debug_urls, tolerate, global_step)
+            facts = (op.name, op.type, tensor.dtype.name)
+            if all(bool(re.match(pattern, fact)) is wanted for pattern, fact in zip(patterns, facts) if pattern):
+                add_debug_tensor_watch(run_options, op.name, slot, *settings)
     if not run_options.debug_options.debug_tensor_watch_opts:
         raise ValueError("No node of the graph is watched: no output matches all of the patterns")
     run_options.debug_options.reset_disk_byte_usage = reset_disk_byte_usage

@@ -78,10 +78,10 @@ class BaseDebugWrapperSession:
         return self._sess.run_step_fn(step_fn)
 
     def partial_run_setup(self, fetches, feeds=None):
-        raise NotImplementedError("partial_run_setup is not implemented for debug-wrapper sessions.")
+        raise NotImplementedError("A session that is debugged has no runs in parts.")
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        raise NotImplementedError("partial_run is not implemented for debug-wrapper sessions.")
+        self.partial_run_setup(fetches)
 
     def list_devices(self, *args, **kwargs):
         """The devices of the session inside."""
@@ -154,7 +154,7 @@ class DumpingDebugWrapperSession(BaseDebugWrapperSession):
     def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None, log_usage=True):
         super().__init__(sess, thread_name_filter, pass_through_operrors)
         self._watch_fn = _checked_watch_fn(watch_fn)
-        self._session_root = _new_root(session_root)
+        self._session_root = new_root("session_root", session_root)
 
     def prepare_run_debug_urls(self, fetches, feed_dict):
         """Make the folder of a run; returns its URLs."""
@@ -181,15 +181,14 @@ def _checked_watch_fn(watch_fn):
     return watch_fn
 
 
-def _new_root(session_root):
-    if gfile.Exists(session_root):
-        if not gfile.IsDirectory(session_root):
-            raise ValueError(f"session_root path points to a file: {session_root}")
-        if gfile.ListDirectory(session_root):
-            raise ValueError(f"session_root path points to a non-empty directory: {session_root}")
-    else:
-        gfile.MakeDirs(session_root)
-    return session_root
+def new_root(name, path):
+    """The path of a directory for dumps, made where it isn't there; ValueError where something else is."""
+    if not gfile.Exists(path):
+        gfile.MakeDirs(path)
+    elif not gfile.IsDirectory(path) or gfile.ListDirectory(path):
+        kind = "non-empty directory" if gfile.IsDirectory(path) else "file"
+        raise ValueError(f"{name} is a {kind}, and dumps go into one of their own: {path}")
+    return path
 
 
 def _write_info(path, text):

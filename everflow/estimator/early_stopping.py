@@ -25,12 +25,10 @@ def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_e
     >>> hook = tf.estimator.experimental.make_early_stopping_hook(estimator, lambda: loss_is_good_enough())
     """
     if not isinstance(estimator, Estimator):
-        raise TypeError(f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}")
-    if run_every_secs is not None and run_every_steps is not None:
-        raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set.")
-    if estimator.config.is_chief:
-        return _StopWhen(should_stop_fn, run_every_secs, run_every_steps)
-    return _StopWhenTold()
+        raise TypeError(f"Training can be stopped for a tf.estimator.Estimator, not for a {type(estimator)}.")
+    if None not in (run_every_secs, run_every_steps):
+        raise ValueError(f"Ask every {run_every_secs} seconds or every {run_every_steps} steps: one of both has to be None.")
+    return _StopWhen(should_stop_fn, run_every_secs, run_every_steps) if estimator.config.is_chief else _StopWhenTold()
 
 
 def _threshold_hook(estimator, metric_name, threshold, is_reached, eval_dir, min_steps, run_every_secs, run_every_steps):
@@ -122,7 +120,21 @@ def _stop_variable():
         )
 
 
-class _StopWhen(SessionRunHook):
+class _WatchingHook(SessionRunHook):
+    """Looks at a tensor (`_watched`) after each step, and ends training when its value says so (`_is_over`)."""
+
+    def begin(self):
+        self._tensor = self._watched()
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._tensor)
+
+    def after_run(self, run_context, run_values):
+        if self._is_over(run_values.results, run_context.session):
+            run_context.request_stop()
+
+
+class _StopWhen(_WatchingHook):
     """The chief's: asks the function and tells all others."""
 
     def __init__(self, should_stop_fn, run_every_secs, run_every_steps):
@@ -131,37 +143,29 @@ class _StopWhen(SessionRunHook):
         self._should_stop_fn = should_stop_fn
         self._timer = SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
 
-    def begin(self):
-        self._global_step_tensor = get_global_step()
+    def _watched(self):
         self._stop_op = assign(_stop_variable(), True)
+        return get_global_step()
 
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
-
-    def after_run(self, run_context, run_values):
-        step = run_values.results
+    def _is_over(self, step, session):
         if not self._timer.should_trigger_for_step(step):
-            return
+            return False
         self._timer.update_last_triggered_step(step)
-        if self._should_stop_fn():
-            logging.info("Requesting early stopping at global step %d", step)
-            run_context.session.run(self._stop_op)
-            run_context.request_stop()
+        over = self._should_stop_fn()
+        if over:
+            logging.info("Training ends early, at step %d.", step)
+            session.run(self._stop_op)
+        return over
 
 
-class _StopWhenTold(SessionRunHook):
+class _StopWhenTold(_WatchingHook):
     """The workers'."""
 
-    def begin(self):
-        self._stop_var = _stop_variable()
+    def _watched(self):
+        return _stop_variable()
 
-    def before_run(self, run_context):
-        return SessionRunArgs(self._stop_var)
-
-    def after_run(self, run_context, run_values):
-        if run_values.results:
-            logging.info("Early stopping requested, suspending run.")
-            run_context.request_stop()
+    def _is_over(self, told, session):
+        return told
 
 
 def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs=30):
@@ -171,26 +175,20 @@ def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_chec
     return _StopAtCheckpointStep(estimator.model_dir, last_step, wait_after_file_check_secs)
 
 
-class _StopAtCheckpointStep(SessionRunHook):
+class _StopAtCheckpointStep(_WatchingHook):
     def __init__(self, model_dir, last_step, wait_after_file_check_secs):
-        if last_step is None:
-            raise ValueError("last_step must be specified.")
-        if model_dir is None:
-            raise ValueError("model_dir must be specified.")
-        self._model_dir = model_dir
-        self._last_step = last_step
-        self._wait_secs = wait_after_file_check_secs
+        for name, value in (("last_step", last_step), ("model_dir", model_dir)):
+            if value is None:
+                raise ValueError(f"{name} must be specified.")
+        self._model_dir, self._last_step, self._wait_secs = model_dir, last_step, wait_after_file_check_secs
 
-    def begin(self):
-        self._global_step_tensor = get_global_step()
+    def _watched(self):
+        return get_global_step()
 
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
-
-    def after_run(self, run_context, run_values):
-        if run_values.results + 1 < self._last_step or run_context.session.run(self._global_step_tensor) < self._last_step:
-            return
+    def _is_over(self, step, session):
+        if step + 1 < self._last_step or session.run(self._tensor) < self._last_step:
+            return False
         while step_of_checkpoint(self._model_dir) < self._last_step:
             logging.info("Waiting for the checkpoint of step %d.", self._last_step)
             time.sleep(self._wait_secs)
-        run_context.request_stop()
+        return True

@@ -13,7 +13,7 @@ from everflow.estimator.evaluation_results import GLOBAL_STEP, values_and_update
 from everflow.estimator.input_functions import parse_input_fn_result
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig, TaskType, default_session_config
-from everflow.estimator.spec import EstimatorSpec
+from everflow.estimator.spec import EstimatorSpec, check_hooks
 from everflow.estimator.warm_start_settings import as_warm_start_settings
 from everflow.framework import nest
 from everflow.framework.errors import NotFoundError
@@ -30,7 +30,6 @@ from everflow.train.evaluation import StopAfterNEvalsHook, evaluate_once
 from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, LoggingTensorHook, NanTensorHook, StopAtStepHook
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
-from everflow.train.session_run_hook import SessionRunHook
 from everflow.train.warm_starting import warm_start
 
 # Ops that hold state: in a cluster they live on parameter servers.
@@ -123,6 +122,13 @@ class Estimator:
         """The folder that evaluations of that name are written to."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
+    def _newest_checkpoint(self):
+        """The newest checkpoint; without one, a model is as it would start training."""
+        path = self.latest_checkpoint()
+        if not path:
+            logging.info("Could not find trained model in model_dir: %s, so that variables are initialized.", self._model_dir)
+        return path
+
     def _check_has_checkpoint(self):
         if not latest_checkpoint(self.model_dir):
             raise ValueError(f"Could not find trained model in model_dir: {self._model_dir}.")
@@ -139,36 +145,33 @@ class Estimator:
                 f"Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate. task_type: {self.config.task_type}"
             )
         if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
+            raise ValueError(f"steps is {steps} and max_steps {max_steps}: train for a number of steps or up to one, not both.")
         for name, value in (("steps", steps), ("max_steps", max_steps)):
             if value is not None and value <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {value}")
         if max_steps is not None:
             start_step = step_of_checkpoint(self._model_dir)
             if max_steps <= start_step:
-                logging.info("Skipping training since max_steps has already saved: step %d.", start_step)
+                logging.info("Nothing to train: the last checkpoint is of step %d, and max_steps is %d.", start_step, max_steps)
                 return self
-        hooks = _check_hooks(hooks)
+        hooks = list(check_hooks(hooks))
         if steps is not None or max_steps is not None:
             hooks.append(StopAtStepHook(steps, max_steps))
-        loss = self._train_model(input_fn, hooks, _check_listeners(saving_listeners))
+        loss = self._train_model(input_fn, hooks, list(check_hooks(saving_listeners, CheckpointSaverListener)))
         logging.info("Loss for final step: %s.", loss)
         return self
 
     def _train_model(self, input_fn, hooks, saving_listeners):
         strategy = self._config.train_distribute
-        if strategy is not None:
-            with Graph().as_default() as graph, strategy.scope():
-                set_random_seed(self._config.tf_random_seed)
-                self._create_and_assert_global_step(graph)
-                spec, input_hooks = distributed_train_spec(self, strategy, input_fn)
-                return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
-        with Graph().as_default() as graph, graph.device(self._device_fn):
+        with Graph().as_default() as graph, graph.device(self._device_fn) if strategy is None else strategy.scope():
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
-            _get_or_create_global_step_read(graph)
-            features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.TRAIN))
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            if strategy is not None:
+                spec, input_hooks = distributed_train_spec(self, strategy, input_fn)
+            else:
+                _get_or_create_global_step_read(graph)
+                features, labels, input_hooks = parse_input_fn_result(self._call_input_fn(input_fn, ModeKeys.TRAIN))
+                spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
             return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
 
     def _train_with_estimator_spec(self, spec, worker_hooks, hooks, saving_listeners):
@@ -241,17 +244,14 @@ class Estimator:
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
         """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
         hooks = self._eval_hooks(steps, hooks)
-        if not checkpoint_path:
-            checkpoint_path = latest_checkpoint(self._model_dir)
-            if not checkpoint_path:
-                logging.info("Could not find trained model in model_dir: %s, running initialization to evaluate.", self._model_dir)
+        checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
             scaffold, update_op, values, all_hooks = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, scaffold, update_op, values, all_hooks, self.eval_dir(name))
 
     @staticmethod
     def _eval_hooks(steps, hooks):
-        hooks = _check_hooks(hooks)
+        hooks = list(check_hooks(hooks))
         if steps is not None:
             if steps <= 0:
                 raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -296,10 +296,8 @@ class Estimator:
 
     def predict(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None, yield_single_examples=True):
         """Yield the predictions for each example, or for each batch; with `predict_keys`, only those."""
-        hooks = _check_hooks(hooks)
-        checkpoint_path = checkpoint_path or latest_checkpoint(self._model_dir)
-        if not checkpoint_path:
-            logging.info("Could not find trained model in model_dir: %s, running initialization to predict.", self._model_dir)
+        hooks = list(check_hooks(hooks))
+        checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
@@ -340,16 +338,12 @@ class Estimator:
 
         >>> estimator.export_saved_model("export", tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x}))
         """
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
         receivers = {experimental_mode: serving_input_receiver_fn}
         return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
 
     def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
                           strip_default_attrs=False):  # fmt: skip
         """As `export_saved_model`; attributes with default values are kept, for old readers."""
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
         receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
         return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
 
@@ -359,8 +353,9 @@ class Estimator:
         return self._export(export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
 
     def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs):
-        if not checkpoint_path:
-            checkpoint_path = latest_checkpoint(self._model_dir)
+        if not all(receivers.values()):
+            raise ValueError("An input_receiver_fn must be defined.")
+        checkpoint_path = checkpoint_path or self.latest_checkpoint()
         if not checkpoint_path and self._warm_start_settings:
             checkpoint_path = self._warm_start_settings.ckpt_to_initialize_from
         if not checkpoint_path:
@@ -382,7 +377,7 @@ class Estimator:
         names = fn_args(self._model_fn)
         arguments = named(self._model_fn, labels=labels, mode=mode, params=self.params, config=config)
         if "labels" not in names and labels is not None:
-            raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+            raise ValueError("model_fn does not take labels, which input_fn gives: add the argument, or let input_fn return features only.")
         logging.info("Calling model_fn.")
         spec = self._model_fn(features=features, **arguments)
         logging.info("Done calling model_fn.")
@@ -426,8 +421,7 @@ def _config_with_model_dir(config, model_dir):
     model_dir = os.fspath(model_dir) if isinstance(model_dir, os.PathLike) else model_dir
     if model_dir is not None and config.model_dir is not None and model_dir != config.model_dir:
         raise ValueError(
-            f"`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: '{model_dir}', in "
-            f"`RunConfig`: '{config.model_dir}'"
+            f"`model_dir` is {model_dir!r} for the estimator and {config.model_dir!r} in its `RunConfig`: give it once, or the same twice."
         )
     model_dir = model_dir or config.model_dir
     if model_dir is None:
@@ -463,31 +457,15 @@ def step_of_checkpoint(folder):
         return 0
 
 
-def _check_hooks(hooks):
-    hooks = list(hooks or [])
-    for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"Hooks must be a SessionRunHook, given: {hook!r}")
-    return hooks
-
-
-def _check_listeners(listeners):
-    listeners = list(listeners or [])
-    for listener in listeners:
-        if not isinstance(listener, CheckpointSaverListener):
-            raise TypeError(f"saving_listeners must be a list of CheckpointSaverListener, given: {listener!r}")
-    return listeners
-
-
 def _chosen(predictions, keys):
     """The predictions that `keys` ask for."""
     if not keys:
         return predictions
     if not isinstance(predictions, dict):
-        raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
+        raise ValueError(f"predict_keys {list(keys)} choose from a dict, but model_fn's predictions are {predictions}.")
     chosen = {key: value for key, value in predictions.items() if key in keys}
     if not chosen:
-        raise ValueError(f"Expected to run at least one output from {list(predictions)}, provided {keys}.")
+        raise ValueError(f"predict_keys {keys} name none of the predictions; at least one output has to be from {list(predictions)}.")
     return chosen
 
 

@@ -54,7 +54,7 @@ def write_results(output_dir, results, step):
             try:
                 inner = Summary.FromString(value)
             except DecodeError:
-                logging.warning("Skipping summary for %s, cannot parse string to Summary.", key)
+                logging.warning("No summary for %s: its value is a string, but no serialized Summary.", key)
                 continue
             for i, _ in enumerate(inner.value):
                 inner.value[i].tag = f"{key}/{i}"
@@ -62,7 +62,7 @@ def write_results(output_dir, results, step):
         elif isinstance(value, np.ndarray):
             summary.value.add(tag=key, tensor=make_tensor_proto(value))
         else:
-            logging.warning("Skipping summary for %s, must be a number, np.ndarray or a serialized string of Summary.", key)
+            logging.warning("No summary for %s: its value is no number, array or serialized Summary.", key)
     writer.add_summary(summary, step)
     writer.flush()
 

@@ -29,24 +29,14 @@ class _SavedModelExporter(Exporter):
     def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=None):
         if exports_to_keep is not None and exports_to_keep <= 0:
             raise ValueError(f"`exports_to_keep`, if provided, must be a positive number. Got {exports_to_keep}")
-        self._name = name
-        self._serving_input_receiver_fn = serving_input_receiver_fn
-        self._assets_extra = assets_extra
-        self._as_text = as_text
-        self._exports_to_keep = exports_to_keep
+        self._name, self._exports_to_keep = name, exports_to_keep
+        self._settings = {"assets_extra": assets_extra, "as_text": as_text}
+        self._settings["serving_input_receiver_fn"] = serving_input_receiver_fn
 
-    @property
-    def name(self):
-        return self._name
+    name = property(lambda self: self._name)
 
     def _export(self, estimator, export_path, checkpoint_path):
-        written = estimator.export_saved_model(
-            export_path,
-            self._serving_input_receiver_fn,
-            assets_extra=self._assets_extra,
-            as_text=self._as_text,
-            checkpoint_path=checkpoint_path,
-        )
+        written = estimator.export_saved_model(export_path, checkpoint_path=checkpoint_path, **self._settings)
         remove_old_exports(export_path, self._exports_to_keep)
         return written
 
@@ -87,7 +77,7 @@ def _loss_smaller(best_eval_result, current_eval_result):
     """Whether the current evaluation has the smaller loss."""
     for what, result in (("best_eval_result", best_eval_result), ("current_eval_result", current_eval_result)):
         if not result or "loss" not in result:
-            raise ValueError(f"{what} cannot be empty or no loss is found in it.")
+            raise ValueError(f"{what} has no loss to compare: {result}")
     return best_eval_result["loss"] > current_eval_result["loss"]
 
 

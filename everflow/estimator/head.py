@@ -6,6 +6,7 @@ A head's loss, predictions and metrics can also be used alone, in training loops
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
 
 from everflow.estimator.canned import classification_heads, head, multi_label_head, regression_heads
@@ -76,25 +77,59 @@ class Head(abc.ABC):
         """The `EstimatorSpec` that a model function returns."""
 
 
-class _CommonHead:
+class SpecMaker:
+    """How a public head makes an EstimatorSpec of its own predictions, loss and metrics."""
+
+    _scope = "head"
+    _counts_in_scope = False
+
+    def _own_logits(self, logits):
+        return logits
+
+    def create_estimator_spec(
+        self,
+        features,
+        mode,
+        logits,
+        labels=None,
+        optimizer=None,
+        trainable_variables=None,
+        train_op_fn=None,
+        update_ops=None,
+        regularization_losses=None,
+    ):
+        with contextlib.ExitStack() as scopes:
+            scopes.enter_context(name_scope(self.name, self._scope))
+            logits = self._own_logits(logits)
+            predictions = self.predictions(logits)
+            if mode == ModeKeys.PREDICT:
+                outputs = {**self._exports(features, logits, predictions), head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
+            loss = self.loss(labels, logits, features, mode, regularization_losses)
+            if mode == ModeKeys.EVAL:
+                metrics = self.metrics(regularization_losses)
+                if not self._counts_in_scope:
+                    scopes.close()
+                metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
+                return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
+            train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+        with name_scope(""):
+            summaries.scalar(self._key(MetricKeys.LOSS), loss)
+        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+
+class _CommonHead(SpecMaker):
     """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind does the rest."""
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
             raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options.")
 
-    @property
-    def name(self):
-        return self._name
+    name = property(lambda self: self._name)
+    loss_reduction = property(lambda self: self._loss_reduction)
 
-    @property
-    def loss_reduction(self):
-        return self._loss_reduction
-
-    def _weighted(self, unreduced_loss, features, logits, labels, per_logit_weights=False):
-        weights = head.weights_of(features, self._weight_column, logits, per_logit=per_logit_weights)
-        loss = compute_weighted_loss(unreduced_loss, sample_weight=weights, reduction=self._loss_reduction)
-        return head.LossSpec(loss, unreduced_loss, weights, labels)
+    def _reduced(self, losses, weights):
+        return compute_weighted_loss(losses, sample_weight=weights, reduction=self._loss_reduction)
 
     def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
         with name_scope(None, "losses", (logits, labels)):
@@ -137,35 +172,9 @@ class _CommonHead:
             eval_metrics[baseline] = (accuracy_baseline((share, share))[0], no_op())
         return eval_metrics
 
-    def create_estimator_spec(
-        self,
-        features,
-        mode,
-        logits,
-        labels=None,
-        optimizer=None,
-        trainable_variables=None,
-        train_op_fn=None,
-        update_ops=None,
-        regularization_losses=None,
-    ):
-        with name_scope(self._name, "head"):
-            predictions = self.predictions(logits)
-            if mode == ModeKeys.PREDICT:
-                default, others = self._outputs(predictions)
-                outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others, head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
-                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
-            loss = self.loss(labels, logits, features, mode, regularization_losses)
-            if mode == ModeKeys.EVAL:
-                metrics = self.metrics(regularization_losses)
-            else:
-                train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
-        if mode == ModeKeys.EVAL:
-            metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
-            return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-        with name_scope(""):
-            summaries.scalar(self._key(MetricKeys.LOSS), loss)
-        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+    def _exports(self, features, logits, predictions):
+        default, others = self._outputs(predictions)
+        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others}
 
 
 def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from everflow.estimator.canned.head import PREDICT_SERVING_KEY
 from everflow.estimator.canned.keys import MetricKeys
 from everflow.estimator.canned.multi_head import by_name, check_heads, merged_loss, merged_outputs, split_logits
-from everflow.estimator.export.outputs import PredictOutput
-from everflow.estimator.head import Head, make_train_op
+from everflow.estimator.head import Head, SpecMaker
 from everflow.estimator.mode_keys import ModeKeys
-from everflow.estimator.spec import EstimatorSpec
-from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
-from everflow.ops import math, summaries
+from everflow.ops import math
 
 
-class MultiHead(Head):
+class MultiHead(SpecMaker, Head):
     """Heads with names; labels and, if they are not to be cut from one tensor, logits are dicts by those names."""
+
+    _scope = "multi_head"
+    _counts_in_scope = True
 
     def __init__(self, heads, head_weights=None):
         check_heads(heads, head_weights)
@@ -25,17 +24,9 @@ class MultiHead(Head):
         self._heads = tuple(heads)
         self._head_weights = tuple(head_weights) if head_weights else ()
 
-    @property
-    def name(self):
-        return "_".join(head.name for head in self._heads)
-
-    @property
-    def logits_dimension(self):
-        return sum(head.logits_dimension for head in self._heads)
-
-    @property
-    def loss_reduction(self):
-        return self._heads[0].loss_reduction
+    name = property(lambda self: "_".join(head.name for head in self._heads))
+    logits_dimension = property(lambda self: sum(head.logits_dimension for head in self._heads))
+    loss_reduction = property(lambda self: self._heads[0].loss_reduction)
 
     def _each(self, logits, labels):
         """(head, its logits, its labels)."""
@@ -71,30 +62,12 @@ class MultiHead(Head):
             head.update_metrics(eval_metrics, features, its_logits, its_labels)
         return eval_metrics
 
-    def create_estimator_spec(
-        self,
-        features,
-        mode,
-        logits,
-        labels=None,
-        optimizer=None,
-        trainable_variables=None,
-        train_op_fn=None,
-        update_ops=None,
-        regularization_losses=None,
-    ):
-        with name_scope(self.name, "multi_head"):
-            logits = split_logits(logits, self._heads)
-            predictions = self.predictions(logits)
-            if mode == ModeKeys.PREDICT:
-                specs = [head.create_estimator_spec(features, mode, logits[head.name]) for head in self._heads]
-                outputs = {**merged_outputs(self._heads, specs), PREDICT_SERVING_KEY: PredictOutput(predictions)}
-                return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
-            loss = self.loss(labels, logits, features, mode, regularization_losses)
-            if mode == ModeKeys.EVAL:
-                metrics = self.update_metrics(self.metrics(regularization_losses), features, logits, labels, regularization_losses)
-                return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-            train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
-        with name_scope(""):
-            summaries.scalar(MetricKeys.LOSS, loss)
-        return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+    def _own_logits(self, logits):
+        return split_logits(logits, self._heads)
+
+    def _exports(self, features, logits, predictions):
+        specs = [head.create_estimator_spec(features, ModeKeys.PREDICT, logits[head.name]) for head in self._heads]
+        return merged_outputs(self._heads, specs)
+
+    def _key(self, key):
+        return key

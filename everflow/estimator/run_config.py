@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import operator
 import os
 
 from everflow.platform import logging
@@ -13,24 +14,7 @@ from everflow.protos.rewriter_config_pb2 import RewriterConfig
 
 _USE_DEFAULT = object()
 _DEFAULT_CHECKPOINT_SECS = 600
-_REPLACEABLE = (
-    "model_dir",
-    "tf_random_seed",
-    "save_summary_steps",
-    "save_checkpoints_steps",
-    "save_checkpoints_secs",
-    "session_config",
-    "keep_checkpoint_max",
-    "keep_checkpoint_every_n_hours",
-    "log_step_count_steps",
-    "train_distribute",
-    "device_fn",
-    "protocol",
-    "eval_distribute",
-    "experimental_distribute",
-    "experimental_max_worker_delay_secs",
-    "session_creation_timeout_secs",
-)
+_TIMING = ("save_checkpoints_steps", "save_checkpoints_secs")
 
 
 class TaskType:
@@ -70,33 +54,16 @@ class RunConfig:
         experimental_max_worker_delay_secs=None,
         session_creation_timeout_secs=7200,
     ):
-        if save_checkpoints_steps is _USE_DEFAULT:
-            save_checkpoints_steps = None
-            if save_checkpoints_secs is _USE_DEFAULT:
-                save_checkpoints_secs = _DEFAULT_CHECKPOINT_SECS
-        elif save_checkpoints_secs is _USE_DEFAULT:
-            save_checkpoints_secs = None
+        # Nothing but the arguments is there yet.
+        settings = {name: value for name, value in locals().items() if name != "self"}
+        timing = [settings[name] for name in _TIMING]
+        if timing == [_USE_DEFAULT, _USE_DEFAULT]:
+            settings["save_checkpoints_secs"] = _DEFAULT_CHECKPOINT_SECS
+        settings |= {name: None for name in _TIMING if settings[name] is _USE_DEFAULT}
         environment = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if environment:
             logging.info("TF_CONFIG environment variable: %s", environment)
-        self._set(
-            model_dir=_model_dir(environment, model_dir),
-            tf_random_seed=tf_random_seed,
-            save_summary_steps=save_summary_steps,
-            save_checkpoints_steps=save_checkpoints_steps,
-            save_checkpoints_secs=save_checkpoints_secs,
-            session_config=session_config,
-            keep_checkpoint_max=keep_checkpoint_max,
-            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
-            log_step_count_steps=log_step_count_steps,
-            train_distribute=train_distribute,
-            device_fn=device_fn,
-            protocol=protocol,
-            eval_distribute=eval_distribute,
-            experimental_distribute=experimental_distribute,
-            experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
-            session_creation_timeout_secs=session_creation_timeout_secs,
-        )
+        self._set(**{**settings, "model_dir": _model_dir(environment, model_dir)})
         self._service = environment.get("service", None)
         self._cluster = environment.get("cluster", {})
         place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)
@@ -117,51 +84,14 @@ class RunConfig:
                 raise ValueError(f"Replacing {key} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
         if "model_dir" in kwargs and not kwargs["model_dir"] and kwargs["model_dir"] is not None:
             raise ValueError("model_dir should be non-empty")
-        # One way of timing checkpoints puts the other one out.
-        if "save_checkpoints_steps" in kwargs and "save_checkpoints_secs" not in kwargs:
-            kwargs["save_checkpoints_secs"] = None
-        elif "save_checkpoints_secs" in kwargs and "save_checkpoints_steps" not in kwargs:
-            kwargs["save_checkpoints_steps"] = None
+        if any(name in kwargs for name in _TIMING):  # one way of timing checkpoints puts the other one out
+            kwargs = {**dict.fromkeys(_TIMING), **kwargs}
         new = copy.copy(self)
         new._set(**{**{key: getattr(self, f"_{key}") for key in _REPLACEABLE}, **kwargs})
         return new
 
     def __repr__(self):
         return f"{type(self).__name__}({vars(self)})"
-
-    # --- settings
-    model_dir = property(lambda self: self._model_dir, doc="The folder of checkpoints and summaries, or None.")
-    tf_random_seed = property(lambda self: self._tf_random_seed, doc="The seed of the graphs, or None.")
-    save_summary_steps = property(lambda self: self._save_summary_steps, doc="Summaries are written every so many steps.")
-    save_checkpoints_steps = property(lambda self: self._save_checkpoints_steps, doc="Steps between checkpoints, or None.")
-    save_checkpoints_secs = property(lambda self: self._save_checkpoints_secs, doc="Seconds between checkpoints, or None.")
-    session_config = property(lambda self: self._session_config, doc="The ConfigProto of sessions, or None.")
-    keep_checkpoint_max = property(lambda self: self._keep_checkpoint_max, doc="How many checkpoints are kept; 0 or None for all.")
-    keep_checkpoint_every_n_hours = property(
-        lambda self: self._keep_checkpoint_every_n_hours, doc="Hours after which one is kept for good."
-    )
-    log_step_count_steps = property(lambda self: self._log_step_count_steps, doc="Loss and speed are reported every so many steps.")
-    train_distribute = property(lambda self: self._train_distribute, doc="The distribution strategy of training, or None.")
-    eval_distribute = property(lambda self: self._eval_distribute, doc="The distribution strategy of evaluation, or None.")
-    device_fn = property(lambda self: self._device_fn, doc="A function from an op to its device, or None for the default.")
-    protocol = property(lambda self: self._protocol, doc="The protocol of the cluster's servers, or None.")
-    experimental_max_worker_delay_secs = property(
-        lambda self: self._experimental_max_worker_delay_secs, doc="How long a worker waits at most before it starts, or None."
-    )
-    session_creation_timeout_secs = property(
-        lambda self: self._session_creation_timeout_secs, doc="How long a worker waits for the chief to make the model ready."
-    )
-
-    # --- the place in a cluster
-    service = property(lambda self: self._service, doc="What TF_CONFIG has under service.")
-    task_type = property(lambda self: self._task_type, doc="What kind of process this is.")
-    task_id = property(lambda self: self._task_id, doc="Which one of its kind.")
-    global_id_in_cluster = property(lambda self: self._global_id_in_cluster, doc="Which one of all: the chief, workers, then others.")
-    master = property(lambda self: self._master, doc="The address that training sessions connect to.")
-    evaluation_master = property(lambda self: self._evaluation_master, doc="The address that evaluating sessions connect to.")
-    num_ps_replicas = property(lambda self: self._num_ps_replicas, doc="How many parameter servers there are.")
-    num_worker_replicas = property(lambda self: self._num_worker_replicas, doc="How many processes train, the chief among them.")
-    is_chief = property(lambda self: self._is_chief, doc="Whether this process initializes and saves the model.")
 
     @property
     def cluster_spec(self):
@@ -170,6 +100,38 @@ class RunConfig:
 
         return ClusterSpec(self._cluster)
 
+
+_PROPERTIES = {
+    # settings
+    "model_dir": "The folder of checkpoints and summaries, or None.",
+    "tf_random_seed": "The seed of the graphs, or None.",
+    "save_summary_steps": "Summaries are written every so many steps.",
+    "save_checkpoints_steps": "Steps between checkpoints, or None.",
+    "save_checkpoints_secs": "Seconds between checkpoints, or None.",
+    "session_config": "The ConfigProto of sessions, or None.",
+    "keep_checkpoint_max": "How many checkpoints are kept; 0 or None for all.",
+    "keep_checkpoint_every_n_hours": "Hours after which one is kept for good.",
+    "log_step_count_steps": "Loss and speed are reported every so many steps.",
+    "train_distribute": "The distribution strategy of training, or None.",
+    "eval_distribute": "The distribution strategy of evaluation, or None.",
+    "device_fn": "A function from an op to its device, or None for the default.",
+    "protocol": "The protocol of the cluster's servers, or None.",
+    "experimental_max_worker_delay_secs": "How long a worker waits at most before it starts, or None.",
+    "session_creation_timeout_secs": "How long a worker waits for the chief to make the model ready.",
+    # the place in a cluster
+    "service": "What TF_CONFIG has under service.",
+    "task_type": "What kind of process this is.",
+    "task_id": "Which one of its kind.",
+    "global_id_in_cluster": "Which one of all: the chief, workers, then others.",
+    "master": "The address that training sessions connect to.",
+    "evaluation_master": "The address that evaluating sessions connect to.",
+    "num_ps_replicas": "How many parameter servers there are.",
+    "num_worker_replicas": "How many processes train, the chief among them.",
+    "is_chief": "Whether this process initializes and saves the model.",
+}
+for _name, _doc in _PROPERTIES.items():
+    setattr(RunConfig, _name, property(operator.attrgetter(f"_{_name}"), doc=_doc))
+_REPLACEABLE = tuple(inspect.signature(RunConfig).parameters)
 
 # --- checks --------------------------------------------------------------------------------------
 
@@ -227,16 +189,21 @@ def _place_alone(environment):
         raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER.')
     if int(task.get("index", 0)) != 0:
         raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
-    return {
-        "task_type": TaskType.WORKER,
-        "task_id": 0,
-        "global_id_in_cluster": 0,
-        "master": environment.get("session_master", ""),
-        "evaluation_master": environment.get("eval_session_master", ""),
-        "is_chief": True,
-        "num_ps_replicas": 0,
-        "num_worker_replicas": 1,
-    }
+    return _place(
+        TaskType.WORKER,
+        task_id=0,
+        global_id_in_cluster=0,
+        master=environment.get("session_master", ""),
+        evaluation_master=environment.get("eval_session_master", ""),
+        is_chief=True,
+        num_worker_replicas=1,
+    )
+
+
+def _place(task_type, **facts):
+    """What is known of a process in its cluster. An evaluator looks at checkpoints only: the others don't see it."""
+    nothing = {"global_id_in_cluster": None, "master": "", "evaluation_master": "", "is_chief": False}
+    return {**nothing, "num_ps_replicas": 0, "num_worker_replicas": 0, "task_type": task_type, **facts}
 
 
 def _place_in_cluster(environment):
@@ -246,33 +213,22 @@ def _place_in_cluster(environment):
     cluster = ClusterSpec(environment["cluster"]).as_dict()
     task_type, task_id = _task(environment.get("task", {}), cluster)
     if task_type == TaskType.EVALUATOR:
-        # Evaluators look at checkpoints only; to the others they don't exist.
-        return {
-            "task_type": task_type,
-            "task_id": task_id,
-            "global_id_in_cluster": None,
-            "master": "",
-            "evaluation_master": "",
-            "is_chief": False,
-            "num_ps_replicas": 0,
-            "num_worker_replicas": 0,
-        }
+        return _place(task_type, task_id=task_id)
     address = _address(cluster, task_type, task_id)
     alone = sum(len(tasks) for tasks in cluster.values()) == 1
     chief = TaskType.MASTER if task_type == TaskType.MASTER or TaskType.CHIEF not in cluster else TaskType.CHIEF
     order = [chief, TaskType.WORKER, TaskType.PS]
     order += [job for job in cluster if job not in order]
     before = sum(len(cluster.get(job, ())) for job in order[: order.index(task_type)])
-    return {
-        "task_type": task_type,
-        "task_id": task_id,
-        "global_id_in_cluster": before + task_id,
-        "master": environment.get("session_master") or ("" if alone else f"grpc://{address}"),
-        "evaluation_master": "",
-        "is_chief": task_type == chief,
-        "num_ps_replicas": len(cluster.get(TaskType.PS, ())),
-        "num_worker_replicas": len(cluster.get(TaskType.WORKER, ())) + 1,
-    }
+    return _place(
+        task_type,
+        task_id=task_id,
+        global_id_in_cluster=before + task_id,
+        master=environment.get("session_master") or ("" if alone else f"grpc://{address}"),
+        is_chief=task_type == chief,
+        num_ps_replicas=len(cluster.get(TaskType.PS, ())),
+        num_worker_replicas=len(cluster.get(TaskType.WORKER, ())) + 1,
+    )
 
 
 def _task(task, cluster):
@@ -296,7 +252,7 @@ def _address(cluster, task_type, task_id):
     if task_type not in cluster:
         raise ValueError(f"{task_type} is not a valid task_type: the cluster of TF_CONFIG has {sorted(cluster)}.")
     if task_id >= len(cluster[task_type]):
-        raise ValueError(f"{task_id} is not a valid task_id for task_type {task_type}: the cluster of TF_CONFIG has {cluster[task_type]}.")
+        raise ValueError(f"TF_CONFIG names task {task_id} of {task_type!r}, and its cluster has {cluster[task_type]} there.")
     return cluster[task_type][task_id]
 
 

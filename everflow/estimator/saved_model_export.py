@@ -55,7 +55,7 @@ def timestamped_dir(base):
             return path
         logging.warning("Directory %s already exists; retrying (attempt %d of 10)", path, attempt + 1)
         time.sleep(1)
-    raise RuntimeError("Failed to obtain a unique export directory name after 10 attempts.")
+    raise RuntimeError(f"{path} and nine names tried before are taken: other exports go to this directory at the same time.")
 
 
 def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_default_attrs, with_variables):

@@ -16,19 +16,10 @@ from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_D
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook
 
-_FIELDS = [
-    "mode",
-    "predictions",
-    "loss",
-    "train_op",
-    "eval_metric_ops",
-    "export_outputs",
-    "training_chief_hooks",
-    "training_hooks",
-    "scaffold",
-    "evaluation_hooks",
-    "prediction_hooks",
-]
+_FIELDS = (
+    "mode predictions loss train_op eval_metric_ops export_outputs "
+    "training_chief_hooks training_hooks scaffold evaluation_hooks prediction_hooks"
+)
 
 
 class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
@@ -57,20 +48,9 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
         scaffold = scaffold or Scaffold()
         if not isinstance(scaffold, Scaffold):
             raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
-        return super().__new__(
-            cls,
-            mode=mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops=eval_metric_ops,
-            export_outputs=export_outputs,
-            training_chief_hooks=check_hooks(training_chief_hooks),
-            training_hooks=check_hooks(training_hooks),
-            scaffold=scaffold,
-            evaluation_hooks=check_hooks(evaluation_hooks),
-            prediction_hooks=check_hooks(prediction_hooks),
-        )
+        training = map(check_hooks, (training_chief_hooks, training_hooks))
+        others = map(check_hooks, (evaluation_hooks, prediction_hooks))
+        return super().__new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, *training, scaffold, *others)
 
     def _replace(self, **kwds):
         """A spec with other fields; the mode stays."""
@@ -170,12 +150,12 @@ def _pair_of_keras_metric(metric):
     return metric.result(), updates[-1]
 
 
-def check_hooks(hooks):
-    """A tuple of hooks; TypeError where one is none."""
+def check_hooks(hooks, kind=SessionRunHook):
+    """A tuple of hooks, or of what else is called while training goes on; TypeError where one is none."""
     hooks = tuple(hooks or ())
     for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"All hooks must be SessionRunHook instances, given: {hook!r}")
+        if not isinstance(hook, kind):
+            raise TypeError(f"All of these must be {kind.__name__} instances, and {hook!r} is none.")
     return hooks
 
 
@@ -187,13 +167,13 @@ def export_outputs_for_predict(export_outputs, predictions):
         raise TypeError(f"`export_outputs` must be dict, given: {export_outputs!r}")
     for key, value in export_outputs.items():
         if not isinstance(value, ExportOutput):
-            raise TypeError(f"Values in `export_outputs` must be ExportOutput objects. Given: {value!r} for key {key!r}")
+            raise TypeError(f"export_outputs[{key!r}] is no ExportOutput: {value!r}")
     if len(export_outputs) == 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         ((key, only),) = export_outputs.items()
         return {**export_outputs, DEFAULT_SERVING_SIGNATURE_DEF_KEY: only}
     if len(export_outputs) > 1 and DEFAULT_SERVING_SIGNATURE_DEF_KEY not in export_outputs:
         raise ValueError(
-            f"Multiple export_outputs were provided, but none of them is specified as the default: name one of {sorted(export_outputs)} "
-            f"{DEFAULT_SERVING_SIGNATURE_DEF_KEY!r}."
+            f"Of several export_outputs one is the default, under the key {DEFAULT_SERVING_SIGNATURE_DEF_KEY!r}; given are "
+            f"{sorted(export_outputs)}."
         )
     return export_outputs

@@ -42,20 +42,11 @@ class EvalSpec(
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be string, given: {name!r}")
-        if start_delay_secs < 0:
-            raise ValueError(f"Must specify start_delay_secs >= 0, given: {start_delay_secs}")
-        if throttle_secs < 0:
-            raise ValueError(f"Must specify throttle_secs >= 0, given: {throttle_secs}")
-        return super().__new__(
-            cls,
-            input_fn=input_fn,
-            steps=steps,
-            name=name,
-            hooks=check_hooks(hooks),
-            exporters=_check_exporters(exporters),
-            start_delay_secs=start_delay_secs,
-            throttle_secs=throttle_secs,
-        )
+        for what, value in (("start_delay_secs", start_delay_secs), ("throttle_secs", throttle_secs)):
+            if value < 0:
+                raise ValueError(f"Must specify {what} >= 0, given: {value}")
+        hooks, exporters = check_hooks(hooks), _check_exporters(exporters)
+        return super().__new__(cls, input_fn, steps, name, hooks, exporters, start_delay_secs, throttle_secs)
 
 
 def _check_input_fn(input_fn):

@@ -96,7 +96,7 @@ def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.stri
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}")
+        raise ValueError(f"hash_bucket_size of column {key!r} must be at least 1, got {hash_bucket_size}.")
     assert_key_is_string(key)
     assert_string_or_int(dtype, f"column_name: {key}")
     return HashedCategoricalColumn(key, hash_bucket_size, dtype)
@@ -141,8 +141,7 @@ def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_siz
             raise ValueError(f"vocabulary_file in {key} does not exist.")
         with file_io.FileIO(vocabulary_file, "rb") as lines:
             vocabulary_size = sum(1 for _ in lines)
-        logging.info("vocabulary_size = %d in %s is inferred from the number of elements in the vocabulary_file %s.", vocabulary_size, key,
-                     vocabulary_file)  # fmt: skip
+        logging.info("Column %s: %s has %d lines, which is its vocabulary_size.", key, vocabulary_file, vocabulary_size)
     # The file may come to be only later.
     if vocabulary_size < 1:
         raise ValueError(f"Invalid vocabulary_size in {key}.")
@@ -155,7 +154,9 @@ def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_siz
 def _checked_oov(key, num_oov_buckets, default_value, absent=None):
     if num_oov_buckets:
         if default_value != absent:
-            raise ValueError(f"Can't specify both num_oov_buckets and default_value in {key}.")
+            raise ValueError(
+                f"Column {key!r} has num_oov_buckets {num_oov_buckets} and default_value {default_value}: only one can take unknown values."
+            )
         if num_oov_buckets < 0:
             raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")
     return -1 if default_value is None else default_value
@@ -183,7 +184,7 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
     TensorShape([Dimension(1), Dimension(3)])
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
+        raise ValueError(f"vocabulary_list of column {key!r} is {vocabulary_list}: it needs at least one value.")
     if len(set(vocabulary_list)) != len(vocabulary_list):
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     vocabulary_dtype = dtypes.as_dtype(np.array(vocabulary_list).dtype)
@@ -192,7 +193,7 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
     if dtype is None:
         dtype = vocabulary_dtype
     elif dtype.is_integer != vocabulary_dtype.is_integer:
-        raise ValueError(f"dtype {dtype} and vocabulary dtype {vocabulary_dtype} do not match, column_name: {key}")
+        raise ValueError(f"Column {key!r} is of {dtype}, and its vocabulary of {vocabulary_dtype}: they do not match.")
     assert_string_or_int(dtype, f"column_name: {key}")
     assert_key_is_string(key)
     return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), dtype, default_value, num_oov_buckets)

@@ -59,7 +59,7 @@ class SequenceDenseColumn(FeatureColumn):
 def assert_key_is_string(key):
     """Raise ValueError for a feature key that is no string."""
     if not isinstance(key, str):
-        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+        raise ValueError(f"key must be a string, but {key!r} is of {type(key)}.")
 
 
 def assert_string_or_int(dtype, prefix):
@@ -72,52 +72,55 @@ def assert_same_kind(column, tensor):
     """Raise ValueError where a column of numbers gets strings, or the other way round."""
     if column.dtype.is_integer != tensor.dtype.is_integer:
         raise ValueError(
-            f"Column dtype and SparseTensors dtype must be compatible. key: {column.key}, column dtype: {column.dtype}, "
-            f"tensor dtype: {tensor.dtype}"
+            f"The feature {column.key!r} is of {tensor.dtype}, which is not compatible with its column's {column.dtype}: both have to be "
+            "strings, or both integers."
         )
 
 
-def assert_not_sequence(column, kind):
-    """Raise ValueError for a column over a sequence where a tensor without steps is asked for."""
-    if column.categorical_column.has_steps:
+def assert_steps(column, kind, wanted):
+    """Raise ValueError for a column with steps where a tensor without them is asked for, or the other way round."""
+    given = column.categorical_column
+    if given.has_steps != wanted:
+        must, maker = ("must", "sequence_categorical_column_with_*") if wanted else ("must not", "categorical_column_with_*")
+        layers = "sequence_input_layer and SequenceFeatures" if wanted else "input_layer and DenseFeatures"
         raise ValueError(
-            f"In {kind}: {column.name}. categorical_column must not be of type SequenceCategoricalColumn. Either use a "
-            "categorical_column_with_*, or make sequence input with sequence_input_layer or SequenceFeatures. "
-            f"Given (type {type(column.categorical_column)}): {column.categorical_column}"
+            f"The categorical_column of {kind} {column.name!r} {must} be of type SequenceCategoricalColumn here: {layers} take what {maker} "
+            f"makes. It is {given}."
         )
 
 
-def assert_sequence(column, kind):
-    """Raise ValueError for a column without steps where sequence input is made."""
-    if not column.categorical_column.has_steps:
-        raise ValueError(
-            f"In {kind}: {column.name}. categorical_column must be of type SequenceCategoricalColumn to use sequence_input_layer or "
-            "SequenceFeatures. Use one of sequence_categorical_column_with_*. "
-            f"Given (type {type(column.categorical_column)}): {column.categorical_column}"
-        )
-
-
-def sorted_columns(feature_columns):
-    """A list of the columns by name, after checking that they are columns and that no name comes twice."""
+def sorted_columns(feature_columns, *kinds):
+    """A list of the columns by name, after checking that they are of one of these kinds and no name comes twice."""
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, dict):
-        raise ValueError("Expected feature_columns to be iterable, found dict.")
+        raise ValueError("feature_columns is to be a list of columns, found dict: pass its values().")
     feature_columns = list(feature_columns)
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise ValueError(f"Items of feature_columns must be a FeatureColumn. Given (type {type(column)}): {column}.")
+            raise not_such_a_column(column, FeatureColumn)
     named = {}
     for column in feature_columns:
         if column.name in named:
             raise ValueError(
-                f"Duplicate feature column name found for columns: {column} and {named[column.name]}. This usually means that these columns "
-                "refer to same base feature. Either one must be discarded or a duplicated but renamed item must be inserted in features dict."
+                f"Duplicate feature column name {column.name!r}: {column} and {named[column.name]} are made of the same features. Leave one "
+                "out, or give the features a second key for it."
             )
         named[column.name] = column
+        if kinds and not isinstance(column, kinds):
+            raise not_such_a_column(column, *kinds)
     return sorted(feature_columns, key=lambda column: column.name)
+
+
+def not_such_a_column(column, *kinds):
+    """The ValueError for something among feature_columns that is none of these kinds."""
+    advice = ""
+    if isinstance(column, CategoricalColumn):
+        advice = " Categories become dense in an embedding_column or indicator_column."
+    wanted = " or ".join(kind.__name__ for kind in kinds)
+    return ValueError(f"{column} is a {type(column).__name__}: here it must be a {wanted}.{advice}")
 
 
 def assert_equal_batches(tensors, columns):
@@ -131,6 +134,6 @@ def assert_equal_batches(tensors, columns):
             first = i
         elif tensors[first].shape.dims[0].value != size:
             raise ValueError(
-                "Batch size (first dimension) of each feature must be same. Batch size of columns "
-                f"({columns[first].name}, {columns[i].name}): ({tensors[first].shape.dims[0]}, {size})"
+                f"Batch size {size} of column {columns[i].name!r} is not the {tensors[first].shape.dims[0]} of {columns[first].name!r}: the "
+                "first dimension of all features has to be the same."
             )

@@ -38,9 +38,7 @@ class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", (
                 continue
             ids, weights = key.get_sparse_tensors(transformation_cache, state_manager)
             if weights is not None:
-                raise ValueError(
-                    f"crossed_column does not support weight_tensor, but the given column populates weight_tensor. Given column: {key.name}"
-                )
+                raise ValueError(f"Column {key.name!r} has weights, which a cross of categories has no use for: cross the one it weighs.")
             tensors.append(ids)
         return sparse.sparse_cross_hashed(tensors, num_buckets=self.hash_bucket_size, hash_key=self.hash_key)
 
@@ -51,17 +49,15 @@ class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", (
 def crossed_column(keys, hash_bucket_size, hash_key=None):
     """Combinations of the values of several features (by key) or categorical columns, hashed to ids below `hash_bucket_size`."""
     if not hash_bucket_size or hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
+        raise ValueError(f"hash_bucket_size of crossed_column must be at least 1, got {hash_bucket_size}.")
     if not keys or len(keys) < 2:
-        raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
+        raise ValueError(f"A cross takes at least two keys, got {keys}.")
     for key in keys:
         if not isinstance(key, (str, CategoricalColumn)):
-            raise ValueError(
-                f"Unsupported key type. All keys must be either string, or categorical column except HashedCategoricalColumn. Given: {key}"
-            )
+            raise ValueError(f"Unsupported key type {type(key)}: crossed are features, by key, and categorical columns, not {key}.")
         if isinstance(key, HashedCategoricalColumn):
             raise ValueError(
-                "categorical_column_with_hash_bucket is not supported for crossing: hashing before crossing makes collisions more likely. "
-                f"Use the feature's name, a string, instead. Given: {key}"
+                f"{key} is hashed already, and hashing its ids once more would make collisions likelier: cross the feature {key.key!r} itself, "
+                "by that key."
             )
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

@@ -10,8 +10,7 @@ from everflow.feature_column.columns import (
     DenseColumn,
     SequenceDenseColumn,
     TensorSequenceLengthPair,
-    assert_not_sequence,
-    assert_sequence,
+    assert_steps,
 )
 from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
 from everflow.framework import dtypes
@@ -29,7 +28,7 @@ def checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_i
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
+        raise ValueError("`tensor_name_in_ckpt` and `ckpt_to_load_from` go together: a table needs both, or neither.")
     if initializer is not None and not callable(initializer):
         embedding = f" Embedding of column_name: {column_name}" if column_name else ""
         raise ValueError(f"initializer must be callable if specified.{embedding}")
@@ -39,6 +38,7 @@ def checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_i
 class EmbeddingBase(DenseColumn, SequenceDenseColumn):
     """What embedding columns have in common: ids looked up in a table, combined within a row or kept as steps."""
 
+    _maker = "embedding_column"  # the function that makes such columns
     parents = property(lambda self: [self.categorical_column])
     parse_example_spec = property(lambda self: self.categorical_column.parse_example_spec)
     variable_shape = property(lambda self: TensorShape([self.dimension]))
@@ -54,19 +54,21 @@ class EmbeddingBase(DenseColumn, SequenceDenseColumn):
         )
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        assert_not_sequence(self, "embedding_column")
+        assert_steps(self, self._maker, False)
         return self._embedded(transformation_cache, state_manager)[1]
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):
-        assert_sequence(self, "embedding_column")
+        assert_steps(self, self._maker, True)
         ids, embedded = self._embedded(transformation_cache, state_manager)
         return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
 
-    def _restore(self, table):
-        """Let the table start from a checkpoint, if the column was told to."""
-        if self.ckpt_to_load_from is not None:
-            start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
-            init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
+
+def start_from_checkpoint(table, checkpoint, tensor_name):
+    """Let a table start from a tensor of a checkpoint, if there is one; the table."""
+    if checkpoint is not None:
+        parts = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
+        init_from_checkpoint(checkpoint, {tensor_name: parts})
+    return table
 
 
 class EmbeddingColumn(
@@ -93,8 +95,7 @@ class EmbeddingColumn(
 
     def _table(self, state_manager):
         table = state_manager.get_variable(self, name="embedding_weights")
-        self._restore(table)
-        return table
+        return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
 
 
 def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
@@ -113,18 +114,16 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
 
 
 class SharedEmbeddingBase(EmbeddingBase):
-    """What embedding columns with one table for several of them have in common. `_maker` is the function that makes them."""
-
-    _maker: str
+    """What embedding columns with one table for several of them have in common."""
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        assert_not_sequence(self, self._maker)
+        assert_steps(self, self._maker, False)
         # Several of these columns share one variable scope; each has a name scope of its own in it.
         with name_scope(None, default_name=self.name):
             return self._embedded(transformation_cache, state_manager)[1]
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):
-        assert_sequence(self, self._maker)
+        assert_steps(self, self._maker, True)
         with name_scope(None, default_name=self.name):
             _, embedded = self._embedded(transformation_cache, state_manager)
         ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
@@ -135,17 +134,8 @@ class GraphSharedEmbeddingColumn(
     SharedEmbeddingBase,
     collections.namedtuple(
         "_SharedEmbeddingColumn",
-        (
-            "categorical_column",
-            "dimension",
-            "combiner",
-            "initializer",
-            "shared_embedding_collection_name",
-            "ckpt_to_load_from",
-            "tensor_name_in_ckpt",
-            "max_norm",
-            "trainable",
-        ),
+        "categorical_column dimension combiner initializer shared_embedding_collection_name "
+        "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable",
     ),
 ):
     """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""
@@ -164,60 +154,42 @@ class GraphSharedEmbeddingColumn(
             table = shared[0]
             if tuple(table.shape.as_list()) != self.table_shape:
                 raise ValueError(
-                    f"Shared embedding collection {collection} contains variable {table.name} of unexpected shape {table.shape}. "
-                    f"Expected shape is {self.table_shape}. Pick another shared_embedding_collection_name."
+                    f"Collection {collection!r} holds {table.name!r} of shape {table.shape}, and column {self.name!r} needs a table of shape "
+                    f"{self.table_shape}. Pick another shared_embedding_collection_name."
                 )
         else:
             table = state_manager.create_variable(
                 self, "embedding_weights", self.table_shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
             )
             add_to_collection(collection, table)
-        self._restore(table)
-        return table
+        return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
 
 
 def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
                              ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
     """Embedding columns, one for each categorical column, which all look up the same table."""
     initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
-    by_name = sorted(categorical_columns, key=lambda column: column.name)
-    assert_same_categories(by_name)
-    if not shared_embedding_collection_name:
-        shared_embedding_collection_name = "_".join(column.name for column in by_name) + "_shared_embedding"
-    return [
-        GraphSharedEmbeddingColumn(
-            column,
-            dimension,
-            combiner,
-            initializer,
-            shared_embedding_collection_name,
-            ckpt_to_load_from,
-            tensor_name_in_ckpt,
-            max_norm,
-            trainable,
-        )
-        for column in categorical_columns
-    ]
+    name = shared_name(categorical_columns, shared_embedding_collection_name)
+    settings = (dimension, combiner, initializer, name, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable)
+    return [GraphSharedEmbeddingColumn(column, *settings) for column in categorical_columns]
 
 
-def assert_same_categories(columns):
-    """Raise ValueError where columns can't look up one table: they differ in kind or in how many categories they have."""
+def shared_name(columns, given):
+    """The name of the table that columns share; ValueError where they differ in kind or number of categories."""
 
     def plain(column):
         return column.categorical_column if isinstance(column, WeightedCategoricalColumn) else column
 
-    first = columns[0]
-    for column in columns[1:]:
+    first, *rest = sorted(columns, key=lambda column: column.name)
+    for column in rest:
         if type(plain(column)) is not type(plain(first)):
             raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the same type, or be weighted_categorical_column of the "
-                f"same type. Given column: {column} of type: {type(column)} does not match given column: {first} of type: {type(first)}"
+                f"{column} and {first} can't share a table: columns that do are all of the same type, with weights or without."
             )
         if column.num_buckets != first.num_buckets:
-            raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the same number of buckets. "
-                f"Given column: {first} with buckets: {first.num_buckets} does not match column: {column} with buckets: {column.num_buckets}"
-            )
+            raise ValueError(f"{column} and {first} can't share a table: they have {column.num_buckets} and {first.num_buckets} buckets.")
+
+    return given or "_".join(column.name for column in (first, *rest)) + "_shared_embedding"
 
 
 class IndicatorColumn(DenseColumn, SequenceDenseColumn, collections.namedtuple("IndicatorColumn", ("categorical_column",))):
@@ -241,11 +213,11 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, collections.namedtuple("
         return math.reduce_sum(one_hot, axis=[-2])
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        assert_not_sequence(self, "indicator_column")
+        assert_steps(self, "indicator_column", False)
         return transformation_cache.get(self, state_manager)
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):
-        assert_sequence(self, "indicator_column")
+        assert_steps(self, "indicator_column", True)
         dense = transformation_cache.get(self, state_manager)
         ids, _ = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         return TensorSequenceLengthPair(dense, sequence_length_from_sparse_tensor(ids))

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from everflow.feature_column.cache import FeatureTransformationCache
-from everflow.feature_column.columns import DenseColumn, SequenceDenseColumn, assert_equal_batches, sorted_columns
+from everflow.feature_column.columns import (
+    DenseColumn,
+    FeatureColumn,
+    SequenceDenseColumn,
+    assert_equal_batches,
+    not_such_a_column,
+    sorted_columns,
+)
 from everflow.feature_column.input_layer import flat_rows
 from everflow.feature_column.sequence import equal_lengths, flat_steps
 from everflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
@@ -46,6 +53,13 @@ class LayerVariables:
         return self._made[feature_column, name]
 
 
+def features_of_a_call(features):
+    """The features that a layer over columns was called with."""
+    if not isinstance(features, dict):
+        raise ValueError(f"The layer expected a dictionary of features by their keys, got {features}.")
+    return FeatureTransformationCache(features)
+
+
 class _FeaturesLayer(Layer):
     """A layer whose weights are those of its columns."""
 
@@ -53,27 +67,17 @@ class _FeaturesLayer(Layer):
 
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self._feature_columns = sorted_columns(feature_columns)
+        self._feature_columns = sorted_columns(feature_columns, self._kind)
         self._state_manager = LayerVariables(self, self.trainable)
         for column in self._feature_columns:
             if not column.for_layers:
-                raise ValueError(f"Items of feature_columns must be a FeatureColumn. Given (type {type(column)}): {column}.")
-            if not isinstance(column, self._kind):
-                raise ValueError(
-                    f"Items of feature_columns must be a {self._kind.__name__}. You can wrap a categorical column with an embedding_column "
-                    f"or indicator_column. Given: {column}"
-                )
+                raise not_such_a_column(column, FeatureColumn)
 
     def build(self, _):
         for column in self._feature_columns:
             with variable_scope(self.name, auxiliary_name_scope=False), variable_scope(column.name, auxiliary_name_scope=False):
                 column.create_state(self._state_manager)
         super().build(None)
-
-    def _checked(self, features):
-        if not isinstance(features, dict):
-            raise ValueError("We expected a dictionary here. Instead we got: ", features)
-        return FeatureTransformationCache(features)
 
     def _width(self):
         return sum(column.variable_shape.num_elements() for column in self._feature_columns)
@@ -101,7 +105,7 @@ class DenseFeatures(_FeaturesLayer):
 
     def call(self, features, cols_to_output_tensors=None):
         """The matrix; a dict `cols_to_output_tensors` is filled with each column's part of it."""
-        cache = self._checked(features)
+        cache = features_of_a_call(features)
         outputs = []
         for column in self._feature_columns:
             with name_scope(column.name):
@@ -124,7 +128,7 @@ class SequenceFeatures(_FeaturesLayer):
         super().__init__(feature_columns, trainable, name, **kwargs)
 
     def call(self, features):
-        cache = self._checked(features)
+        cache = features_of_a_call(features)
         outputs, lengths = [], []
         for column in self._feature_columns:
             with name_scope(column.name):

@@ -24,20 +24,9 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
     array([[1.5, 1. , 0. , 0. ],
            [2.5, 0. , 0. , 1. ]], dtype=float32)
     """
-    columns = _dense(feature_columns)
+    columns = sorted_columns(feature_columns, DenseColumn)
     with variable_scope(None, default_name="input_layer", values=features.values()):
         return _side_by_side(features, columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
-
-
-def _dense(feature_columns):
-    columns = sorted_columns(feature_columns)
-    for column in columns:
-        if not isinstance(column, DenseColumn):
-            raise ValueError(
-                "Items of feature_columns must be a DenseColumn. You can wrap a categorical column with an embedding_column or "
-                f"indicator_column. Given: {column}"
-            )
-    return columns
 
 
 def _side_by_side(features, columns, weight_collections, trainable, cols_to_vars=None, cols_to_output_tensors=None):
@@ -76,7 +65,8 @@ class InputLayer:
         self._template = make_template(name, self._layer, create_scope_now_=create_scope_now)
 
     def _layer(self, features):
-        return _side_by_side(features, _dense(self._feature_columns), self._weight_collections, self._trainable)
+        columns = sorted_columns(self._feature_columns, DenseColumn)
+        return _side_by_side(features, columns, self._weight_collections, self._trainable)
 
     def __call__(self, features):
         return self._template(features)

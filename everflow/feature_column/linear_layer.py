@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.feature_column.cache import FeatureTransformationCache
 from everflow.feature_column.columns import CategoricalColumn, DenseColumn, assert_equal_batches, sorted_columns
-from everflow.feature_column.features_layers import LayerVariables
+from everflow.feature_column.features_layers import LayerVariables, features_of_a_call
 from everflow.feature_column.linear_model import weighted_sum, weights_size
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
@@ -19,10 +18,7 @@ class LinearModel(Layer):
 
     def __init__(self, feature_columns, units=1, sparse_combiner="sum", trainable=True, name=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self._feature_columns = sorted_columns(feature_columns)
-        for column in self._feature_columns:
-            if not isinstance(column, (DenseColumn, CategoricalColumn)):
-                raise ValueError(f"Items of feature_columns must be either a DenseColumn or CategoricalColumn. Given: {column}")
+        self._feature_columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
         self._units = units
         self._sparse_combiner = sparse_combiner
         self._state_manager = LayerVariables(self, self.trainable)
@@ -41,9 +37,7 @@ class LinearModel(Layer):
         super().build(None)
 
     def call(self, features):
-        if not isinstance(features, dict):
-            raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
-        cache = FeatureTransformationCache(features)
+        cache = features_of_a_call(features)
         sums = []
         # A model, a layer in it, and the layer's own scope, all of one name.
         with name_scope(self.name), name_scope("linear_model"):

@@ -28,10 +28,7 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
 def sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections=None, trainable=True, cols_to_vars=None,
                     names_used=True):  # fmt: skip
     """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do it otherwise."""
-    columns = sorted_columns(feature_columns)
-    for column in columns:
-        if not isinstance(column, (DenseColumn, CategoricalColumn)):
-            raise ValueError(f"Items of feature_columns must be either a DenseColumn or CategoricalColumn. Given: {column}")
+    columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
 
     def weights(name, shape):
         variable = get_variable(name, shape, dtypes.float32, zeros_initializer(), trainable=trainable, use_resource=True)

@@ -26,9 +26,7 @@ class NumericColumn(DenseColumn, collections.namedtuple("NumericColumn", ("key",
     def transform_feature(self, transformation_cache, state_manager):
         tensor = transformation_cache.get(self.key, state_manager)
         if isinstance(tensor, SparseTensor):
-            raise ValueError(
-                f"The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not supported. key: {self.key}"
-            )
+            raise ValueError(f"SparseTensor is not supported for numeric_column({self.key!r}): pass the feature as a dense Tensor.")
         if self.normalizer_fn is not None:
             tensor = self.normalizer_fn(tensor)
         return math.cast(tensor, dtypes.float32)
@@ -44,26 +42,26 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, no
     >>> tf.feature_column.input_layer({"price": tf.constant([[1.0], [5.0]])}, [price])
     <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 1) dtype=float32>
     """
-    shape = checked_shape(shape, key)
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+    shape = checked_numbers(key, shape, dtype, normalizer_fn)
     default_value = _checked_default(shape, default_value, dtype, key)
-    if normalizer_fn is not None and not callable(normalizer_fn):
-        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
     assert_key_is_string(key)
     return NumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
 
-def checked_shape(shape, key):
-    """A shape (a number or an iterable) as a tuple of ints above 0."""
+def checked_numbers(key, shape, dtype, normalizer_fn):
+    """A column's shape (a number or an iterable) as a tuple of ints above 0, after checking what goes with it."""
     if shape is None:
-        raise ValueError(f"shape must be given. key: {key}")
+        raise ValueError(f"The column of feature {key!r} has no shape.")
     shape = tuple(shape) if isinstance(shape, collections.abc.Iterable) else (shape,)
     for dimension in shape:
         if not isinstance(dimension, (int, np.integer)):
-            raise TypeError(f"shape dimensions must be integer. shape: {shape}, key: {key}")
+            raise TypeError(f"The shape {shape} of feature {key!r} has a dimension that is no integer: {dimension!r}.")
         if dimension < 1:
-            raise ValueError(f"shape dimensions must be greater than 0. shape: {shape}, key: {key}")
+            raise ValueError(f"The shape {shape} of feature {key!r} has the dimension {dimension}: they must be greater than 0.")
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"Feature {key!r} is of {dtype}, which is not convertible to float.")
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError(f"normalizer_fn of feature {key!r} must be callable, and {normalizer_fn!r} is not.")
     return shape
 
 
@@ -71,13 +69,13 @@ def _checked_default(shape, value, dtype, key):
     """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's own types are refused, as TensorFlow does."""
     if value is None:
         return None
-    wrong = TypeError(f"default_value must be compatible with dtype. default_value: {value}, dtype: {dtype}, key: {key}")
+    wrong = TypeError(f"default_value {value!r} of feature {key!r} does not fit its dtype, {dtype}.")
     if isinstance(value, int) or isinstance(value, float) and not isinstance(value, np.floating) and dtype.is_floating:
         return _nested(np.full(shape, value, dtype=object))
     if not isinstance(value, (list, tuple, np.ndarray)):
         raise wrong
     if np.shape(value) != shape:
-        raise ValueError(f"The shape of default_value must be equal to given shape. default_value: {value}, shape: {shape}, key: {key}")
+        raise ValueError(f"default_value of feature {key!r} has shape {np.shape(value)}, and the column {shape}: {value}")
     kind = np.asarray(value).dtype.kind
     if not (kind in "iub" or kind == "f" and dtype.is_floating):
         raise wrong
@@ -127,9 +125,9 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, collections.namedtuple("B
 def bucketized_column(source_column, boundaries):
     """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes the buckets below 0, from 0 to 1, and from 1 on."""
     if not isinstance(source_column, NumericColumn):
-        raise ValueError(f"source_column must be a column generated with numeric_column(). Given: {source_column}")
+        raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
     if len(source_column.shape) > 1:
-        raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
+        raise ValueError(f"source_column has shape {source_column.shape}; buckets are made of one dimension: {source_column}")
     if not boundaries:
         raise ValueError("boundaries must not be empty.")
     if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in zip(boundaries, boundaries[1:])):

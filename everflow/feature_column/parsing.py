@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.feature_column.columns import FeatureColumn
+from everflow.feature_column.columns import FeatureColumn, not_such_a_column
 
 
 def make_parse_example_spec(feature_columns):
@@ -14,9 +14,9 @@ def make_parse_example_spec(feature_columns):
     result = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise ValueError(f"All feature_columns must be FeatureColumn instances. Given: {column}")
+            raise not_such_a_column(column, FeatureColumn)
         for key, spec in column.parse_example_spec.items():
             if key in result and spec != result[key]:
-                raise ValueError(f"feature_columns contain different parse_spec for key {key}. Given {spec} and {result[key]}")
+                raise ValueError(f"Columns have different parse_spec for feature {key!r}: {spec} and {result[key]}.")
             result[key] = spec
     return result

@@ -13,7 +13,7 @@ from everflow.feature_column.columns import (
     TensorSequenceLengthPair,
     sorted_columns,
 )
-from everflow.feature_column.numeric import checked_shape
+from everflow.feature_column.numeric import checked_numbers
 from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
 from everflow.feature_column.state import ScopedVariables
 from everflow.framework import dtypes
@@ -95,23 +95,13 @@ class SequenceNumericColumn(
 
 def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
     """Numbers in steps, each step of the given shape; missing ones are `default_value`."""
-    shape = checked_shape(shape, key)
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
-    if normalizer_fn is not None and not callable(normalizer_fn):
-        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+    shape = checked_numbers(key, shape, dtype, normalizer_fn)
     return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
 
 def sequence_input_layer(features, feature_columns, weight_collections=None, trainable=True):
     """What sequence columns make of the features, side by side: ([batch, steps, numbers], the steps of each example)."""
-    columns = sorted_columns(feature_columns)
-    for column in columns:
-        if not isinstance(column, SequenceDenseColumn):
-            raise ValueError(
-                "All feature_columns must be of type SequenceDenseColumn. You can wrap a sequence_categorical_column with an "
-                f"embedding_column or indicator_column. Given (type {type(column)}): {column}"
-            )
+    columns = sorted_columns(feature_columns, SequenceDenseColumn)
     cache = FeatureTransformationCache(features)
     outputs, lengths = [], []
     with variable_scope(None, default_name="sequence_input_layer", values=features.values()):

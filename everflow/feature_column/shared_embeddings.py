@@ -6,12 +6,10 @@ import collections
 import weakref
 
 from everflow.feature_column import categorical
-from everflow.feature_column.embedding import SharedEmbeddingBase, assert_same_categories, checked_initializer
+from everflow.feature_column.embedding import SharedEmbeddingBase, checked_initializer, shared_name, start_from_checkpoint
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.partitioned_variables import PartitionedVariable
 from everflow.ops.variable_scope import get_variable
-from everflow.train.checkpoint_initialization import init_from_checkpoint
 
 
 class SharedEmbeddingColumnCreator:
@@ -33,11 +31,7 @@ class SharedEmbeddingColumnCreator:
         if graph not in self._tables:
             shape = (self._num_buckets, self.dimension)
             table = get_variable(self._name, shape, dtypes.float32, self._initializer, trainable=self._trainable)
-            checkpoint, tensor_name = self._checkpoint
-            if checkpoint is not None:
-                start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
-                init_from_checkpoint(checkpoint, {tensor_name: start})
-            self._tables[graph] = table
+            self._tables[graph] = start_from_checkpoint(table, *self._checkpoint)
         return self._tables[graph]
 
 
@@ -47,14 +41,14 @@ class SharedEmbeddingColumn(
 ):
     """See `shared_embeddings`."""
 
-    _maker = "embedding_column"
     name = property(lambda self: f"{self.categorical_column.name}_shared_embedding")
     dimension = property(lambda self: self.shared_embedding_column_creator.dimension)
 
     @property
     def var_scope_name(self):
         raise ValueError(
-            "SharedEmbeddingColumns are not supported in `linear_model` or `input_layer`. Please use `DenseFeatures` or `LinearModel` instead."
+            f"{self.name!r} is not supported in `input_layer` or `linear_model`, which look for tables in collections: use `DenseFeatures`, or "
+            "make it with `shared_embedding_columns`."
         )
 
     def _table(self, state_manager):
@@ -65,12 +59,9 @@ def shared_embeddings(categorical_columns, dimension, combiner="mean", initializ
                       ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
     """Embedding columns for layers, one for each categorical column, which all look up the same table."""
     initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
-    by_name = sorted(categorical_columns, key=lambda column: column.name)
-    assert_same_categories(by_name)
-    name = shared_embedding_collection_name or "_".join(column.name for column in by_name) + "_shared_embedding"
-    creator = SharedEmbeddingColumnCreator(
-        dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, by_name[0].num_buckets, trainable, name
-    )
+    name = shared_name(categorical_columns, shared_embedding_collection_name)
+    num_buckets = categorical_columns[0].num_buckets
+    creator = SharedEmbeddingColumnCreator(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name)
     return [SharedEmbeddingColumn(column, creator, combiner, max_norm) for column in categorical_columns]
 
 

@@ -1,8 +1,8 @@
-"""FlatBuffers: tables of fields at offsets, as TensorFlow Lite's model files are made of.
+"""FlatBuffers by a schema, as TensorFlow Lite's model files are made of; the package flatbuffers knows the bytes.
 
 A schema is a text with a line for each table: `Name: field type, field type=default, ...`. Types are the scalars below, `string`, another table,
 `[type]` for a vector of one of those, and `union NAME` for a field that holds one of several tables; a union's own line is `NAME = Table Table ...`.
-What is read from a file is checked against its size before it is used.
+A file that points outside itself is an error.
 """
 
 from __future__ import annotations
@@ -10,10 +10,21 @@ from __future__ import annotations
 import struct
 from types import SimpleNamespace
 
+import flatbuffers
 import numpy as np
+from flatbuffers import number_types as numbers
 
-SCALARS = {"bool": "?", "byte": "b", "ubyte": "B", "short": "<h", "int": "<i", "uint": "<I", "float": "<f", "long": "<q", "ulong": "<Q"}
-_NUMPY = {name: np.dtype(code) for name, code in SCALARS.items()}
+SCALARS = {
+    "bool": numbers.BoolFlags,
+    "byte": numbers.Int8Flags,
+    "ubyte": numbers.Uint8Flags,
+    "short": numbers.Int16Flags,
+    "int": numbers.Int32Flags,
+    "uint": numbers.Uint32Flags,
+    "float": numbers.Float32Flags,
+    "long": numbers.Int64Flags,
+    "ulong": numbers.Uint64Flags,
+}
 
 
 class FlatbufferError(ValueError):
@@ -71,149 +82,98 @@ def _default(kind: str, text: str):
     return None
 
 
-class _Reader:
-    def __init__(self, data: bytes, schema: Schema):
-        self.data, self.schema = data, schema
-        self.budget = len(data)  # tables can be shared: a small file must not unfold into a large one
-
-    def number(self, code: str, at: int):
-        if at < 0 or at + struct.calcsize(code) > len(self.data):
-            raise FlatbufferError(f"an offset leads to byte {at} of {len(self.data)}")
-        return struct.unpack_from(code, self.data, at)[0]
-
-    def follow(self, at: int) -> int:
-        return at + self.number("<I", at)
-
-    def table(self, name: str, at: int):
-        self.budget -= 1
-        if self.budget < 0:
-            raise FlatbufferError("the file has more tables than bytes")
-        layout = at - self.number("<i", at)
-        size = self.number("<H", layout)
-        made = self.schema.new(name)
-        for field in self.schema.tables[name]:
-            place = 4 + 2 * field.slot
-            offset = self.number("<H", layout + place) if place + 2 <= size else 0
-            if not offset:
-                continue
-            if field.kind.startswith("union "):
-                tag_offset = self.number("<H", layout + place - 2)
-                tag = self.number("B", at + tag_offset) if tag_offset else 0
-                tables = self.schema.unions[field.kind[6:]]
-                if 0 < tag < len(tables):  # a later version's table is not understood, and its op will say so
-                    setattr(made, field.name, self.table(tables[tag], self.follow(at + offset)))
-            else:
-                setattr(made, field.name, self.value(field.kind, at + offset))
-        return made
-
-    def value(self, kind: str, at: int):
-        if kind in SCALARS:
-            return self.number(SCALARS[kind], at)
-        start = self.follow(at)
-        if kind == "string":
-            return self.vector(_NUMPY["ubyte"], start).tobytes().decode("utf-8", "replace")
-        if not kind.startswith("["):
-            return self.table(kind, start)
-        inner = kind[1:-1]
-        if inner in SCALARS:
-            return self.vector(_NUMPY[inner], start)
-        count = self.vector(_NUMPY["uint"], start).size
-        return [self.value(inner, start + 4 + 4 * i) for i in range(count)]
-
-    def vector(self, dtype: np.dtype, at: int) -> np.ndarray:
-        count = self.number("<I", at)
-        if count * dtype.itemsize > len(self.data) - at - 4:
-            raise FlatbufferError(f"a vector of {count} items at byte {at} ends after the file's {len(self.data)} bytes")
-        return np.frombuffer(self.data, dtype, count, at + 4)
-
-
 def read(data: bytes, schema: Schema, root: str, identifier: bytes):
     """The root table of a file, with everything in it."""
     if len(data) < 8 or data[4:8] != identifier:
         raise FlatbufferError(f"the identifier {identifier.decode()!r} is not at the beginning; these are other data")
     reader = _Reader(bytes(data), schema)
-    return reader.table(root, reader.follow(0))
+    try:
+        return reader.table(root, reader.file.Indirect(0))
+    except (struct.error, TypeError, ValueError) as e:  # of offsets that lead out of the file
+        raise FlatbufferError(f"the file is damaged: {e}") from e
 
 
-class _Writer:
-    """Writes front to back: a table first, then what it points to, whose place is then filled in."""
-
-    def __init__(self, schema: Schema):
-        self.out = bytearray()
+class _Reader:
+    def __init__(self, data: bytes, schema: Schema):
         self.schema = schema
-        self.layouts: dict[bytes, int] = {}  # tables with the same fields share the note of where these lie
+        self.file = flatbuffers.Table(data, 0)  # places are counted from the file's beginning
+        self.budget = len(data)  # tables can be shared: a small file must not unfold into a large one
 
-    def align(self, size: int, ahead: int = 0) -> None:
-        self.out.extend(bytes(-(len(self.out) + ahead) % size))
-
-    def table(self, value) -> int:
-        entries = []  # (slot, bytes or None for an offset, size, kind, value)
-        for field in self.schema.tables[value._table]:
-            content = getattr(value, field.name)
-            if content is None or field.kind in SCALARS and content == field.default:
+    def table(self, name: str, at: int):
+        self.budget -= 1
+        if self.budget < 0:
+            raise FlatbufferError("the file has more tables than bytes")
+        found, made = flatbuffers.Table(self.file.Bytes, at), self.schema.new(name)
+        for field in self.schema.tables[name]:
+            entry = 4 + 2 * field.slot
+            place = found.Offset(entry)
+            if not place:
                 continue
-            if field.kind in SCALARS:
-                packed = struct.pack(SCALARS[field.kind], content)
-                entries.append((field.slot, packed, len(packed), None, None))
-            elif field.kind.startswith("union "):
-                tag = self.schema.unions[field.kind[6:]].index(content._table)
-                entries.append((field.slot - 1, bytes([tag]), 1, None, None))
-                entries.append((field.slot, None, 4, content._table, content))
-            else:
-                entries.append((field.slot, None, 4, field.kind, content))
-        slots = 1 + max((entry[0] for entry in entries), default=-1)
-        offsets, end = [0] * slots, 4
-        for slot, _, size, _, _ in sorted(entries, key=lambda entry: -entry[2]):
-            end += -end % size
-            offsets[slot] = end
-            end += size
-        layout = struct.pack(f"<{2 + slots}H", 4 + 2 * slots, end, *offsets)
-        if layout not in self.layouts:
-            self.align(2)
-            self.layouts[layout] = len(self.out)
-            self.out.extend(layout)
-        self.align(max([4, *(entry[2] for entry in entries)]))
-        at = len(self.out)
-        self.out.extend(struct.pack("<i", at - self.layouts[layout]).ljust(end, b"\0"))
-        for slot, packed, _, kind, content in entries:
-            place = at + offsets[slot]
-            if packed is not None:
-                self.out[place : place + len(packed)] = packed
-            else:
-                self.point(place, self.object(kind, content))
-        return at
+            kind = field.kind
+            if kind.startswith("union "):
+                tables, tag = self.schema.unions[kind[6:]], found.GetSlot(entry - 2, 0, numbers.Uint8Flags)
+                if not 0 < tag < len(tables):  # a later version's table is not understood, and its op will say so
+                    continue
+                kind = tables[tag]
+            setattr(made, field.name, self.value(kind, at + place))
+        return made
 
-    def point(self, place: int, target: int) -> None:
-        struct.pack_into("<I", self.out, place, target - place)
-
-    def object(self, kind: str, content) -> int:
+    def value(self, kind: str, at: int):
+        if kind in SCALARS:
+            return self.file.Get(SCALARS[kind], at)
         if kind == "string":
-            at = self.vector(np.frombuffer(content.encode(), np.uint8), 4)
-            self.out.append(0)
-            return at
+            return self.file.GetVectorAsNumpy(numbers.Uint8Flags, at).tobytes().decode("utf-8", "replace")
         if not kind.startswith("["):
-            return self.table(content)
+            return self.table(kind, self.file.Indirect(at))
         inner = kind[1:-1]
         if inner in SCALARS:
-            # Weights are used where they lie in a file, by instructions that want them aligned.
-            return self.vector(np.ascontiguousarray(content, _NUMPY[inner]), 16 if inner == "ubyte" else _NUMPY[inner].itemsize)
-        at = self.vector(np.zeros(len(content), "<u4"), 4)
-        for i, item in enumerate(content):
-            self.point(at + 4 + 4 * i, self.object(inner, item))
-        return at
-
-    def vector(self, items: np.ndarray, alignment: int) -> int:
-        self.align(max(4, alignment), 4)
-        at = len(self.out)
-        self.out.extend(struct.pack("<I", items.size))
-        self.out.extend(items.tobytes())
-        return at
+            return self.file.GetVectorAsNumpy(SCALARS[inner], at)
+        first = self.file.Vector(at)
+        return [self.value(inner, first + 4 * i) for i in range(self.file.VectorLen(at))]
 
 
 def write(root, schema: Schema, identifier: bytes) -> bytes:
     """The bytes of a file whose root is this table."""
-    writer = _Writer(schema)
-    writer.out.extend(bytes(4) + identifier)
-    writer.point(0, writer.table(root))
-    writer.align(4)
-    return bytes(writer.out)
+    builder = flatbuffers.Builder()
+    builder.Finish(_written(builder, schema, root._table, root), file_identifier=identifier)
+    return bytes(builder.Output())
+
+
+def _written(builder: flatbuffers.Builder, schema: Schema, kind: str, content) -> int:
+    """Where a string, vector or table lies, once it and all it points to are written."""
+    if kind == "string":
+        return builder.CreateString(content)
+    if not kind.startswith("["):
+        return _written_table(builder, schema, content)
+    inner = kind[1:-1]
+    if inner in SCALARS:
+        items = np.ravel(np.asarray(content, numbers.to_numpy_type(SCALARS[inner])))
+        if inner == "ubyte":
+            # Weights are used where they lie in a file, by instructions that want them aligned.
+            builder.Prep(16, items.size)
+        return builder.CreateNumpyVector(items)
+    places = [_written(builder, schema, inner, item) for item in content]
+    builder.StartVector(4, len(places), 4)
+    for place in reversed(places):
+        builder.PrependUOffsetTRelative(place)
+    return builder.EndVector()
+
+
+def _written_table(builder: flatbuffers.Builder, schema: Schema, table) -> int:
+    fields, places = schema.tables[table._table], {}
+    for field in fields:
+        content = getattr(table, field.name)
+        if content is not None and field.kind not in SCALARS:
+            kind = content._table if field.kind.startswith("union ") else field.kind
+            places[field.slot] = _written(builder, schema, kind, content)
+    builder.StartObject(fields[-1].slot + 1 if fields else 0)
+    for field in fields:
+        content = getattr(table, field.name)
+        if field.kind in SCALARS:
+            if content is not None:
+                builder.PrependSlot(SCALARS[field.kind], field.slot, content, field.default)
+        elif content is not None:
+            if field.kind.startswith("union "):
+                builder.PrependUint8Slot(field.slot - 1, schema.unions[field.kind[6:]].index(content._table), 0)
+            builder.PrependUOffsetTRelativeSlot(field.slot, places[field.slot], 0)
+    return builder.EndObject()

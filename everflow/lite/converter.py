@@ -50,9 +50,7 @@ class TFLiteConverter:
         self.dump_graphviz_video = False
         if not self._has_valid_tensors():
             if not input_arrays_with_shape or not output_arrays:
-                raise ValueError(
-                    "If input_tensors and output_tensors are None, both input_arrays_with_shape and output_arrays must be defined."
-                )
+                raise ValueError("Without tensors, output_arrays and input_arrays_with_shape must be defined.")
             self._input_arrays_with_shape, self._output_arrays = input_arrays_with_shape, output_arrays
 
     @classmethod
@@ -68,7 +66,7 @@ class TFLiteConverter:
         inputs, outputs = sources.tensors_by_name(graph, input_arrays), sources.tensors_by_name(graph, output_arrays)
         sources.give_shapes(inputs, input_shapes)
         if not sources.is_frozen(graph_def):
-            raise ValueError("Please freeze the graph using freeze_graph.py.")
+            raise ValueError("The graph has variables. Please freeze it first, with everflow.tools.freeze_graph for example.")
         return cls(graph_def, inputs, outputs)
 
     @classmethod
@@ -88,7 +86,7 @@ class TFLiteConverter:
 
     @post_training_quantize.setter
     def post_training_quantize(self, value):
-        logging.warning("Property post_training_quantize is deprecated, please use optimizations=[Optimize.DEFAULT] instead.")
+        logging.warning("post_training_quantize is the old name of optimizations=[Optimize.DEFAULT].")
         if value:
             self.optimizations = [Optimize.DEFAULT]
         elif Optimize.DEFAULT in set(self.optimizations):
@@ -140,7 +138,7 @@ class TFLiteConverter:
                 raise ValueError(f"Provide an input shape for input array '{name}'.")
             shape = tensor.shape.as_list()
             if None in shape[1:]:
-                raise ValueError(f"None is only supported in the 1st dimension. Tensor '{name}' has invalid shape '{shape}'.")
+                raise ValueError(f"Input {name!r} is of shape {shape}, and None is supported in the 1st dimension only: give it a shape.")
             tflite.type_code(tensor.dtype.as_numpy_dtype)  # raises for types that no model can have
             made[name] = (tensor.dtype, [1 if d is None else d for d in shape])
         return made
@@ -150,10 +148,10 @@ class TFLiteConverter:
         if self._calibrated() or uint8 not in (self.inference_type, self.inference_input_type) and int8 != self.inference_type:
             return {}
         if not self.quantized_input_stats:
-            raise ValueError("std_dev and mean must be defined when inference_input_type is QUANTIZED_UINT8.")
+            raise ValueError("Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined for each.")
         missing = [name for name, (dtype, _) in inputs.items() if name not in self.quantized_input_stats and dtype == float32]
         if missing:
-            raise ValueError(f"Quantization input stats are not available for input tensors '{','.join(missing)}'.")
+            raise ValueError(f"quantized_input_stats not available for input tensors '{','.join(missing)}': add (mean, std_dev) of each.")
         return self.quantized_input_stats
 
     def _optimized(self) -> bool:
@@ -173,7 +171,7 @@ class TFLiteConverter:
                 raise ValueError("Please provide an input generator for representative_dataset")
             plan.samples = source
         elif integers_only and self._optimized() or integers_only and OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops:
-            raise ValueError("representative_dataset is required when specifying TFLITE_BUILTINS_INT8 or INT8 supported types.")
+            raise ValueError("A representative_dataset is required for a model of integers: their ranges are measured with it.")
         if not self._optimized() or plan.inference_type != float32:
             return
         if self._calibrated():
@@ -185,25 +183,10 @@ class TFLiteConverter:
 class TocoConverter:
     """The old name of `tf.lite.TFLiteConverter`, whose converters its methods return."""
 
-    @classmethod
-    def from_session(cls, sess, input_tensors, output_tensors):
-        """See `TFLiteConverter.from_session`."""
-        return TFLiteConverter.from_session(sess, input_tensors, output_tensors)
-
-    @classmethod
-    def from_frozen_graph(cls, graph_def_file, input_arrays, output_arrays, input_shapes=None):
-        """See `TFLiteConverter.from_frozen_graph`."""
-        return TFLiteConverter.from_frozen_graph(graph_def_file, input_arrays, output_arrays, input_shapes)
-
-    @classmethod
-    def from_saved_model(cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None):
-        """See `TFLiteConverter.from_saved_model`."""
-        return TFLiteConverter.from_saved_model(saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key)
-
-    @classmethod
-    def from_keras_model_file(cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None):
-        """See `TFLiteConverter.from_keras_model_file`."""
-        return TFLiteConverter.from_keras_model_file(model_file, input_arrays, input_shapes, output_arrays)
+    from_session = TFLiteConverter.from_session
+    from_frozen_graph = TFLiteConverter.from_frozen_graph
+    from_saved_model = TFLiteConverter.from_saved_model
+    from_keras_model_file = TFLiteConverter.from_keras_model_file
 
 
 def toco_convert(input_data, input_tensors, output_tensors, *args, **kwargs):

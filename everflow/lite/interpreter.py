@@ -26,10 +26,8 @@ class Interpreter:
     """
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None):
-        if model_path and model_content:
-            raise ValueError("Can't both provide `model_path` and `model_content`")
-        if not model_path and not model_content:
-            raise ValueError("`model_path` or `model_content` must be specified.")
+        if bool(model_path) == bool(model_content):
+            raise ValueError(f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given.")
         if experimental_delegates:
             raise NotImplementedError("Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them.")
         try:
@@ -255,8 +253,8 @@ class Interpreter:
         for i in self._handed_out:
             if sys.getrefcount(self._values[i]) > 2:
                 raise RuntimeError(
-                    f"There is at least 1 reference to internal data of the interpreter, in the form of a numpy array or slice over tensor "
-                    f"{self._graph.tensors[i].name!r}. Hold only the function that tensor() returned, and let go of the arrays it gives."
+                    f"The program holds a reference to internal data: an array over tensor {self._graph.tensors[i].name!r}, which would no "
+                    "longer show it. Hold only the function that tensor() returned, and let go of the arrays it gives."
                 )
 
 

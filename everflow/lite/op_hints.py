@@ -53,7 +53,7 @@ class OpHint:
             if wanted is None:
                 wanted = next(i for i in itertools.count() if i not in self._used_global_indices)
             elif wanted in self._used_global_indices:
-                raise ValueError(f"Index {wanted} was already used by another call to add")
+                raise ValueError(f"Index {wanted} is already used by an earlier call of add.")
             self._used_global_indices.add(wanted)
             return wanted
 
@@ -176,10 +176,11 @@ def _attribute_of(node):
 
 def convert_op_hints_to_stubs(session=None, graph_def=None, write_callback=lambda graph_def, comments: None):
     """A GraphDef in which every marked part is one node, named by its unique id, with the function's name as op type."""
-    if session is not None and graph_def is not None:
-        raise ValueError("Provide only one of session and graph_def.")
-    if session is None and graph_def is None:
-        raise ValueError("Must specify session or graph_def as input.")
+    if (session is None) == (graph_def is None):
+        both = session is not None
+        raise ValueError(
+            f"Must specify where the nodes are, with only one of session and graph_def: {'both' if both else 'none'} is given."
+        )
     current = session.graph_def if session is not None else graph_def
     for part in hinted_parts(current.node, _attribute_of).values():
         current = _with_stub(current, part)

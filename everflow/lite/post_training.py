@@ -208,26 +208,23 @@ def _requantize_parts(net) -> None:
 
 def _convert_ends(net, input_type, output_type) -> None:
     """Inputs and outputs in the types that callers want: floats, bytes or the int8 inside."""
-    for name in list(net.inputs):
-        array = net.arrays[name]
-        if array.scale is not None and np.dtype(input_type) != np.int8:
-            inside = f"{name}_int8"
-            net.rename(name, inside)
-            _outer(net, name, array, input_type)
-            net.inputs = [name if n in (inside, name) else n for n in net.inputs]
-            net.nodes.insert(0, Node("QUANTIZE", [name], [inside]))
-    for name in list(net.outputs):
-        array = net.arrays[name]
-        if array.scale is not None and np.dtype(output_type) != np.int8:
-            inside = f"{name}_int8"
-            net.rename(name, inside)
-            _outer(net, name, array, output_type)
-            net.outputs = [name if n == inside else n for n in net.outputs]
-            net.nodes.append(Node("DEQUANTIZE" if np.dtype(output_type) == np.float32 else "QUANTIZE", [inside], [name]))
+    for name, inside in _moved_inside(net, net.inputs, input_type):
+        net.inputs = [name if n in (inside, name) else n for n in net.inputs]
+        net.nodes.insert(0, Node("QUANTIZE", [name], [inside]))
+    for name, inside in _moved_inside(net, net.outputs, output_type):
+        net.outputs = [name if n == inside else n for n in net.outputs]
+        net.nodes.append(Node("DEQUANTIZE" if np.dtype(output_type) == np.float32 else "QUANTIZE", [inside], [name]))
     net.changed()
 
 
-def _outer(net, name, inside, dtype) -> None:
-    net.array(name, dtype, inside.shape)
-    if np.dtype(dtype) == np.uint8:
-        net.arrays[name].scale, net.arrays[name].zero = inside.scale, inside.zero + 128
+def _moved_inside(net, ends, dtype):
+    """(name, name of the array inside) of each quantized end, whose name is that of a new array of the wanted type."""
+    for name in list(ends):
+        array, inside = net.arrays[name], f"{name}_int8"
+        if array.scale is None or np.dtype(dtype) == np.int8:
+            continue
+        net.rename(name, inside)
+        net.array(name, dtype, array.shape)
+        if np.dtype(dtype) == np.uint8:
+            net.arrays[name].scale, net.arrays[name].zero = array.scale, array.zero + 128
+        yield name, inside

@@ -85,7 +85,7 @@ def give_shapes(tensors, shapes) -> None:
             try:
                 by_name[name].set_shape(shape)
             except ValueError as e:
-                raise ValueError(f"The shape of tensor '{name}' cannot be changed from {by_name[name].shape} to {shape}. {e}") from e
+                raise ValueError(f"Tensor {name!r} of shape {by_name[name].shape} can't be given the shape {shape}: {e}") from e
 
 
 def give_batch_size(tensors, size: int) -> None:
@@ -105,7 +105,7 @@ def from_saved_model(folder, input_arrays, input_shapes, output_arrays, tags, si
         meta = loader.load(sess, {tag_constants.SERVING} if tags is None else set(tags), folder)
         if signature_key not in meta.signature_def:
             known = ",".join(sorted(meta.signature_def))
-            raise ValueError(f"No '{signature_key}' in the SavedModel's SignatureDefs. Possible values are '{known}'.")
+            raise ValueError(f"The SavedModel has no signature {signature_key!r}; its SignatureDefs are {known}.")
         signature = meta.signature_def[signature_key]
 
         def chosen(infos, names):

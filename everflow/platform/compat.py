@@ -25,25 +25,23 @@ def as_bytes(bytes_or_text, encoding="utf-8"):
     >>> tf.compat.as_bytes("ab")
     b'ab'
     """
-    if isinstance(bytes_or_text, bytearray):
-        return bytes(bytes_or_text)
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text.encode(encoding)
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+    value = bytes(bytes_or_text) if isinstance(bytes_or_text, bytearray) else _text_or_bytes(bytes_or_text)
+    return value.encode(encoding) if isinstance(value, str) else value
 
 
 def as_text(bytes_or_text, encoding="utf-8"):
     """Text from bytes or text."""
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text.decode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+    value = _text_or_bytes(bytes_or_text)
+    return value.decode(encoding) if isinstance(value, bytes) else value
 
 
 as_str = as_text
+
+
+def _text_or_bytes(value):
+    if not isinstance(value, bytes_or_text_types):
+        raise TypeError(f"Expected binary or unicode string, got {value!r}")
+    return value
 
 
 def as_str_any(value):

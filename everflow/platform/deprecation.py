@@ -15,6 +15,7 @@ from everflow.platform import logging
 # Programs set it to False for silence.
 _PRINT_DEPRECATION_WARNINGS = True
 _warned: set = set()
+_OLD_NAMES = "_tf_deprecated_api_names"  # the attribute that tools look for
 
 
 def _removed(date):
@@ -27,9 +28,7 @@ def _warn(key, what, date, instructions, once):
     _warned.add(key)
     frame = sys._getframe(2)
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    logging.warning(
-        "From %s: %s is deprecated and will be removed %s.\nInstructions for updating:\n%s", place, what, _removed(date), instructions
-    )
+    logging.warning("%s: %s is deprecated and will be removed %s. Instead of it:\n%s", place, what, _removed(date), instructions)
 
 
 def _document(function, subject, date, instructions):
@@ -60,49 +59,39 @@ def deprecated(date, instructions, warn_once=True):
 
 def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, warn_once=True):
     """Mark arguments: a call that gives one logs a warning. A pair (name, value) is fine with that value."""
-    fine = dict(item if isinstance(item, tuple) else (item, inspect.Parameter.empty) for item in deprecated_arg_names_or_tuples)
+    fine = dict(item if isinstance(item, tuple) else (item, None) for item in deprecated_arg_names_or_tuples)
 
-    def mark(function):
-        signature = inspect.signature(function)
+    def is_old(name, value):
+        return name in fine and value is not None and (fine[name] is None or value != fine[name])
 
-        @functools.wraps(function)
-        def wrapper(*args, **kwargs):
-            given = signature.bind_partial(*args, **kwargs).arguments
-            for name, ok in fine.items():
-                if name in given and given[name] is not None and (ok is inspect.Parameter.empty or given[name] != ok):
-                    _warn(
-                        (function, name),
-                        f"calling {function.__name__} (from {function.__module__}) with {name}",
-                        date,
-                        instructions,
-                        warn_once,
-                    )
-            return function(*args, **kwargs)
-
-        wrapper.__doc__ = _document(function, f"Arguments ({', '.join(fine)})", date, instructions)
-        return wrapper
-
-    return mark
+    return _mark_arguments(date, instructions, warn_once, is_old, {name: name for name in fine})
 
 
 def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
     """Mark values of arguments: a call with one of them logs a warning."""
 
+    def is_old(name, value):
+        return name in deprecated_kwargs and value == deprecated_kwargs[name]
+
+    shown = {name: f"{name}={value}" for name, value in deprecated_kwargs.items()}
+    return _mark_arguments(date, instructions, warn_once, is_old, shown)
+
+
+def _mark_arguments(date, instructions, warn_once, is_old, shown):
+    """The decorator that warns of arguments for which `is_old(name, value)`; `shown` has what it calls them."""
+
     def mark(function):
         signature = inspect.signature(function)
 
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            given = signature.bind_partial(*args, **kwargs).arguments
-            for name, value in deprecated_kwargs.items():
-                if name in given and given[name] == value:
-                    what = f"calling {function.__name__} (from {function.__module__}) with {name}={value}"
+            for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
+                if is_old(name, value):
+                    what = f"calling {function.__name__} (from {function.__module__}) with {shown[name]}"
                     _warn((function, name), what, date, instructions, warn_once)
             return function(*args, **kwargs)
 
-        wrapper.__doc__ = _document(
-            function, f"Arguments ({', '.join(f'{k}={v}' for k, v in deprecated_kwargs.items())})", date, instructions
-        )
+        wrapper.__doc__ = _document(function, f"Arguments ({', '.join(shown.values())})", date, instructions)
         return wrapper
 
     return mark
@@ -116,12 +105,9 @@ def deprecated_endpoints(*args):
     """Decorator that keeps the old public names of a function on it, for tools that ask for them."""
 
     def mark(function):
-        if "_tf_deprecated_api_names" in vars(function):
-            raise DeprecatedNamesAlreadySet(
-                f"Cannot set deprecated names for {function.__name__} to {args}. "
-                f"Deprecated names are already set to {function._tf_deprecated_api_names}."
-            )
-        function._tf_deprecated_api_names = args
+        if (before := vars(function).get(_OLD_NAMES)) is not None:
+            raise DeprecatedNamesAlreadySet(f"{function.__name__} has the deprecated names {before} already; {args} came second.")
+        setattr(function, _OLD_NAMES, args)
         return function
 
     return mark
@@ -149,11 +135,10 @@ def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
 
 def deprecated_argument_lookup(new_name, new_value, old_name, old_value):
     """The value of an argument that has an old and a new name; ValueError where both are given."""
-    if old_value is not None:
-        if new_value is not None:
-            raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
-        return old_value
-    return new_value
+    given = [value for value in (old_value, new_value) if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}', the old and the new name of one argument.")
+    return given[0] if given else None
 
 
 @contextlib.contextmanager
@@ -174,9 +159,9 @@ def experimental(func):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        logging.warning("%s (from %s) is experimental and may change or be removed at any time.", func.__name__, func.__module__)
+        logging.warning("%s (from %s) is experimental: later versions may change it or leave it out.", func.__name__, func.__module__)
         return func(*args, **kwargs)
 
     first, *rest = (func.__doc__ or "A function").split("\n", 1)
-    wrapper.__doc__ = "\n".join([f"{first} (experimental)", "", "It may change or be removed at any time.", *rest])
+    wrapper.__doc__ = "\n".join([f"{first} (experimental)", "", "Later versions may change it or leave it out.", *rest])
     return wrapper

@@ -32,10 +32,7 @@ def kwarg_only(f):
     @functools.wraps(f)
     def wrapper(*args, **kwargs):
         if args:
-            raise TypeError(
-                f"{f.__name__} only takes keyword args (possible keys: {list(inspect.signature(f).parameters)}). "
-                "Please pass these args as kwargs instead."
-            )
+            raise TypeError(f"{f.__name__} only takes keyword args: {', '.join(inspect.signature(f).parameters)}.")
         return f(**kwargs)
 
     return wrapper

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import binascii
 import fnmatch
+import functools
+import inspect
 import os
 import re
 import uuid
@@ -322,57 +324,28 @@ def file_crc32(filename, block_size=1 << 24):
     return hex(crc & 0xFFFFFFFF)
 
 
-# The same under the argument names of tf.io.gfile.
-def copy_v2(src, dst, overwrite=False):
-    """Copy a file. AlreadyExistsError where `dst` is there, unless `overwrite`."""
-    copy(src, dst, overwrite)
+def _renamed(function, name, *arguments):
+    """A function under the name and the argument names that tf.io.gfile's has."""
+    given = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([p.replace(name=new) for p, new in zip(given, arguments, strict=True)])
+
+    @functools.wraps(function)
+    def renamed(*args, **kwargs):
+        return function(*signature.bind(*args, **kwargs).args)
+
+    renamed.__name__, renamed.__qualname__, renamed.__signature__ = name, name, signature  # type: ignore[attr-defined]
+    renamed.__doc__ = re.sub("newpath|newname", "dst", function.__doc__)
+    return renamed
 
 
-def rename_v2(src, dst, overwrite=False):
-    """Rename or move a file or directory. AlreadyExistsError where `dst` is there, unless `overwrite`."""
-    rename(src, dst, overwrite)
-
-
-def file_exists_v2(path):
-    """Whether there is a file or directory at `path`."""
-    return file_exists(path)
-
-
-def get_matching_files_v2(pattern):
-    """The paths that match a pattern, or any of a list of them."""
-    return get_matching_files(pattern)
-
-
-def is_directory_v2(path):
-    """Whether `path` is a directory."""
-    return is_directory(path)
-
-
-def list_directory_v2(path):
-    """The names in a directory."""
-    return list_directory(path)
-
-
-def recursive_create_dir_v2(path):
-    """Make a directory and those above it."""
-    recursive_create_dir(path)
-
-
-def create_dir_v2(path):
-    """Make a directory in one that exists."""
-    create_dir(path)
-
-
-def delete_file_v2(path):
-    """Delete a file."""
-    delete_file(path)
-
-
-def delete_recursively_v2(path):
-    """Delete a directory with all that is in it."""
-    delete_recursively(path)
-
-
-def stat_v2(path):
-    """A FileStatistics; NotFoundError where there is no such file."""
-    return stat(path)
+copy_v2 = _renamed(copy, "copy_v2", "src", "dst", "overwrite")
+rename_v2 = _renamed(rename, "rename_v2", "src", "dst", "overwrite")
+file_exists_v2 = _renamed(file_exists, "file_exists_v2", "path")
+get_matching_files_v2 = _renamed(get_matching_files, "get_matching_files_v2", "pattern")
+is_directory_v2 = _renamed(is_directory, "is_directory_v2", "path")
+list_directory_v2 = _renamed(list_directory, "list_directory_v2", "path")
+recursive_create_dir_v2 = _renamed(recursive_create_dir, "recursive_create_dir_v2", "path")
+create_dir_v2 = _renamed(create_dir, "create_dir_v2", "path")
+delete_file_v2 = _renamed(delete_file, "delete_file_v2", "path")
+delete_recursively_v2 = _renamed(delete_recursively, "delete_recursively_v2", "path")
+stat_v2 = _renamed(stat, "stat_v2", "path")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import types
 
+from everflow.platform import logging
+
 
 class LazyLoader(types.ModuleType):
     """Stands for module `name` under `local_name` in a module's globals, and is replaced by it at the first use."""
@@ -17,13 +19,11 @@ class LazyLoader(types.ModuleType):
 
     def _load(self):
         module = importlib.import_module(self.__name__)
+        warning, self._warning = self._warning, None
+        if warning:
+            logging.warning(warning)
         self._parent_module_globals[self._local_name] = module
-        if self._warning:
-            from everflow.platform import logging
-
-            logging.warning(self._warning)
-            self._warning = None
-        self.__dict__.update(module.__dict__)
+        vars(self).update(vars(module))  # for those who hold this object already
         return module
 
     def __getattr__(self, item):

@@ -225,7 +225,7 @@ def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
         if add_trace:
             write_trace(entry(op.name).code_def, op.traceback, texts)
     if incomplete and op_log is None:
-        logging.info("%d ops no flops stats due to incomplete shapes.", incomplete)
+        logging.info("%d ops have no count of float operations, as their shapes are not known.", incomplete)
     for variable in graph.get_collection("trainable_variables"):
         if TRAINABLE not in entry(variable.op.name).types:
             entry(variable.op.name).types.append(TRAINABLE)

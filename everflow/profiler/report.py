@@ -28,33 +28,37 @@ _VIEWS = {
     "op": "op: all nodes of an op type together, such as MatMul or Conv2D.",
     "code": "code: nodes below the lines of Python that made them.",
 }
-_OPTIONS = """max_depth min_bytes min_peak_bytes min_residual_bytes min_output_bytes min_micros min_accelerator_micros min_cpu_micros
-min_params min_float_ops min_occurrence step order_by account_type_regexes start_name_regexes trim_name_regexes show_name_regexes
-hide_name_regexes account_displayed_op_only select output""".split()
+_COUNTED = "bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence".split()
+_OPTIONS = [
+    "max_depth",
+    *(f"min_{what}" for what in _COUNTED),
+    *("step", "order_by"),
+    *(f"{what}_regexes" for what in ("account_type", "start_name", "trim_name", "show_name", "hide_name")),
+    *("account_displayed_op_only", "select", "output"),
+]
+
+
+def _in_units(value, smallest, units):
+    """A value in the largest unit, of (size, name) from the largest on, that it has one of."""
+    for size, unit in units:
+        if value >= size:
+            return f"{value / size:.2f}{unit}"
+    return f"{int(value)}{smallest}"
 
 
 def number(value):
     """A count: 999, 1.23k, 4.56m, 7.89b."""
-    for size, unit in ((1e9, "b"), (1e6, "m"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.2f}{unit}"
-    return f"{int(value)}"
+    return _in_units(value, "", ((1e9, "b"), (1e6, "m"), (1e3, "k")))
 
 
 def memory(value):
     """A number of bytes: 999B, 1.23KB, 4.56MB, 7.89GB."""
-    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
-        if value >= size:
-            return f"{value / size:.2f}{unit}"
-    return f"{int(value)}B"
+    return _in_units(value, "B", ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")))
 
 
 def duration(micros):
     """A time: 999us, 1.23ms, 4.56sec, 7.89min, 1.23hr."""
-    for size, unit in ((3.6e9, "hr"), (6e7, "min"), (1e6, "sec"), (1e3, "ms")):
-        if micros >= size:
-            return f"{micros / size:.2f}{unit}"
-    return f"{int(micros)}us"
+    return _in_units(micros, "us", ((3.6e9, "hr"), (6e7, "min"), (1e6, "sec"), (1e3, "ms")))
 
 
 def _formatted(key, value):

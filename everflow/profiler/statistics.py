@@ -20,11 +20,9 @@ class OpStats:
 
     def __iadd__(self, other):
         if other.statistic_type != self.statistic_type:
-            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
-        if self.value is None:
-            self.value = other.value
-        elif other.value is not None:
-            self.value += other.value
+            raise ValueError(f"{other.statistic_type!r} and {self.statistic_type!r} are different things: they don't add up.")
+        known = [value for value in (self.value, other.value) if value is not None]
+        self.value = sum(known) if known else None
         return self
 
 
@@ -35,14 +33,9 @@ class RegisterStatistics:
     """A decorator that registers `function(graph, node_def)`, which returns an OpStats, for an op type and a kind of statistic."""
 
     def __init__(self, op_type, statistic_type):
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string.")
-        if "," in op_type:
-            raise TypeError("op_type must not contain a comma.")
-        if not isinstance(statistic_type, str):
-            raise TypeError("statistic_type must be a string.")
-        if "," in statistic_type:
-            raise TypeError("statistic_type must not contain a comma.")
+        for name, value in (("op_type", op_type), ("statistic_type", statistic_type)):
+            if not isinstance(value, str) or "," in value:
+                raise TypeError(f"{name} must be a string without a comma, got {value!r}.")
         self._key = (op_type, statistic_type)
 
     def __call__(self, f):

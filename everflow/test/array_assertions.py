@@ -31,15 +31,13 @@ class ArrayAssertions:
         if hasattr(a, "_asdict") and hasattr(b, "_asdict"):
             a, b = a._asdict(), b._asdict()
         if isinstance(a, dict) != isinstance(b, dict):
-            raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg}")
+            raise ValueError(f"Of a{path} and b{path} only one is a dict. {msg}")
         if isinstance(a, dict):
-            self.assertCountEqual(
-                a.keys(), b.keys(), f"mismatched keys: a{path} has keys {a.keys()}, but b{path} has keys {b.keys()}. {msg}"
-            )
+            self.assertCountEqual(a.keys(), b.keys(), f"Keys differ: those of a{path} are {list(a)}, those of b{path} {list(b)}. {msg}")
             for key in a:
                 self._all_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
         elif isinstance(a, list | tuple) and _is_ragged(a):
-            self.assertEqual(len(a), len(b), f"Mismatched length: a{path} has {len(a)} items, but b{path} has {len(b)} items. {msg}")
+            self.assertEqual(len(a), len(b), f"Lengths differ: a{path} has {len(a)} items, b{path} {len(b)}. {msg}")
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
                 self._all_close(x, y, rtol, atol, f"{path}[{i}]", msg)
         else:
@@ -90,7 +88,7 @@ class ArrayAssertions:
             self.assertAllClose(a, b, **kwargs)
         except AssertionError:
             return
-        raise AssertionError("The two values are close at all elements")
+        raise AssertionError("All elements of the two values are close.")
 
     def assertAllEqual(self, a, b, msg=None):
         """That two arrays or tensors have the same shape and values; NaNs are equal here."""
@@ -109,7 +107,7 @@ class ArrayAssertions:
             self.assertAllEqual(a, b)
         except AssertionError:
             return
-        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
+        raise AssertionError(f"All elements of the two values are equal. {msg or ''}")
 
     def assertAllGreater(self, a, comparison_target):
         self.assertGreater(np.min(self._array(a)), comparison_target)
@@ -127,20 +125,20 @@ class ArrayAssertions:
         """That all elements lie between two bounds; an open bound itself is outside."""
         target = self._array(target)
         if not (np.issubdtype(target.dtype, np.floating) or np.issubdtype(target.dtype, np.integer)):
-            raise AssertionError(f"The value of {target} does not have an ordered numeric type, instead it has type: {target.dtype}")
+            raise AssertionError(f"Values of {target.dtype} are not ordered, so that no range holds them: {target}")
         if np.isnan(target).any():
-            raise AssertionError(_listed(target, np.isnan(target), "NaN. Subscripts(s) and value(s) of the NaN element(s)"))
+            raise AssertionError(_listed(target, np.isnan(target), "NaN; subscripts and values"))
         low = target <= lower_bound if open_lower_bound else target < lower_bound
         high = target >= upper_bound if open_upper_bound else target > upper_bound
         if (low | high).any():
             span = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
-            words = f"outside the range {span}. Subscript(s) and value(s) of the offending elements"
+            words = f"outside the range {span}; subscripts and values"
             raise AssertionError(_listed(target, low | high, words))
 
     def assertAllInSet(self, target, expected_set):
         absent = [value for value in np.unique(self._array(target)).tolist() if value not in expected_set]
         if absent:
-            raise AssertionError(f"{len(absent)} unique element(s) are not in the set {expected_set}: {absent}")
+            raise AssertionError(f"{len(absent)} values are not in the set {expected_set}: {absent}")
 
     def assertNear(self, f1, f2, err, msg=None):
         """That two numbers differ by `err` at most."""
@@ -161,7 +159,7 @@ class ArrayAssertions:
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         """That an array and a tensor have the same static shape."""
         if not isinstance(np_array, np.ndarray | np.generic):
-            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
+            raise TypeError(f"np_array must be an array or scalar of numpy, got {np_array!r}.")
         if not isinstance(tf_tensor, Tensor):
             raise TypeError("tf_tensor must be a Tensor")
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg)

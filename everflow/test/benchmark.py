@@ -54,9 +54,7 @@ class Benchmark:
         """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
         name = self._name(name)
         shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
-        logging.info(
-            "Benchmark [%s] iters: %d, wall_time: %g, cpu_time: %g, throughput: %g, extras: %s, metrics: %s", name, *shown, extras, metrics
-        )
+        logging.info("Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s", name, *shown, extras, metrics)
         numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
         sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
 

@@ -19,12 +19,12 @@ def compute_gradient(f, x, delta=1e-3):
     >>> theoretical, numerical = tf.compat.v2.test.compute_gradient(tf.square, [[1.0, 2.0]])
     """
     if not isinstance(x, list):
-        raise ValueError(f"`x` must be a list of Tensors (arguments to `f`), not a {type(x)}")
+        raise ValueError(f"`x` must be a list, with a Tensor for each argument of `f`; it is a {type(x)}.")
     values = [_array(value) for value in x]
     for i, value in enumerate(values):
         dtype = dtypes.as_dtype(value.dtype)
         if dtype not in (*gradient_checker.FLOATS, dtypes.complex64, dtypes.complex128):
-            raise AssertionError(f"Cannot compute gradient for unsupported type {dtype.name} of argument {i}")
+            raise AssertionError(f"There is no gradient for {dtype.name} of argument {i}: only floats and complex numbers have one.")
     return zip(*(_eager_pairs if executing_eagerly() else _graph_pairs)(f, values, delta), strict=True)
 
 

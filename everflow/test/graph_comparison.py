@@ -43,7 +43,7 @@ def assert_ops_in_graph(expected_ops, graph):
         if node.op != expected_ops[name]:
             raise ValueError(f"Expected op for node {name} is different. {expected_ops[name]} vs {node.op}")
     if set(found) != set(expected_ops):
-        raise ValueError(f"Not all expected ops are present. Expected {expected_ops.keys()}, found {found.keys()}")
+        raise ValueError(f"Not all expected ops are there: {sorted(set(expected_ops) - set(found))} are missing among {sorted(found)}.")
     return found
 
 

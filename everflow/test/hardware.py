@@ -40,14 +40,9 @@ def IsMklEnabled():
     return False
 
 
-def IsGoogleCudaEnabled():
-    """`is_built_with_cuda` under its older name."""
-    return is_built_with_cuda()
-
-
-def IsBuiltWithROCm():
-    """`is_built_with_rocm` under its older name."""
-    return is_built_with_rocm()
+# Older names.
+IsGoogleCudaEnabled = is_built_with_cuda
+IsBuiltWithROCm = is_built_with_rocm
 
 
 def GpuSupportsHalfMatMulAndConv():

@@ -27,7 +27,9 @@ def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_tes
 
     def decorator(method):
         if isinstance(method, type):
-            raise ValueError("`run_in_graph_and_eager_modes` only supports test methods. Did you mean `run_all_in_graph_and_eager_modes`?")
+            raise ValueError(
+                f"run_in_graph_and_eager_modes decorates a test; for all those of {method.__name__} take run_all_in_graph_and_eager_modes."
+            )
 
         @functools.wraps(method)
         def twice(self, *args, **kwargs):
@@ -162,6 +164,9 @@ def py_func_if_in_function(f):
 # --- control flow -------------------------------------------------------------------------------
 
 
+_AS_IT_IS = "_disable_control_flow_v2"  # the mark of a test, also of one that TensorFlow's own decorator marked
+
+
 def enable_control_flow_v2(fn):
     """Run a test with `cond` and `while_loop` as functional ops."""
 
@@ -180,19 +185,19 @@ def enable_control_flow_v2(fn):
 
 def disable_control_flow_v2(unused_msg):
     """Mark a test that `with_control_flow_v2` leaves as it is."""
+    return _left_as_it_is
 
-    def mark(method):
-        method._disable_control_flow_v2 = True
-        return method
 
-    return mark
+def _left_as_it_is(method):
+    setattr(method, _AS_IT_IS, True)
+    return method
 
 
 def with_control_flow_v2(cls):
     """Add to each test of a class one with functional control flow, `NAMEWithControlFlowV2`."""
     if not switches.control_flow_v2_enabled():
         for name, method in _tests_of(cls):
-            if not getattr(method, "_disable_control_flow_v2", False):
+            if not getattr(method, _AS_IT_IS, False):
                 setattr(cls, name + "WithControlFlowV2", enable_control_flow_v2(method))
     return cls
 

@@ -117,7 +117,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if self._cached_session is None:
             self._cached_session = self._new_session(graph, config)
         elif graph is not None and graph is not self._cached_session.graph:
-            raise ValueError("The graph used to get the cached session is different than the one that was used to create the session.")
+            raise ValueError("This test's cached session is of another graph. A test has one: use self.session(graph=...) for a second.")
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
             with self._constrained(self._cached_session, use_gpu, force_gpu):
                 yield self._cached_session

@@ -1,4 +1,7 @@
-"""What files hold, told to a person: checkpoints, SavedModels, graphs, TensorFlow Lite models, event files and records as tables of text."""
+"""What files hold, told to a person: checkpoints, SavedModels, graphs, TensorFlow Lite models, event files and records.
+
+A description is a list of parts, each a text or a table of rich, which knows how wide the terminal is.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import time
 import numpy as np
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
+from rich import box
+from rich.table import Table
 
 from everflow.formats import tflite
 from everflow.formats.checkpoint import open_checkpoint
@@ -32,12 +37,13 @@ _TABLE_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 def table(rows, header):
     """Columns of text under their names; numbers to the right."""
     rows = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [list(header), *rows]) for i in range(len(header))]
-    right = [bool(rows) and all(row[i].replace(",", "").isdigit() for row in rows) for i in range(len(header))]
-    lines = []
-    for row in [list(header), ["-" * w for w in widths], *rows]:
-        lines.append("  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)).rstrip())
-    return "\n".join(lines)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for i, name in enumerate(header):
+        numbers = bool(rows) and all(row[i].replace(",", "").isdigit() for row in rows)
+        made.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
 
 
 def _many(count, noun):
@@ -57,7 +63,7 @@ def _bytes(count):
 
 
 def describe(path):
-    """A text about what a path holds, whatever it is; ValueError where that is not known."""
+    """The parts of a description of what a path holds, whatever it is; ValueError where that is not known."""
     if os.path.isdir(path):
         if maybe_saved_model_directory(path):
             return saved_model(parse_saved_model(path), path)
@@ -116,7 +122,7 @@ def checkpoints(folder):
     state = get_checkpoint_state(folder)
     lines = [f"{_many(len(state.all_model_checkpoint_paths), 'checkpoint')} in {folder}:"]
     lines += [f"  {path}{'' if checkpoint_exists(path) else '  (files are missing)'}" for path in state.all_model_checkpoint_paths]
-    return "\n".join([*lines, "", checkpoint(latest_checkpoint(folder))])
+    return ["\n".join(lines), *checkpoint(latest_checkpoint(folder))]
 
 
 def checkpoint(prefix):
@@ -130,44 +136,46 @@ def checkpoint(prefix):
         size += count * (dtype.size if dtype is not dtypes.string else 0)
         rows.append((name, dtype.name, _shape(shape), f"{count:,}"))
     head = f"Checkpoint {prefix}: {_many(len(rows), 'tensor')}, {_many(numbers, 'value')}, {_bytes(size)}"
-    return f"{head}\n\n{table(rows, ('tensor', 'type', 'shape', 'values'))}"
+    return [head, table(rows, ("tensor", "type", "shape", "values"))]
 
 
 def tensor(path, name):
     """The value of one tensor of a checkpoint."""
     prefix = latest_checkpoint(path) if os.path.isdir(path) else path.removesuffix(".index")
     value = open_checkpoint(prefix or path).read(name)
-    return f"{name}: {value.dtype} {_shape(value.shape)}\n{value}"
+    return [f"{name}: {value.dtype} {_shape(value.shape)}\n{value}"]
 
 
 def graph(graph_def, path):
     """Inputs, outputs, variables and op types of a graph."""
-    return f"Graph {path}: {_graph_summary(graph_def)}"
+    return _graph_parts(f"Graph {path}", graph_def)
 
 
-def _graph_summary(graph_def):
+def _graph_parts(name, graph_def):
     used = {edge.removeprefix("^").partition(":")[0] for node in graph_def.node for edge in node.input}
     inputs = [n for n in graph_def.node if n.op in ("Placeholder", "PlaceholderV2")]
     ends = [n for n in graph_def.node if n.name not in used and n.op not in ("NoOp", "Const", "Assert")]
     variables = [n for n in graph_def.node if n.op in ("Variable", "VariableV2", "VarHandleOp")]
     constants = sum(n.attr["value"].ByteSize() for n in graph_def.node if n.op == "Const")
     parts = [
-        f"{_many(len(graph_def.node), 'node')}, {_many(len(variables), 'variable')}, {_bytes(constants)} of constants, "
+        f"{name}: {_many(len(graph_def.node), 'node')}, {_many(len(variables), 'variable')}, {_bytes(constants)} of constants, "
         f"{_many(len(graph_def.library.function), 'function')}"
     ]
-    if inputs:
-        rows = [(n.name, dtypes.as_dtype(n.attr["dtype"].type).name, _proto_shape(n.attr["shape"].shape)) for n in inputs]
-        parts.append(table(rows, ("input", "type", "shape")))
+
+    def typed(nodes, kind):
+        rows = [(n.name, dtypes.as_dtype(n.attr["dtype"].type).name, _proto_shape(n.attr["shape"].shape)) for n in nodes]
+        return [table(rows, (kind, "type", "shape"))] if nodes else []
+
+    parts += typed(inputs, "input")
     if ends:
-        shown = [(n.name, n.op) for n in ends[:20]]
-        more = f"\n... and {len(ends) - 20} more" if len(ends) > 20 else ""
-        parts.append(table(shown, ("used by nobody", "op")) + more)
-    if variables:
-        rows = [(n.name, dtypes.as_dtype(n.attr["dtype"].type).name, _proto_shape(n.attr["shape"].shape)) for n in variables]
-        parts.append(table(rows, ("variable", "type", "shape")))
-    counts = collections.Counter(n.op for n in graph_def.node)
-    parts.append(table([(op, f"{n:,}") for op, n in counts.most_common()], ("op", "nodes")))
-    return "\n\n".join(parts)
+        parts.append(table([(n.name, n.op) for n in ends[:20]], ("used by nobody", "op")))
+    if len(ends) > 20:
+        parts.append(f"... and {len(ends) - 20} more")
+    return [*parts, *typed(variables, "variable"), _counted((n.op for n in graph_def.node), ("op", "nodes"))]
+
+
+def _counted(things, header):
+    return table([(thing, f"{n:,}") for thing, n in collections.Counter(things).most_common()], header)
 
 
 def _is_lite_model(path):
@@ -192,9 +200,8 @@ def lite_model(path):
             real = f"({q.scale[0]:g}, {q.zero_point[0]})" if scaled else ""
             rows.append((tensor.name, tflite.TYPE_NAMES[tensor.type].lower(), _shape([] if tensor.shape is None else tensor.shape), real))
         parts.append(table(rows, (name, "type", "shape", "scale and zero")))
-    counts = collections.Counter(tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
-    parts.append(table([(op, f"{n:,}") for op, n in counts.most_common()], ("op", "operators")))
-    return "\n\n".join(parts)
+    ops = (tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
+    return [*parts, _counted(ops, ("op", "operators"))]
 
 
 def _proto_shape(shape):
@@ -203,8 +210,7 @@ def _proto_shape(shape):
 
 def meta_graph(message, path):
     """A meta graph: its tags, signatures and collections, then its graph."""
-    parts = [f"Meta graph {path}", *_meta_graph_parts(message)]
-    return "\n\n".join(parts)
+    return [f"Meta graph {path}", *_meta_graph_parts(message)]
 
 
 def _meta_graph_parts(message):
@@ -227,8 +233,7 @@ def _meta_graph_parts(message):
         parts.append(table(rows, ("collection", "kind", "items")))
     if message.HasField("saver_def"):
         parts.append(f"saver: {message.saver_def.save_tensor_name} saves, {message.saver_def.restore_op_name} restores")
-    parts.append("graph: " + _graph_summary(message.graph_def))
-    return parts
+    return [*parts, *_graph_parts("graph", message.graph_def)]
 
 
 def saved_model(message, path):
@@ -239,8 +244,8 @@ def saved_model(message, path):
         parts += _meta_graph_parts(held)
     variables = os.path.join(path if os.path.isdir(path) else os.path.dirname(path), "variables", "variables")
     if checkpoint_exists(variables):
-        parts.append(checkpoint(variables))
-    return "\n\n".join(parts)
+        parts += checkpoint(variables)
+    return parts
 
 
 def records(path):
@@ -283,14 +288,14 @@ def _events(events, path):
         parts.append(table(rows, ("tag", "kind", "events", "first step", "last step", "last value")))
     if others:
         parts.append(table(sorted(others.items()), ("other events", "count")))
-    return "\n\n".join(parts)
+    return parts
 
 
 def _examples(found, path):
     sizes = [len(r) for r in found]
     head = f"TFRecord file {path}: {_many(len(found), 'record')}, {_bytes(sum(sizes))}"
     if not found:
-        return head
+        return [head]
     features: dict[str, list] = {}
     for record in found[:1000]:
         try:
@@ -302,14 +307,14 @@ def _examples(found, path):
             kind = feature.WhichOneof("kind")
             features.setdefault(name, []).append((kind, len(getattr(feature, kind).value) if kind else 0))
     if not features:
-        return f"{head}\n\nthey are no tf.train.Examples; the smallest has {min(sizes):,} bytes, the largest {max(sizes):,}"
+        return [head, f"they are no tf.train.Examples; the smallest has {min(sizes):,} bytes, the largest {max(sizes):,}"]
     rows = []
     for name, seen in sorted(features.items()):
         lengths = [n for _, n in seen]
         kinds = "/".join(sorted({(kind or "empty").removesuffix("_list") for kind, _ in seen}))
         length = str(lengths[0]) if min(lengths) == max(lengths) else f"{min(lengths)} to {max(lengths)}"
         rows.append((name, kinds, length, f"{len(seen):,}"))
-    return f"{head}\n\n{table(rows, ('feature', 'kind', 'values', 'in examples'))}"
+    return [head, table(rows, ("feature", "kind", "values", "in examples"))]
 
 
 def plan(path, fetches, feeds):
@@ -321,4 +326,4 @@ def plan(path, fetches, feeds):
         message = message.meta_graphs[0]
     with Graph().as_default() as drawn, Session(graph=drawn) as sess:
         import_graph_def(message.graph_def if isinstance(message, MetaGraphDef) else message, name="")
-        return sess.explain(list(fetches), list(feeds))
+        return [sess.explain(list(fetches), list(feeds))]

@@ -34,7 +34,7 @@ def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpo
     if not input_saved_model_dir and not checkpoint_exists(input_checkpoint or ""):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     if not output_node_names:
-        raise ValueError("You need to supply the name of a node to --output_node_names.")
+        raise ValueError("output_node_names is empty: name the nodes whose values are wanted, separated by commas.")
     if clear_devices:
         input_graph_def = _without_devices(input_graph_def)
         if input_meta_graph_def is not None:

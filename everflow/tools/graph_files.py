@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
@@ -46,6 +48,18 @@ def copy_node(node) -> NodeDef:
     copied = NodeDef()
     copied.CopyFrom(node)
     return copied
+
+
+def with_nodes(graph_def, nodes) -> GraphDef:
+    """A GraphDef with other nodes, and the functions and versions of the one given."""
+    made = GraphDef(library=graph_def.library, versions=graph_def.versions)
+    made.node.extend(nodes)
+    return made
+
+
+def uses_of_nodes(graph_def) -> collections.Counter:
+    """How often each node is an input."""
+    return collections.Counter(node_name_from_input(edge) for node in graph_def.node for edge in node.input)
 
 
 def node_name_from_input(node_name):

@@ -17,9 +17,17 @@ from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.framework.importer import import_graph_def
 from everflow.framework.op_def_protos import to_proto
 from everflow.framework.walking import inputs_first
-from everflow.protos.graph_pb2 import GraphDef
 from everflow.runtime.session import Session
-from everflow.tools.graph_files import attribute, constant_node, constant_value, copy_graph, copy_node, node_name_from_input
+from everflow.tools.graph_files import (
+    attribute,
+    constant_node,
+    constant_value,
+    copy_graph,
+    copy_node,
+    node_name_from_input,
+    uses_of_nodes,
+    with_nodes,
+)
 from everflow.tools.optimize_for_inference import fold_batch_norms
 
 TRANSFORMS = {}
@@ -101,14 +109,6 @@ def _dtype(text):
     return int(dtypes.as_dtype("float32" if text == "float" else text))
 
 
-def _kept(graph, nodes):
-    made = GraphDef()
-    made.node.extend(nodes)
-    made.library.CopyFrom(graph.library)
-    made.versions.CopyFrom(graph.versions)
-    return made
-
-
 def _redirected(graph, instead):
     """A graph in which inputs that name certain nodes name other tensors."""
 
@@ -128,7 +128,7 @@ def _redirected(graph, instead):
         del made.input[:]
         made.input.extend(edge(text) for text in node.input)
         nodes.append(made)
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("strip_unused_nodes")
@@ -153,7 +153,7 @@ def strip_unused_nodes(graph, inputs, outputs, parameters):
                     made.attr["shape"].shape.dim.add(size=int(size))
             node = made
         nodes.append(copy_node(node))
-    return extract_sub_graph(_kept(graph, nodes), [node_name_from_input(o) for o in outputs])
+    return extract_sub_graph(with_nodes(graph, nodes), [node_name_from_input(o) for o in outputs])
 
 
 @transform("remove_nodes")
@@ -167,7 +167,7 @@ def remove_nodes(graph, inputs, outputs, parameters):
         plain = [edge for edge in node.input if not edge.startswith("^")]
         if node.op in wanted and node.name not in keep | controls and 1 <= len(plain) <= limit and len(plain) == len(node.input):
             instead[node.name] = plain[0]
-    return _redirected(_kept(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
+    return _redirected(with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
 
 
 @transform("fold_constants")
@@ -177,43 +177,48 @@ def fold_constants(graph, inputs, outputs, parameters):
     used = extract_sub_graph(graph, [node_name_from_input(o) for o in outputs])
     # Inputs have to stay, whether or not anybody uses them.
     needed = {n.name for n in used.node} | (set(inputs) & {n.name for n in graph.node})
-    graph = _kept(graph, [copy_node(n) for n in graph.node if n.name in needed])
+    graph = with_nodes(graph, [copy_node(n) for n in graph.node if n.name in needed])
+    computable = _computable(graph, inputs, stop)
+    # Only what somebody who stays will read is computed.
+    staying = [n for n in graph.node if n.name not in computable and not _is_constant(n, inputs)]
+    read = {edge for node in staying for edge in node.input if not edge.startswith("^")}.union(outputs)
+    tensors = [e if ":" in e else e + ":0" for e in sorted(read) if node_name_from_input(e) in computable]
+    values = _computed(graph, tensors, _is_true(parameters, "ignore_errors", "false"))
+    return _with_constants(graph, values, inputs, outputs, _is_true(parameters, "clear_output_shapes", "true"))
+
+
+def _is_true(parameters, name, default):
+    return _one(parameters, name, default).lower() in ("true", "1")
+
+
+def _is_constant(node, inputs):
+    return node.op == "Const" and node.name not in inputs
+
+
+def _computable(graph, inputs, stop):
+    """The names of nodes that depend on constants only and are none themselves."""
     by_name = {node.name: node for node in graph.node}
-    constant: dict[str, bool] = {}
+    known: dict[str, bool] = {}
 
     def inputs_of(name):
-        return [] if name in constant else [node_name_from_input(e) for e in by_name[name].input]
+        return [] if name in known else [node_name_from_input(e) for e in by_name[name].input]
 
-    def is_constant(name):
-        for each in inputs_first(name, inputs_of) if name not in constant else ():
-            node = by_name[each]
-            if node.op == "Const":
-                constant[each] = each not in inputs
-            else:
-                definition = op_defs.find(node.op)
-                pure = definition is not None and not definition.is_stateful and each not in stop and node.op not in stop
-                # In a loop, an input may come later than its user; it is not constant then.
-                constant[each] = (
-                    pure
-                    and bool(node.input)
-                    and not any(e.startswith("^") for e in node.input)
-                    and all(constant.get(node_name_from_input(e), False) for e in node.input)
-                )
-        return constant[name]
+    for start in by_name:
+        for name in inputs_first(start, inputs_of) if start not in known else ():
+            node, definition = by_name[name], op_defs.find(by_name[name].op)
+            pure = definition is not None and not definition.is_stateful and name not in stop and node.op not in stop
+            # In a loop, an input may come later than its user; it is not constant then.
+            known[name] = _is_constant(node, inputs) or (
+                pure
+                and bool(node.input)
+                and not any(e.startswith("^") for e in node.input)
+                and all(known.get(node_name_from_input(e), False) for e in node.input)
+            )
+    return {name for name, is_known in known.items() if is_known and by_name[name].op != "Const"}
 
-    # Only what somebody who stays will read is computed.
-    edge_of = sorted(
-        {
-            e
-            for n in graph.node
-            if not is_constant(n.name)
-            for e in n.input
-            if not e.startswith("^") and is_constant(node_name_from_input(e))
-        }
-        | {o for o in outputs if is_constant(node_name_from_input(o))}
-    )
-    tensors = [e if ":" in e else e + ":0" for e in edge_of if by_name[node_name_from_input(e)].op != "Const"]
-    values = _computed(graph, tensors, _one(parameters, "ignore_errors", "false").lower() in ("true", "1"))
+
+def _with_constants(graph, values, inputs, outputs, clear_shapes):
+    """A graph with values of tensors in the place of what computed them."""
     made, instead = [], {}
     for node in graph.node:
         mine = {t: v for t, v in values.items() if node_name_from_input(t) == node.name}
@@ -227,11 +232,11 @@ def fold_constants(graph, inputs, outputs, parameters):
         for i, text in enumerate(node.input):
             if text in instead:
                 node.input[i] = instead[text]
-        if _one(parameters, "clear_output_shapes", "true").lower() in ("true", "1"):
+        if clear_shapes:
             node.attr.pop("_output_shapes", None)
-    made_graph = _kept(graph, made)
     names = {n.name for n in made}
-    return extract_sub_graph(made_graph, [n for n in dict.fromkeys([*(node_name_from_input(o) for o in outputs), *inputs]) if n in names])
+    wanted = dict.fromkeys([*(node_name_from_input(o) for o in outputs), *inputs])
+    return extract_sub_graph(with_nodes(graph, made), [name for name in wanted if name in names])
 
 
 def _computed(graph, tensors, ignore_errors):
@@ -247,16 +252,11 @@ def _computed(graph, tensors, ignore_errors):
             return {}
 
 
-def _uses(graph):
-    """How often each node is an input."""
-    return collections.Counter(node_name_from_input(e) for n in graph.node for e in n.input)
-
-
 @transform("fold_batch_norms")
 def fold_scaled_convolutions(graph, inputs, outputs, parameters):
     """Put a multiplication by constants after a convolution or matrix product into its constant weights."""
     by_name = {node.name: node for node in graph.node}
-    uses = _uses(graph)
+    uses = uses_of_nodes(graph)
     uses.update(node_name_from_input(o) for o in outputs)
     replaced, dropped = {}, set()
     for node in graph.node:
@@ -289,7 +289,7 @@ def fold_scaled_convolutions(graph, inputs, outputs, parameters):
             nodes += replaced[node.name]
         elif node.name not in dropped:
             nodes.append(copy_node(node))
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("fold_old_batch_norms")
@@ -317,7 +317,7 @@ def merge_duplicate_nodes(graph, inputs, outputs, parameters):
                 first.setdefault(key, node.name)
         if not instead:
             return graph
-        kept = _kept(graph, [copy_node(n) for n in graph.node if n.name not in instead])
+        kept = with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead])
         for node in kept.node:
             for i, text in enumerate(node.input):
                 name = node_name_from_input(text)
@@ -342,7 +342,7 @@ def sort_by_execution_order(graph, inputs, outputs, parameters):
                 waiting.append((node, True))
                 if node.op != "NextIteration":
                     waiting += [(by_name[node_name_from_input(e)], False) for e in reversed(node.input)]
-    return _kept(graph, order)
+    return with_nodes(graph, order)
 
 
 @transform("obfuscate_names")
@@ -374,7 +374,7 @@ def _renamed(graph, names):
             name = node_name_from_input(text)
             made.input[i] = text.replace(name, names.get(name, name), 1)
         nodes.append(made)
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("rename_node")
@@ -471,14 +471,14 @@ def round_weights(graph, inputs, outputs, parameters):
         step = (high - low) / steps or 1.0
         rounded = np.floor((value - low) / step) * step + low + (step / 2 if steps > 1 else 0)
         nodes.append(constant_node(node.name, rounded.astype(np.float32), int(dtypes.float32)))
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 @transform("flatten_atrous_conv")
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
     """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled out."""
     by_name = {node.name: node for node in graph.node}
-    uses = _uses(graph)
+    uses = uses_of_nodes(graph)
     replaced, dropped = {}, set()
     for node in graph.node:
         if node.op != "BatchToSpaceND":
@@ -505,4 +505,4 @@ def flatten_atrous_conv(graph, inputs, outputs, parameters):
     for node in graph.node:
         if node.name not in dropped:
             nodes += replaced.get(node.name, [copy_node(node)])
-    return _kept(graph, nodes)
+    return with_nodes(graph, nodes)

@@ -63,7 +63,7 @@ def parse_numpy_printoption(kv_str):
         raise argparse.ArgumentTypeError(f"'{name}' is not a valid printoption.")
     kind = type(known[name])
     if kind is type(None):
-        raise argparse.ArgumentTypeError(f"Setting '{name}' from the command line is not supported.")
+        raise argparse.ArgumentTypeError(f"The print option {name!r} has no type that a command line could set.")
     try:
         value = kind(text) if kind is not bool else text == "True"
     except ValueError as e:

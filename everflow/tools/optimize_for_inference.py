@@ -23,6 +23,8 @@ from everflow.tools.graph_files import (
     node_name_from_input,
     read_message,
     truth,
+    uses_of_nodes,
+    with_nodes,
     write_message,
 )
 from everflow.tools.strip_unused import strip_unused
@@ -87,7 +89,9 @@ def fold_batch_norms(input_graph_def):
             continue
         convolution = node_from_map(by_name, node.input[0])
         if convolution.op not in _CONVOLUTIONS:
-            logging.warning("Didn't find expected Conv2D or DepthwiseConv2dNative input to '%s'", node.name)
+            logging.warning(
+                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.", node.name, convolution.op
+            )
             continue
         weights = node_from_map(by_name, convolution.input[1])
         positions, epsilon = _NORMALIZATIONS[node.op]
@@ -103,12 +107,7 @@ def fold_batch_norms(input_graph_def):
 
 def _changed(graph_def, dropped, added):
     """A graph without some nodes, by name, and with others."""
-    out = GraphDef()
-    out.node.extend(copy_node(n) for n in graph_def.node if n.name not in dropped)
-    out.node.extend(added)
-    out.library.CopyFrom(graph_def.library)
-    out.versions.CopyFrom(graph_def.versions)
-    return out
+    return with_nodes(graph_def, [*(node for node in graph_def.node if node.name not in dropped), *added])
 
 
 def _by_name(graph_def):
@@ -139,12 +138,8 @@ def _folded(node, convolution, weights, moments, epsilon):
 def fuse_resize_and_conv(input_graph_def, output_node_names):
     """Replace a convolution of a resized or mirror-padded image by one op that never holds the larger image."""
     by_name = _by_name(input_graph_def)
-    uses: dict[str, int] = {}
-    for name in output_node_names:
-        uses[name] = uses.get(name, 0) + 1
-    for node in input_graph_def.node:
-        for edge in node.input:
-            uses[node_name_from_input(edge)] = uses.get(node_name_from_input(edge), 0) + 1
+    uses = uses_of_nodes(input_graph_def)
+    uses.update(output_node_names)
     dropped, added = set(), []
     for node in input_graph_def.node:
         if node.op != "Conv2D" or attribute(node, "data_format").s not in (b"", b"NHWC"):

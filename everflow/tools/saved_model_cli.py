@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import itertools
 import os
 import re
 import sys
@@ -21,15 +22,11 @@ from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
 from everflow.tools.graph_files import comma_separated
+from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.version import VERSION
 
 # Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.
 _OP_BLACKLIST = ("WriteFile", "ReadFile", "PrintV2")
-
-
-def get_meta_graph_def(saved_model_dir, tag_set):
-    """The meta graph of a comma-separated set of tags."""
-    return saved_model_utils.get_meta_graph_def(saved_model_dir, tag_set)
 
 
 def get_signature_def_map(saved_model_dir, tag_set):
@@ -40,8 +37,12 @@ def get_signature_def_map(saved_model_dir, tag_set):
 # --- show ----------------------------------------------------------------------------------------
 
 
+def _heading(holder, what):
+    return f"{holder} contains the following {what}:"
+
+
 def _show_tag_sets(saved_model_dir):
-    print("The given SavedModel contains the following tag-sets:")
+    print(_heading("The given SavedModel", "tag-sets"))
     for tags in sorted(saved_model_utils.get_saved_model_tag_sets(saved_model_dir), key=len):
         print(", ".join(sorted(tags)))
 
@@ -58,7 +59,7 @@ def _show_inputs_outputs(saved_model_dir, tag_set, signature_def_key, indent=0):
     signature = graph.signature_def[signature_def_key]
     margin = "  " * indent
     for kind, tensors in (("input", signature.inputs), ("output", signature.outputs)):
-        print(f"{margin}The given SavedModel SignatureDef contains the following {kind}(s):")
+        print(margin + _heading("The given SavedModel SignatureDef", f"{kind}(s)"))
         for key, info in sorted(tensors.items()):
             print(f"{margin}  {kind}s['{key}'] tensor_info:")
             _print_tensor_info(info, indent + 1)
@@ -79,22 +80,17 @@ def _print_tensor_info(info, indent=0):
 def _show_all(saved_model_dir):
     for tags in saved_model_utils.get_saved_model_tag_sets(saved_model_dir):
         tag_set = ", ".join(tags)
-        print(f"\nMetaGraphDef with tag-set: '{tag_set}' contains the following SignatureDefs:")
+        print("\n" + _heading(f"MetaGraphDef with tag-set: '{tag_set}'", "SignatureDefs"))
         for key in sorted(get_signature_def_map(saved_model_dir, ",".join(tags))):
             print(f"\nsignature_def['{key}']:")
             _show_inputs_outputs(saved_model_dir, ",".join(tags), key, indent=1)
 
 
 def show(args):
-    """The `show` command: tag sets, signatures of one, or one signature."""
-    if args.all:
-        _show_all(args.dir)
-    elif args.tag_set is None:
-        _show_tag_sets(args.dir)
-    elif args.signature_def is None:
-        _show_signature_def_map_keys(args.dir, args.tag_set)
-    else:
-        _show_inputs_outputs(args.dir, args.tag_set, args.signature_def)
+    """The `show` command: tag sets, signatures of one, or one signature; the more is named, the closer is the look."""
+    looks = (_show_tag_sets, _show_signature_def_map_keys, _show_inputs_outputs)
+    named = list(itertools.takewhile(lambda name: name is not None, (args.tag_set, args.signature_def)))
+    _show_all(args.dir) if args.all else looks[len(named)](args.dir, *named)
 
 
 # --- run -----------------------------------------------------------------------------------------
@@ -106,35 +102,33 @@ def preprocess_inputs_arg_string(inputs_str):
     for text in (part for part in inputs_str.split(";") if part):
         match = re.fullmatch(r"([^=]+)=([^\[\]]+)(?:\[([^\[\]]+)\])?", text)
         if not match:
-            raise RuntimeError(
-                f'--inputs "{text}" format is incorrect. Please follow "<input_key>=<filename>", or "<input_key>=<filename>[<variable_name>]"'
-            )
+            raise RuntimeError(f"--inputs has {text!r}, which is neither KEY=FILE nor KEY=FILE[NAME].")
         found[match.group(1)] = (match.group(2), match.group(3))
     return found
 
 
 def preprocess_input_exprs_arg_string(input_exprs_str):
     """{key: value} of a text like "a=np.ones(2);b=[1,2]", as Python says."""
-    found = {}
-    for text in (part for part in input_exprs_str.split(";") if part):
-        key, equals, expression = text.partition("=")
+    # Typed by the user on the command line, never read out of a file.
+    return {key: eval(text, {"np": np, "numpy": np}) for key, text in _keyed("input_exprs", input_exprs_str, "EXPRESSION")}
+
+
+def _keyed(option, given, what):
+    """(key, text) of each part of a command line's "KEY=TEXT;KEY=TEXT"."""
+    for part in filter(None, given.split(";")):
+        key, equals, text = part.partition("=")
         if not equals:
-            raise RuntimeError(f'--input_exprs "{text}" format is incorrect. Please follow "<input_key>=<python expression>"')
-        # Typed by the user on the command line, never read out of a file.
-        found[key] = eval(expression, {"np": np, "numpy": np})
-    return found
+            raise RuntimeError(f"--{option} has {part!r}, which is not KEY={what}.")
+        yield key, text
 
 
 def preprocess_input_examples_arg_string(input_examples_str):
     """{key: [serialized Example, …]} of a text like 'a=[{"id": [26], "weights": [0.5, 0.5]}]'."""
     found = {}
-    for text in (part for part in input_examples_str.split(";") if part):
-        key, equals, literal = text.partition("=")
-        if not equals:
-            raise RuntimeError(f'--input_examples "{text}" format is incorrect. Please follow "<input_key>=[{{feature: values}}]"')
+    for key, literal in _keyed("input_examples", input_examples_str, "[{FEATURE: VALUES}, ...]"):
         examples = ast.literal_eval(literal)
         if not isinstance(examples, list):
-            raise ValueError(f'tf.Example input must be a list of dictionaries, but "{examples}" is {type(examples)}')
+            raise ValueError(f"--input_examples takes a list with a dict for each example; {key!r} is {examples!r}.")
         found[key] = [_create_example_string(example) for example in examples]
     return found
 
@@ -150,7 +144,7 @@ def _create_example_string(example_dict):
         elif isinstance(values[0], int):
             feature.int64_list.value.extend(values)
         else:
-            raise ValueError(f"Type {type(values[0])} for value {values[0]} is not supported for tf.train.Feature.")
+            raise ValueError(f"A feature of a tf.train.Example has strings, floats or integers, not {values[0]!r}.")
     return example.SerializeToString()
 
 
@@ -174,14 +168,14 @@ def _load(path, name):
         raise RuntimeError(f"{path} is neither .npy nor .npz; pickled data is not read, as it can run any code: {e}") from e
     if isinstance(data, np.ndarray):
         if name:
-            print(f"Input file {path} contains a single ndarray. Name key [{name}] ignored.")
+            print(f"{path} holds one array without a name: [{name}] is ignored.")
         return data
     if name:
         if name not in data:
-            raise RuntimeError(f"Input file {path} does not contain variable with name {name}.")
+            raise RuntimeError(f"{path} has no array named {name!r}; it has {data.files}.")
         return data[name]
     if len(data.files) != 1:
-        raise RuntimeError(f"Input file {path} contains more than one ndarrays. Please specify the name of ndarray to use.")
+        raise RuntimeError(f"{path} holds {len(data.files)} arrays; write {path}[NAME] for one of {data.files}.")
     return data[data.files[0]]
 
 
@@ -193,9 +187,7 @@ def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, 
     signature = get_meta_graph_def(saved_model_dir, tag_set).signature_def[signature_def_key]
     for key in input_tensor_key_feed_dict:
         if key not in signature.inputs:
-            raise ValueError(
-                f'"{key}" is not a valid input key. Please choose from {", ".join(repr(k) for k in sorted(signature.inputs))}, or use the show command.'
-            )
+            raise ValueError(f'"{key}" is not a valid input key of this signature, which has {sorted(signature.inputs)}.')
     feeds = {signature.inputs[key].name: value for key, value in input_tensor_key_feed_dict.items()}
     keys = sorted(signature.outputs)
     with Graph().as_default() as graph, Session(worker or "", graph=graph) as sess:
@@ -211,7 +203,7 @@ def _save(outdir, key, value, overwrite):
     os.makedirs(outdir, exist_ok=True)
     path = os.path.join(outdir, key + ".npy")
     if not overwrite and os.path.exists(path):
-        raise RuntimeError(f'Output file {path} already exists. Add "--overwrite" to overwrite the existing output files.')
+        raise RuntimeError(f"Output file {path} already exists; --overwrite replaces it.")
     value = np.asarray(value)
     # Strings as fixed-length bytes: object arrays would be pickled.
     np.save(path, value.astype(np.bytes_) if value.dtype == object else value)
@@ -221,7 +213,7 @@ def _save(outdir, key, value, overwrite):
 def run(args):
     """The `run` command."""
     if not args.inputs and not args.input_exprs and not args.input_examples:
-        raise AttributeError("At least one of --inputs, --input_exprs or --input_examples must be required")
+        raise AttributeError("Nothing to feed: give --inputs, --input_exprs or --input_examples.")
     feeds = load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples)
     run_saved_model_with_feed_dict(
         args.dir, args.tag_set, args.signature_def, feeds, args.outdir, args.overwrite, args.worker, args.init_tpu, args.tf_debug
@@ -235,10 +227,7 @@ def scan_meta_graph_def(meta_graph_def):
     """Say whether a meta graph has ops that reach outside of the model."""
     found = {op.name for op in meta_graph_def.meta_info_def.stripped_op_list.op} & set(_OP_BLACKLIST)
     tags = list(meta_graph_def.meta_info_def.tags)
-    if found:
-        print(f"MetaGraph with tag set {tags} contains the following blacklisted ops: {found}")
-    else:
-        print(f"MetaGraph with tag set {tags} does not contain blacklisted ops.")
+    print(f"MetaGraph with tag set {tags}: {'blacklisted ops ' + ', '.join(sorted(found)) if found else 'no blacklisted ops'}.")
 
 
 def scan(args):
@@ -254,6 +243,7 @@ def create_parser():
     """The parser of the command line; what it parses has the command in `func`."""
     parser = argparse.ArgumentParser(description="saved_model_cli: look into SavedModels and run them")
     parser.add_argument("-v", "--version", action="version", version=VERSION)
+    parser.set_defaults(func=lambda args: parser.error("too few arguments"))
     commands = parser.add_subparsers(title="commands", description="valid commands", help="additional help")
 
     shown = commands.add_parser("show", description="Show tag sets, signatures, or one signature's inputs and outputs.")
@@ -285,10 +275,7 @@ def create_parser():
 
 
 def main():
-    parser = create_parser()
-    args = parser.parse_args()
-    if not hasattr(args, "func"):
-        parser.error("too few arguments")
+    args = create_parser().parse_args()
     args.func(args)
 
 

@@ -21,7 +21,7 @@ def strip_unused(input_graph_def, input_node_names, output_node_names, placehold
     """
     for name in input_node_names:
         if ":" in name:
-            raise ValueError(f"Name '{name}' appears to refer to a Tensor, not an Operation.")
+            raise ValueError(f"{name!r} is the name of a Tensor; that of its operation is {name.partition(':')[0]!r}.")
     missing = set(input_node_names) - {node.name for node in input_graph_def.node}
     if missing:
         raise KeyError(f"The following input nodes were not found: {missing}")
@@ -48,7 +48,7 @@ def strip_unused_from_files(
 ):
     """The same from file to file; names are separated by commas."""
     if not output_node_names:
-        raise ValueError("You need to supply the name of a node to --output_node_names.")
+        raise ValueError("output_node_names is empty: name the nodes whose values are wanted, separated by commas.")
     graph_def = read_message(input_graph, GraphDef, input_binary)
     made = strip_unused(graph_def, comma_separated(input_node_names), comma_separated(output_node_names), placeholder_type_enum)
     write_message(output_graph, made, output_binary)

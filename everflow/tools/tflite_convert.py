@@ -60,14 +60,14 @@ def _converter(args):
     shapes = None
     if args.input_shapes:
         if not inputs:
-            raise ValueError("--input_shapes must be used with --input_arrays")
+            raise ValueError("--input_shapes are those of --input_arrays, which are not given")
         shapes = [[int(d) for d in shape.split(",") if d] for shape in args.input_shapes.split(":")]
         if len(shapes) != len(inputs):
             raise ValueError(f"--input_shapes has {len(shapes)} shapes for {len(inputs)} inputs")
         shapes = dict(zip(inputs, shapes, strict=True))
     if args.graph_def_file:
         if not inputs or not outputs:
-            raise ValueError("--input_arrays and --output_arrays are required with --graph_def_file")
+            raise ValueError("--graph_def_file has no signature: --input_arrays and --output_arrays are required")
         return lite.TFLiteConverter.from_frozen_graph(args.graph_def_file, inputs, outputs, shapes)
     if args.keras_model_file:
         return lite.TFLiteConverter.from_keras_model_file(args.keras_model_file, inputs, shapes, outputs)
@@ -82,12 +82,12 @@ def _settings(converter, args) -> None:
     converter.inference_input_type = _TYPES[args.inference_input_type] if args.inference_input_type else None
     converter.output_format = getattr(lite.constants, args.output_format)
     if bool(args.std_dev_values) != bool(args.mean_values):
-        raise ValueError("--std_dev_values and --mean_values must be used together")
+        raise ValueError("--mean_values and --std_dev_values must be used together")
     if args.mean_values:
         pairs = zip(_names(args.mean_values), _names(args.std_dev_values), strict=True)
         converter.quantized_input_stats = dict(zip(converter.get_input_arrays(), ((float(m), float(d)) for m, d in pairs), strict=True))
     if (args.default_ranges_min is None) != (args.default_ranges_max is None):
-        raise ValueError("--default_ranges_min and --default_ranges_max must be used together")
+        raise ValueError("A range has two ends: give --default_ranges_max and --default_ranges_min")
     if args.default_ranges_min is not None:
         converter.default_ranges_stats = (args.default_ranges_min, args.default_ranges_max)
     if args.quantize_to_float16 and not args.post_training_quantize:

@@ -28,14 +28,18 @@ def next_scope(graph):
     return f"jit_scope_{count}".encode()
 
 
+def _check_graph_mode(name):
+    if executing_eagerly():
+        raise RuntimeError(f"xla.experimental.{name} marks nodes of a graph, and eager execution has none: call it in a tf.function.")
+
+
 @contextlib.contextmanager
 def jit_scope(compile_ops=True, separate_compiled_gradients=False):
     """A context whose nodes are marked to be compiled (or not); `compile_ops` may be a function of a NodeDef.
 
     Scopes inside others are one group with the outermost; gradients are a group of their own with `separate_compiled_gradients`.
     """
-    if executing_eagerly():
-        raise RuntimeError("xla.experimental.jit_scope is not supported when eager execution is enabled. Try use it inside tf.function.")
+    _check_graph_mode("jit_scope")
     graph = get_default_graph()
     outer = graph._attr_scope_map.get("_XlaScope")
     marks = {
@@ -52,8 +56,7 @@ def compile(computation, inputs=None):
 
     A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations as one operation.
     """
-    if executing_eagerly():
-        raise RuntimeError("xla.experimental.compile is not supported when eager execution is enabled. Try use it inside tf.function.")
+    _check_graph_mode("compile")
     if inputs is not None and (not isinstance(inputs, collections.abc.Sequence) or isinstance(inputs, str)):
         raise TypeError("inputs must be a list")
     flat = [convert_to_tensor(x) for x in nest.flatten(inputs or [])]
@@ -107,16 +110,16 @@ def _tensors_then_operations(outputs):
     operations = [x for x in flat if isinstance(x, Operation)]
     tensors = flat[: len(flat) - len(operations)]
     if any(isinstance(x, Operation) for x in tensors):
-        raise ValueError("XLA computation function must return zero or more Tensor values followed by zero or more Operations.")
+        raise ValueError(f"A compiled computation returns its Tensors followed by its Operations, not {outputs}.")
     return tensors, operations
 
 
 def _tensors_only(outputs):
     flat = nest.flatten(outputs)
-    if any(isinstance(x, Operation) for x in flat):
-        raise ValueError(
-            "xla.compile does not support Operation as return value in non-flat output structure. You can set returned Operations as "
-            "control dependencies of returned Tensors so Operations are triggered when Tensors are evaluated. "
-            f"Operation found: {next(x.name for x in flat if isinstance(x, Operation))}"
-        )
+    for x in flat:
+        if isinstance(x, Operation):
+            raise ValueError(
+                f"A structure that a compiled computation returns holds Tensors only, and this one the Operation {x.name!r}: make it a "
+                "control dependency of one of them."
+            )
     return flat, []

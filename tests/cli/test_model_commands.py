@@ -56,6 +56,15 @@ def test_inspect_tells(folder, capsys, name, expected):
         assert text in out, out
 
 
+def test_inspect_keeps_rows_whole_where_there_is_no_terminal(tmp_path, capsys):
+    name = "a_scope_of_a_long_name/" * 10 + "w"
+    with tf.Graph().as_default(), tf.Session() as sess:
+        sess.run(tf.get_variable(name, [2], initializer=tf.zeros_initializer()).initializer)
+        tf.train.Saver().save(sess, str(tmp_path / "model"))
+    assert main(["inspect", str(tmp_path / "model")]) == 0
+    assert f"{name}  float32  [2]" in capsys.readouterr().out
+
+
 def test_inspect_a_tensor_and_what_is_not_there(folder, capsys):
     assert main(["inspect", str(folder / "model"), "--tensor", "w"]) == 0
     assert "[2.]" in capsys.readouterr().out

@@ -199,7 +199,7 @@ def test_shapes_must_be_known():
     x = tf.placeholder(tf.float32, [None, None], name="x")
     z = tf.placeholder(tf.float32, None, name="z")
     with tf.Session() as sess:
-        with pytest.raises(ValueError, match="None is only supported in the 1st dimension"):
+        with pytest.raises(ValueError, match="None is supported in the 1st dimension only"):
             tf.lite.TFLiteConverter.from_session(sess, [x], [x + 1]).convert()
         with pytest.raises(ValueError, match="Provide an input shape for input array 'z'"):
             tf.lite.TFLiteConverter.from_session(sess, [z], [z + 1]).convert()

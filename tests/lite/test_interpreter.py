@@ -110,7 +110,7 @@ def test_construction(model, tmp_path):
 def test_damaged_files(model):
     """Whatever happens to a file's bytes, reading and running it ends in a result or in one of two exceptions."""
     rng = np.random.RandomState(0)
-    for _ in range(300):
+    for _ in range(100):
         data = bytearray(model)
         for _ in range(rng.randint(1, 4)):
             data[rng.randint(8, len(data))] = rng.randint(256)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
+from everflow.estimator.canned.dnn import assert_features_are_dict
 from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
@@ -17,8 +18,7 @@ _LEARNING_RATE = 0.3
 
 def _batch_size(features):
     """How many examples there are, by the first feature."""
-    if not isinstance(features, dict):
-        raise ValueError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
+    assert_features_are_dict(features)
     if not features:
         raise ValueError("The features should not be an empty dictionary: a baseline model needs one to count examples.")
     return array.shape(next(iter(features.values())))[0]
@@ -37,19 +37,12 @@ class BaselineEstimator(Estimator):
     def __init__(self, head, model_dir=None, optimizer="Ftrl", config=None):
         def model_fn(features, labels, mode, config):
             logits = _logits(features, head.logits_dimension)
-            return head.create_estimator_spec(
-                features=features,
-                mode=mode,
-                logits=logits,
-                labels=labels,
-                train_op_fn=lambda loss: _train_op(loss, optimizer),
-            )
+            return head.create_estimator_spec(features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn)
+
+        def train_op_fn(loss):
+            return get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE).minimize(loss, global_step=get_global_step())
 
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
-
-
-def _train_op(loss, optimizer):
-    return get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE).minimize(loss, global_step=get_global_step())
 
 
 class BaselineClassifier(BaselineEstimator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, REGRESS_SERVING_KEY, Head
-from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
+from everflow.estimator.canned.head_inputs import checked_labels, checked_logits, checked_range
 from everflow.estimator.canned.head_metrics import accuracy_baseline, area, at_threshold, regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput, RegressionOutput
@@ -24,6 +24,14 @@ def check_label_vocabulary(label_vocabulary):
     """TypeError for something else than a list."""
     if label_vocabulary is not None and not isinstance(label_vocabulary, (list, tuple)):
         raise TypeError(f"label_vocabulary should be a list or tuple. Given type: {type(label_vocabulary)}")
+
+
+def checked_thresholds(thresholds):
+    """The thresholds that metrics are counted at, as a tuple."""
+    for threshold in thresholds or ():
+        if not 0.0 < threshold < 1.0:
+            raise ValueError(f"thresholds are probabilities, in (0, 1), and {threshold} is none of them.")
+    return tuple(thresholds or ())
 
 
 def check_n_classes(n_classes):
@@ -63,17 +71,24 @@ def label_ids(labels, label_vocabulary):
     return index_table_from_tensor(vocabulary_list=tuple(label_vocabulary), name="class_id_lookup").lookup(labels)
 
 
+def _by_key(probabilities, class_ids, classes, all_class_ids, all_classes):
+    return {
+        PredictionKeys.PROBABILITIES: probabilities,
+        PredictionKeys.CLASS_IDS: class_ids,
+        PredictionKeys.CLASSES: classes,
+        PredictionKeys.ALL_CLASS_IDS: all_class_ids,
+        PredictionKeys.ALL_CLASSES: all_classes,
+    }
+
+
 class _ClassificationHead(Head):
     """What both kinds share."""
 
-    def __init__(self, n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name):
+    def __init__(self, n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn=None, name=None):
         check_label_vocabulary(label_vocabulary)
-        super().__init__(loss_reduction, name, weight_column)
-        if loss_fn:
-            check_loss_fn(loss_fn)
+        super().__init__(loss_reduction, name, weight_column, loss_fn)
         self._n_classes = n_classes
         self._label_vocabulary = label_vocabulary
-        self._loss_fn = loss_fn
 
     def _classification_output(self, predictions):
         scores = predictions[PredictionKeys.PROBABILITIES]
@@ -83,37 +98,24 @@ class _ClassificationHead(Head):
 class MultiClassHead(_ClassificationHead):
     """Tells one of `n_classes` classes, by a logit each."""
 
-    def __init__(
-        self,
-        n_classes,
-        weight_column=None,
-        label_vocabulary=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        name=None,
-    ):
+    def __init__(self, n_classes, *settings, **named_settings):
         check_n_classes(n_classes)
-        super().__init__(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
+        super().__init__(n_classes, *settings, **named_settings)
 
-    @property
-    def logits_dimension(self):
-        return self._n_classes
+    logits_dimension = property(lambda self: self._n_classes)
 
-    def create_loss(self, features, mode, logits, labels):
-        logits = math.to_float(logits)
+    def _processed_labels(self, labels, logits):
         labels = checked_labels(labels, logits, expected_dimension=1)
         if self._label_vocabulary is not None:
             labels = label_ids(labels, self._label_vocabulary)
         elif not labels.dtype.is_integer:
             raise ValueError(f"Labels dtype should be integer. Instead got {labels.dtype}.")
-        labels = checked_range(labels, self._n_classes)
-        if self._loss_fn:
-            unreduced = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            unreduced = sparse_softmax_cross_entropy(labels=labels, logits=logits, reduction=Reduction.NONE)
-            # Labels have a last dimension of 1, which the loss leaves out.
-            unreduced = array.expand_dims(unreduced, axis=-1)
-        return self._weighted(unreduced, features, logits, labels)
+        return checked_range(labels, self._n_classes)
+
+    def _losses(self, labels, logits):
+        # Labels have a last dimension of 1, which the loss leaves out.
+        losses = sparse_softmax_cross_entropy(labels=labels, logits=logits, reduction=Reduction.NONE)
+        return array.expand_dims(losses, axis=-1)
 
     def _predictions(self, logits):
         logits = checked_logits(logits, self._n_classes)
@@ -123,14 +125,7 @@ class MultiClassHead(_ClassificationHead):
             told = array.expand_dims(math.argmax(logits, axis=-1, name="class_ids"), axis=-1)
             names = class_names(told, self._label_vocabulary)
             probabilities = softmax(logits, name="probabilities")
-        return logits, {
-            PredictionKeys.LOGITS: logits,
-            PredictionKeys.PROBABILITIES: probabilities,
-            PredictionKeys.CLASS_IDS: told,
-            PredictionKeys.CLASSES: names,
-            PredictionKeys.ALL_CLASS_IDS: ids,
-            PredictionKeys.ALL_CLASSES: classes,
-        }
+        return logits, {PredictionKeys.LOGITS: logits, **_by_key(probabilities, told, names, ids, classes)}
 
     def _metrics(self, predictions, loss, labels, regularization_loss):
         told, labels = predictions[PredictionKeys.CLASS_IDS], loss.processed_labels
@@ -149,37 +144,20 @@ class MultiClassHead(_ClassificationHead):
 class BinaryHead(_ClassificationHead):
     """Tells whether something is so, by one logit."""
 
-    def __init__(
-        self,
-        weight_column=None,
-        thresholds=None,
-        label_vocabulary=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        name=None,
-    ):
-        thresholds = tuple(thresholds) if thresholds else ()
-        for threshold in thresholds:
-            if not 0.0 < threshold < 1.0:
-                raise ValueError(f"thresholds not in (0, 1): {thresholds}.")
-        super().__init__(2, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
-        self._thresholds = thresholds
+    def __init__(self, weight_column, thresholds, *settings, **named_settings):
+        self._thresholds = checked_thresholds(thresholds)
+        super().__init__(2, weight_column, *settings, **named_settings)
 
-    @property
-    def logits_dimension(self):
-        return 1
+    logits_dimension = property(lambda self: 1)
 
-    def create_loss(self, features, mode, logits, labels):
-        logits = math.to_float(logits)
+    def _processed_labels(self, labels, logits):
         labels = checked_labels(labels, logits, expected_dimension=1)
         if self._label_vocabulary is not None:
             labels = label_ids(labels, self._label_vocabulary)
-        labels = checked_range(math.to_float(labels), n_classes=2)
-        if self._loss_fn:
-            unreduced = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            unreduced = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        return self._weighted(unreduced, features, logits, labels)
+        return checked_range(math.to_float(labels), n_classes=2)
+
+    def _losses(self, labels, logits):
+        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     def _predictions(self, logits):
         with name_scope(None, "predictions", (logits,)):
@@ -191,15 +169,8 @@ class BinaryHead(_ClassificationHead):
             ids = all_class_ids(logits, 2)
             classes = all_classes(logits, 2, self._label_vocabulary)
             names = class_names(told, self._label_vocabulary)
-        return logits, {
-            PredictionKeys.LOGITS: logits,
-            PredictionKeys.LOGISTIC: logistic,
-            PredictionKeys.PROBABILITIES: probabilities,
-            PredictionKeys.CLASS_IDS: told,
-            PredictionKeys.CLASSES: names,
-            PredictionKeys.ALL_CLASS_IDS: ids,
-            PredictionKeys.ALL_CLASSES: classes,
-        }
+        both = {PredictionKeys.LOGITS: logits, PredictionKeys.LOGISTIC: logistic}
+        return logits, {**both, **_by_key(probabilities, told, names, ids, classes)}
 
     def _metrics(self, predictions, loss, labels, regularization_loss):
         logistic, told = predictions[PredictionKeys.LOGISTIC], predictions[PredictionKeys.CLASS_IDS]
@@ -233,5 +204,5 @@ class BinaryHead(_ClassificationHead):
 def binary_or_multi_class_head(n_classes, weight_column=None, label_vocabulary=None, loss_reduction=Reduction.SUM):
     """The head of a canned classifier."""
     if n_classes == 2:
-        return BinaryHead(weight_column=weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
-    return MultiClassHead(n_classes, weight_column=weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
+        return BinaryHead(weight_column, None, label_vocabulary, loss_reduction)
+    return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)

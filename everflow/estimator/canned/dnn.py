@@ -59,27 +59,6 @@ def assert_features_are_dict(features):
         raise ValueError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
 
 
-def dnn_model_fn(features, labels, mode, config, head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
-                 input_layer_partitioner, batch_norm):  # fmt: skip
-    """The model function of the networks: logits for the head, which makes of them what a mode needs."""
-    assert_features_are_dict(features)
-    optimizer = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
-    partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
-    with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
-        logits = dnn_logits(
-            features,
-            mode,
-            head.logits_dimension,
-            hidden_units,
-            feature_columns,
-            activation_fn,
-            dropout,
-            input_layer_partitioner or default_partitioner(config),
-            batch_norm,
-        )
-        return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits)
-
-
 class DNNEstimator(Estimator):
     """A fully connected network over feature columns for any head.
 
@@ -89,21 +68,17 @@ class DNNEstimator(Estimator):
 
     def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=relu, dropout=None,
                  input_layer_partitioner=None, config=None, warm_start_from=None, batch_norm=False):  # fmt: skip
+        layers, columns = tuple(hidden_units or []), tuple(feature_columns or [])
+
         def model_fn(features, labels, mode, config):
-            return dnn_model_fn(
-                features,
-                labels,
-                mode,
-                config,
-                head,
-                tuple(hidden_units or []),
-                tuple(feature_columns or []),
-                optimizer,
-                activation_fn,
-                dropout,
-                input_layer_partitioner,
-                batch_norm,
-            )
+            """Logits for the head, which makes of them what a mode needs."""
+            assert_features_are_dict(features)
+            chosen = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
+            partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
+            with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
+                inputs = input_layer_partitioner or default_partitioner(config)
+                logits = dnn_logits(features, mode, head.logits_dimension, layers, columns, activation_fn, dropout, inputs, batch_norm)
+                return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits)
 
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 

@@ -23,18 +23,22 @@ _DNN_LEARNING_RATE = 0.001
 _LINEAR_LEARNING_RATE = 0.005
 
 
+def _check_columns(linear_feature_columns, dnn_feature_columns):
+    if not linear_feature_columns and not dnn_feature_columns:
+        raise ValueError("A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be defined.")
+
+
 def combined_model_fn(features, labels, mode, config, head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
                       dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
                       linear_sparse_combiner):  # fmt: skip
     """The model function of wide and deep models: the logits of both parts, added, for the head."""
     dnn.assert_features_are_dict(features)
-    if not linear_feature_columns and not dnn_feature_columns:
-        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+    _check_columns(linear_feature_columns, dnn_feature_columns)
     partitioner = input_layer_partitioner or dnn.default_partitioner(config)
     dnn_logits = linear_logits = None
     if dnn_feature_columns:
         if not dnn_hidden_units:
-            raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+            raise ValueError("dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer.")
         dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=_DNN_LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
@@ -77,8 +81,7 @@ class DNNLinearCombinedEstimator(Estimator):
                 dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
                 linear_sparse_combiner):  # fmt: skip
         linear_columns, dnn_columns = list(linear_feature_columns or []), list(dnn_feature_columns or [])
-        if not linear_columns and not dnn_columns:
-            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+        _check_columns(linear_columns, dnn_columns)
 
         def model_fn(features, labels, mode, config):
             return combined_model_fn(features, labels, mode, config, head, linear_columns, linear_optimizer, dnn_columns, dnn_optimizer,

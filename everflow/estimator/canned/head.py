@@ -8,7 +8,7 @@ from __future__ import annotations
 import abc
 import collections
 
-from everflow.estimator.canned.head_inputs import weights_of
+from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, weights_of
 from everflow.estimator.canned.keys import MetricKeys
 from everflow.estimator.export.outputs import PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
@@ -29,13 +29,19 @@ PREDICT_SERVING_KEY = "predict"
 
 
 class Head(abc.ABC):
-    """The end of a model: kinds differ in `_predictions`, `create_loss`, `_metrics` and `_outputs`."""
+    """The end of a model: kinds differ in the abstract methods below."""
 
-    def __init__(self, loss_reduction, name, weight_column=None):
+    # Whether there are losses and weights for each logit, rather than for each example.
+    _per_logit = False
+
+    def __init__(self, loss_reduction, name, weight_column=None, loss_fn=None):
         self._check_reduction(loss_reduction)
+        if loss_fn:
+            check_loss_fn(loss_fn)
         self._loss_reduction = loss_reduction
         self._name = name
         self._weight_column = weight_column
+        self._loss_fn = loss_fn
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
@@ -52,8 +58,12 @@ class Head(abc.ABC):
         """How many logits it wants for each example."""
 
     @abc.abstractmethod
-    def create_loss(self, features, mode, logits, labels):
-        """A `LossSpec`: the training loss, the losses of examples, their weights, and labels as the losses use them."""
+    def _processed_labels(self, labels, logits):
+        """Labels as the losses use them, checked."""
+
+    @abc.abstractmethod
+    def _losses(self, labels, logits):
+        """The losses of examples, where the program has no function for them."""
 
     @abc.abstractmethod
     def _predictions(self, logits):
@@ -104,11 +114,20 @@ class Head(abc.ABC):
         weight_sum = math.reduce_sum(loss.weights * array.ones_like(loss.unreduced_loss))
         return loss.training_loss / weight_sum
 
-    def _weighted(self, unreduced_loss, features, logits, labels, per_logit_weights=False):
-        """A `LossSpec` of the losses of examples."""
-        weights = weights_of(features, self._weight_column, logits, per_logit=per_logit_weights)
-        training_loss = compute_weighted_loss(unreduced_loss, weights=weights, reduction=self._loss_reduction)
-        return LossSpec(training_loss, unreduced_loss, weights, labels)
+    def create_loss(self, features, mode, logits, labels):
+        """A `LossSpec`: the training loss, the losses of examples, their weights, and labels as the losses use them."""
+        logits = math.to_float(logits)
+        labels = self._processed_labels(labels, logits)
+        if self._loss_fn:
+            dimension = self.logits_dimension if self._per_logit else 1
+            unreduced = call_loss_fn(self._loss_fn, labels, logits, features, expected_dimension=dimension)
+        else:
+            unreduced = self._losses(labels, logits)
+        weights = weights_of(features, self._weight_column, logits, per_logit=self._per_logit)
+        return LossSpec(self._reduced(unreduced, weights), unreduced, weights, labels)
+
+    def _reduced(self, losses, weights):
+        return compute_weighted_loss(losses, weights=weights, reduction=self._loss_reduction)
 
 
 def summary_key(name, key):

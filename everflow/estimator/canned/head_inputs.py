@@ -19,6 +19,9 @@ NO_LABELS = (
 )
 
 
+_WEIGHTS_SHAPE = "weights shape must be [D0, D1, ... DN] or [D0, D1, ... DN, 1]"
+
+
 def checked_logits(logits, expected_dimension):
     """Logits as floats of shape [D0, ... DN, expected_dimension]; ValueError where the last dimension can't be."""
     if logits is None:
@@ -39,14 +42,19 @@ def checked_logits(logits, expected_dimension):
                     )
                 return logits
             expected = array.concat([shape[:-1], [expected_dimension]], axis=0)
-            assert_dimension = check.assert_equal(
-                expected,
-                shape,
-                message="logits shape must be [D0, D1, ... DN, logits_dimension]",
-                data=["expected_logits_shape: ", expected, "logits_shape: ", shape],
-            )
+            message = "logits shape must be [D0, D1, ... DN, logits_dimension]"
+            assert_dimension = _assert_shape(expected, shape, message, expected_logits_shape=expected, logits_shape=shape)
             with control_dependencies([assert_dimension]):
                 return array.identity(logits, name=scope)
+
+
+def _told(**shapes):
+    """What the op of a failed check tells: names of shapes and what they are."""
+    return [part for name, shape in shapes.items() for part in (f"{name}: ", shape)]
+
+
+def _assert_shape(expected, shape, message, **shapes):
+    return check.assert_equal(expected, shape, message=message, data=_told(**shapes))
 
 
 def with_last_dimension(tensor):
@@ -84,9 +92,7 @@ def checked_labels(labels, logits, expected_dimension):
                     "and/or the shape of your label. Otherwise, check the shape of your label."
                 )
             expected = array.concat([logits_shape[:-1], [expected_dimension]], axis=0)
-            assert_dimension = check.assert_equal(
-                expected, shape, message=message, data=["expected_labels_shape: ", expected, "labels_shape: ", shape]
-            )
+            assert_dimension = _assert_shape(expected, shape, message, expected_labels_shape=expected, labels_shape=shape)
             with control_dependencies([assert_dimension]):
                 return array.identity(labels, name=scope)
 
@@ -111,35 +117,18 @@ def weights_of(features, weight_column, logits, per_logit=False):
         shape = array.shape(weights, name="weights_shape")
         logits_shape = array.shape(logits, name="logits_shape")
         if weights.shape.ndims is not None and logits.shape.ndims is not None and weights.shape.ndims == logits.shape.ndims - 1:
-            assert_dimension = check.assert_equal(
-                logits_shape[:-1],
-                shape,
-                message="weights shape must be [D0, D1, ... DN] or [D0, D1, ... DN, 1]",
-                data=["logits_shape: ", logits_shape, "weights_shape: ", shape],
-            )
+            assert_dimension = _assert_shape(logits_shape[:-1], shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape)
             with control_dependencies([assert_dimension]):
                 return array.expand_dims(weights, -1, name=scope)
         expected = array.concat([logits_shape[:-1], [1]], axis=0)
         if per_logit:
             same = math.reduce_all(math.equal(logits_shape, shape))
             single = math.reduce_all(math.equal(expected, shape))
-            assert_dimension = Assert(
-                math.reduce_any([same, single]),
-                data=[
-                    "weights shape must be [D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]",
-                    "logits_shape: ",
-                    logits_shape,
-                    "weights_shape: ",
-                    shape,
-                ],
-            )
+            message = "weights shape must be [D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]"
+            data = [message, *_told(logits_shape=logits_shape, weights_shape=shape)]
+            assert_dimension = Assert(math.reduce_any([same, single]), data=data)
         else:
-            assert_dimension = check.assert_equal(
-                expected,
-                shape,
-                message="weights shape must be [D0, D1, ... DN] or [D0, D1, ... DN, 1]",
-                data=["logits_shape: ", logits_shape, "weights_shape: ", shape],
-            )
+            assert_dimension = _assert_shape(expected, shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape)
         with control_dependencies([assert_dimension]):
             return array.identity(weights, name=scope)
 
@@ -170,10 +159,7 @@ def call_loss_fn(loss_fn, labels, logits, features, expected_dimension=1):
             math.reduce_all(math.equal(shape, expected)),
             data=[
                 f"loss_fn must return Tensor of shape [D0, D1, ... DN, {expected_dimension}]. ",
-                "logits_shape: ",
-                logits_shape,
-                "loss_shape: ",
-                shape,
+                *_told(logits_shape=logits_shape, loss_shape=shape),
             ],
             name="check_loss_shape",
         )

@@ -78,15 +78,6 @@ def _fraction_of_zeros(variables):
         return array.identity(fraction, name="zero_fraction_or_nan")
 
 
-def linear_model_fn(features, labels, mode, head, feature_columns, optimizer, partitioner, config, sparse_combiner):
-    """The model function of linear models: logits for the head, which makes of them what a mode needs."""
-    assert_features_are_dict(features)
-    optimizer = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(feature_columns))
-    with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)):
-        logits = linear_logits(features, head.logits_dimension, feature_columns, sparse_combiner)
-        return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits)
-
-
 class LinearEstimator(Estimator):
     """A linear model over feature columns for any head."""
 
@@ -94,10 +85,15 @@ class LinearEstimator(Estimator):
         self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, None, sparse_combiner)
 
     def _set_up(self, head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner):
+        columns = tuple(feature_columns or [])
+
         def model_fn(features, labels, mode, config):
-            return linear_model_fn(
-                features, labels, mode, head, tuple(feature_columns or []), optimizer, partitioner, config, sparse_combiner
-            )
+            """Logits for the head, which makes of them what a mode needs."""
+            assert_features_are_dict(features)
+            chosen = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(columns))
+            with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)):
+                logits = linear_logits(features, head.logits_dimension, columns, sparse_combiner)
+                return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits)
 
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 

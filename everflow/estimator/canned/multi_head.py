@@ -91,7 +91,7 @@ class MultiHead(Head):
     def _predictions(self, logits):
         raise NotImplementedError("Each head makes its own predictions.")
 
-    _metrics = _outputs = _predictions
+    _processed_labels = _losses = _metrics = _outputs = _predictions
 
 
 def check_heads(heads, head_weights):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.estimator.canned.classification_heads import all_classes, check_label_vocabulary
+from everflow.estimator.canned.classification_heads import all_classes, check_label_vocabulary, checked_thresholds
 from everflow.estimator.canned.head import CLASSIFY_SERVING_KEY, Head
-from everflow.estimator.canned.head_inputs import NO_LABELS, call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
+from everflow.estimator.canned.head_inputs import NO_LABELS, checked_labels, checked_logits, checked_range
 from everflow.estimator.canned.head_metrics import area, at_threshold, regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import ClassificationOutput
@@ -26,45 +26,33 @@ class MultiLabelHead(Head):
     def __init__(
         self,
         n_classes,
-        weight_column=None,
-        thresholds=None,
-        label_vocabulary=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        classes_for_class_based_metrics=None,
-        name=None,
+        weight_column,
+        thresholds,
+        label_vocabulary,
+        loss_reduction,
+        loss_fn,
+        classes_for_class_based_metrics,
+        name,
     ):
-        thresholds = tuple(thresholds) if thresholds else ()
         if n_classes is None or n_classes < 2:
             raise ValueError(f"n_classes must be > 1 for multi-label classification. Given: {n_classes}")
-        for threshold in thresholds:
-            if not 0.0 < threshold < 1.0:
-                raise ValueError(f"thresholds must be in (0, 1) range. Given: {threshold}")
+        self._thresholds = checked_thresholds(thresholds)
         check_label_vocabulary(label_vocabulary)
         if label_vocabulary is not None and len(label_vocabulary) != n_classes:
             raise ValueError(f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(label_vocabulary)}")
-        super().__init__(loss_reduction, name, weight_column)
-        if loss_fn:
-            check_loss_fn(loss_fn)
+        super().__init__(loss_reduction, name, weight_column, loss_fn)
         self._n_classes = n_classes
-        self._thresholds = thresholds
         self._label_vocabulary = label_vocabulary
-        self._loss_fn = loss_fn
         self._classes_for_metrics = chosen_classes(classes_for_class_based_metrics, n_classes, label_vocabulary)
 
-    @property
-    def logits_dimension(self):
-        return self._n_classes
+    logits_dimension = property(lambda self: self._n_classes)
 
-    def create_loss(self, features, mode, logits, labels):
-        logits = math.to_float(logits)
-        labels = checked_labels(indicators(labels, self._n_classes, self._label_vocabulary), logits, self._n_classes)
-        if self._loss_fn:
-            unreduced = call_loss_fn(self._loss_fn, labels, logits, features)
-        else:
-            unreduced = sigmoid_cross_entropy(multi_class_labels=labels, logits=logits, reduction=Reduction.NONE)
-            unreduced = math.reduce_mean(unreduced, axis=-1, keepdims=True)
-        return self._weighted(unreduced, features, logits, labels)
+    def _processed_labels(self, labels, logits):
+        return checked_labels(indicators(labels, self._n_classes, self._label_vocabulary), logits, self._n_classes)
+
+    def _losses(self, labels, logits):
+        of_classes = sigmoid_cross_entropy(multi_class_labels=labels, logits=logits, reduction=Reduction.NONE)
+        return math.reduce_mean(of_classes, axis=-1, keepdims=True)
 
     def _predictions(self, logits):
         logits = checked_logits(logits, self._n_classes)

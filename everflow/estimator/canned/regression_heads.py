@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.estimator.canned.head import REGRESS_SERVING_KEY, Head
-from everflow.estimator.canned.head_inputs import call_loss_fn, check_loss_fn, checked_labels, checked_logits, checked_range
+from everflow.estimator.canned.head_inputs import checked_labels, checked_logits, checked_range
 from everflow.estimator.canned.head_metrics import regularization, weighted_mean
 from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import RegressionOutput
@@ -16,36 +16,22 @@ from everflow.ops.nn_losses import log_poisson_loss, sigmoid_cross_entropy_with_
 class RegressionHead(Head):
     """Predicts `label_dimension` numbers for each example."""
 
-    def __init__(
-        self,
-        label_dimension=1,
-        weight_column=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        inverse_link_fn=None,
-        name=None,
-    ):
+    _per_logit = True
+
+    def __init__(self, label_dimension, weight_column, loss_reduction, loss_fn=None, inverse_link_fn=None, name=None):
         if label_dimension < 1:
             raise ValueError(f"Invalid label_dimension {label_dimension}.")
-        super().__init__(loss_reduction, name, weight_column)
-        if loss_fn:
-            check_loss_fn(loss_fn)
+        super().__init__(loss_reduction, name, weight_column, loss_fn)
         self._logits_dimension = label_dimension
-        self._loss_fn = loss_fn
         self._inverse_link_fn = inverse_link_fn
 
-    @property
-    def logits_dimension(self):
-        return self._logits_dimension
+    logits_dimension = property(lambda self: self._logits_dimension)
 
-    def create_loss(self, features, mode, logits, labels):
-        logits = math.to_float(logits)
-        labels = math.to_float(checked_labels(labels, logits, self._logits_dimension))
-        if self._loss_fn:
-            unreduced = call_loss_fn(self._loss_fn, labels, logits, features, expected_dimension=self._logits_dimension)
-        else:
-            unreduced = mean_squared_error(labels=labels, predictions=logits, reduction=Reduction.NONE)
-        return self._weighted(unreduced, features, logits, labels, per_logit_weights=True)
+    def _processed_labels(self, labels, logits):
+        return math.to_float(checked_labels(labels, logits, self._logits_dimension))
+
+    def _losses(self, labels, logits):
+        return mean_squared_error(labels=labels, predictions=logits, reduction=Reduction.NONE)
 
     def _predictions(self, logits):
         logits = checked_logits(logits, self._logits_dimension)

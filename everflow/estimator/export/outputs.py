@@ -40,7 +40,12 @@ def _only_text_input(receiver_tensors, what):
         (examples,) = receiver_tensors.values()
         if dtypes.as_dtype(examples.dtype).base_dtype == dtypes.string:
             return examples
-    raise ValueError(f"{what} input must be a single string Tensor; got {receiver_tensors}")
+    raise ValueError(f"{what} takes serialized examples, one string Tensor, not {receiver_tensors}.")
+
+
+def _check_tensor(name, value, kind, fits):
+    if not (isinstance(value, Tensor) and fits(value.dtype)):
+        raise ValueError(f"{name} of an output is to be a Tensor of {kind}, got {value!r}.")
 
 
 class ClassificationOutput(ExportOutput):
@@ -48,11 +53,11 @@ class ClassificationOutput(ExportOutput):
 
     def __init__(self, scores=None, classes=None):
         if scores is None and classes is None:
-            raise ValueError("At least one of scores and classes must be set.")
-        if scores is not None and not (isinstance(scores, Tensor) and scores.dtype.is_floating):
-            raise ValueError(f"Classification scores must be a float32 Tensor; got {scores!r}")
-        if classes is not None and not (isinstance(classes, Tensor) and classes.dtype == dtypes.string):
-            raise ValueError(f"Classification classes must be a string Tensor; got {classes!r}")
+            raise ValueError("ClassificationOutput has neither scores nor classes.")
+        if scores is not None:
+            _check_tensor("scores", scores, "floats", lambda dtype: dtype.is_floating)
+        if classes is not None:
+            _check_tensor("classes", classes, "strings", lambda dtype: dtype == dtypes.string)
         self._scores = scores
         self._classes = classes
 
@@ -75,8 +80,7 @@ class RegressionOutput(ExportOutput):
     """A number for each example."""
 
     def __init__(self, value):
-        if not (isinstance(value, Tensor) and value.dtype.is_floating):
-            raise ValueError(f"Regression output value must be a float32 Tensor; got {value!r}")
+        _check_tensor("value", value, "floats", lambda dtype: dtype.is_floating)
         self._value = value
 
     @property

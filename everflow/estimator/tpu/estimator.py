@@ -90,7 +90,7 @@ class TPUEstimator(Estimator):
 
     def _input_params(self, mode):
         if self._use_tpu:
-            raise RuntimeError("Cannot find any TPU cores in the system: Everflow runs TPU estimators with use_tpu=False.")
+            raise RuntimeError("There are no TPU cores here: Everflow runs TPU estimators with use_tpu=False.")
         self._batch_size = self._batch_sizes[mode]
         return {**self.params, **self._batch()}
 
@@ -102,7 +102,9 @@ class TPUEstimator(Estimator):
 
         def tpu_model_fn(features, labels, mode, config, params):
             if "labels" not in fn_args(model_fn) and labels is not None:
-                raise ValueError("model_fn does not take labels, but input_fn returns labels.")
+                raise ValueError(
+                    "model_fn does not take labels, which input_fn gives: add the argument, or let input_fn return features only."
+                )
             params = {**params, **self._batch(), "use_tpu": False}
             batch_size, self._batch_size = self._batch_size, None
             spec = model_fn(features=features, **named(model_fn, labels=labels, mode=mode, config=config, params=params))

@@ -13,19 +13,7 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 class TPUEstimatorSpec(
     collections.namedtuple(
         "TPUEstimatorSpec",
-        [
-            "mode",
-            "predictions",
-            "loss",
-            "train_op",
-            "eval_metrics",
-            "export_outputs",
-            "scaffold_fn",
-            "host_call",
-            "training_hooks",
-            "evaluation_hooks",
-            "prediction_hooks",
-        ],
+        "mode predictions loss train_op eval_metrics export_outputs scaffold_fn host_call training_hooks evaluation_hooks prediction_hooks",
     )
 ):
     """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict)."""
@@ -47,20 +35,8 @@ class TPUEstimatorSpec(
         for name, call in (("eval_metrics", eval_metrics), ("host_call", host_call)):
             if call is not None:
                 _check_host_call(name, call)
-        return super().__new__(
-            cls,
-            mode=mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metrics=eval_metrics,
-            export_outputs=export_outputs,
-            scaffold_fn=scaffold_fn,
-            host_call=host_call,
-            training_hooks=check_hooks(training_hooks),
-            evaluation_hooks=check_hooks(evaluation_hooks),
-            prediction_hooks=check_hooks(prediction_hooks),
-        )
+        hooks = map(check_hooks, (training_hooks, evaluation_hooks, prediction_hooks))
+        return super().__new__(cls, mode, predictions, loss, train_op, eval_metrics, export_outputs, scaffold_fn, host_call, *hooks)
 
     def as_estimator_spec(self):
         """The plain `EstimatorSpec`, for a CPU or GPU."""

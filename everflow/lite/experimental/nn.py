@@ -31,7 +31,7 @@ class TfLiteRNNCell(LayerRNNCell):
     def build(self, inputs_shape):
         depth = TensorShape(inputs_shape).as_list()[-1]
         if depth is None:
-            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+            raise ValueError(f"The last dimension of a cell's inputs has to be known; their shape is {inputs_shape}.")
 
         def weights(name, place, shape, initializer=None):
             return self._hint.add_input(self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place)
