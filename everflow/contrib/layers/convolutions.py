@@ -8,7 +8,13 @@ from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.dense import NAMES, ZEROS, applied, finished
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, last_dimension, two_element_tuple
+from everflow.contrib.layers.outputs import (
+    add_variable_to_collections,
+    check_data_format,
+    get_variable_collections,
+    last_dimension,
+    two_element_tuple,
+)
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import dimension_value
 from everflow.layers import convolutional as base
@@ -118,8 +124,7 @@ def _transposed(name, layer_class, default_scope, default_format):
                  trainable=True, scope=None):  # fmt: skip
         arguments = dict(locals())
         first = default_format[0] + "C" + default_format[1:-1]
-        if data_format not in (first, default_format):
-            raise ValueError(f"data_format has to be either {first} or {default_format}.")
+        check_data_format(data_format, first, default_format)
         with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
             inputs = convert_to_tensor(inputs)
             own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
@@ -140,8 +145,7 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
                             pointwise_initializer=None, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
                             reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
     """A convolution of each channel, then one across channels; only the first where `num_outputs` is None."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     names = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
     with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)) as sc:
         inputs = convert_to_tensor(inputs)

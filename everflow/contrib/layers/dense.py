@@ -9,11 +9,17 @@ from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, channel_dimension, collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.outputs import (
+    add_variable_to_collections,
+    channel_dimension,
+    check_data_format,
+    collect_named_outputs,
+    get_variable_collections,
+    last_dimension,
+)
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections
-from everflow.framework.shapes import dimension_value
 from everflow.layers.core import Dense
 from everflow.ops import array, initializers, math
 from everflow.ops.variable_scope import get_variable, variable_scope
@@ -70,7 +76,7 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     """
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
-        raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
+        raise ValueError(f"num_outputs must be an int, not {num_outputs!r}")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
         return applied(Dense, inputs, sc, arguments, units=num_outputs)
@@ -86,18 +92,12 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, reuse=None, variables_collections=None,
              outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
     """`inputs` plus a bias for each channel."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
-        rank = inputs.get_shape().ndims
-        if rank is None:
-            raise ValueError("Dims of shape must be known but is None")
-        if rank != 4 and data_format == "NCHW":
-            raise ValueError("Data format NCHW only supports 4D Tensor")
+        if data_format == "NCHW" and inputs.shape.rank not in (None, 4):
+            raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
-        if channels is None:
-            raise ValueError("`C` dimension must be known but is None")
         biases = model_variable(
             "biases",
             shape=[channels],
@@ -120,14 +120,7 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
     """The first form of `fully_connected`, whose variables are "weights" and "bias"."""
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
-        dims = x.get_shape().dims
-        if dims is None:
-            raise ValueError("dims of x must be known but is None")
-        if len(dims) < 2:
-            raise ValueError(f"rank of x must be at least 2 not: {len(dims)}")
-        inputs = dimension_value(dims[-1])
-        if inputs is None:
-            raise ValueError("last dimension of x must be known but is None")
+        inputs, rank = last_dimension(x.shape, min_rank=2), x.shape.rank
         dtype = x.dtype.base_dtype
 
         def made(label, shape, init, collections, regularizer):
@@ -137,11 +130,11 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
             )
 
         weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)
-        flat = x if len(dims) <= 2 else array.reshape(x, [-1, inputs])
+        flat = x if rank == 2 else array.reshape(x, [-1, inputs])
         y = math.matmul(flat, weights)
         if bias_init is not None:
             y = nn.bias_add(y, made("bias", [num_output_units], bias_init, bias_collections, bias_regularizer))
-        if len(dims) > 2:
+        if rank > 2:
             y = array.reshape(y, array.stack([*array.unstack(array.shape(x))[:-1], num_output_units]))
             y.set_shape([*x.shape.as_list()[:-1], num_output_units])
         result = y if activation_fn is None else activation_fn(y)

@@ -51,7 +51,7 @@ class GDN(Layer):
         axis = self._channel_axis_of(self.data_format)
         channels = TensorShape(input_shape)[axis].value
         if channels is None:
-            raise ValueError("The channel dimension of the inputs to `GDN` must be defined.")
+            raise ValueError(f"GDN makes weights for each channel: dimension {axis} must be known, the shape is {input_shape}")
         self.input_spec = InputSpec(min_ndim=3, max_ndim=5, axes={axis: channels})
         # Roots are trained rather than the values, so that these stay positive.
         pedestal = constant(self._reparam_offset**2, dtype=self.dtype)

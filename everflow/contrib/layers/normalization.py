@@ -6,12 +6,18 @@ from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.outputs import (
+    add_variable_to_collections,
+    channel_dimension,
+    check_data_format,
+    collect_named_outputs,
+    get_variable_collections,
+)
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, control_dependencies
-from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.framework.shapes import TensorShape
 from everflow.layers.normalization import BatchNormalization
 from everflow.ops import array, initializers
 from everflow.ops.constants import constant
@@ -30,8 +36,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
 
     The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the layer itself.
     """
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     fused = True if fused is None else fused
     # What tf.layers' batch normalization can't do is done here; so are matrices, which it doesn't fuse.
     inputs = convert_to_tensor(inputs)
@@ -46,7 +51,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         )  # fmt: skip
     if renorm:
         with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):  # uses the name up
-            raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
+            raise ValueError("renorm=True needs the default updates_collections, and neither batch_weights nor zero_debias_moving_mean")
     build = _fused if own_fused else _plain
     return build(
         inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,
@@ -155,9 +160,7 @@ def _fused(inputs, decay, center, scale, epsilon, activation_fn, parameters, upd
         original = inputs
         rank = inputs.get_shape().ndims
         dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
-        channels = dimension_value(inputs.get_shape()[1 if data_format == "NCHW" else -1])
-        if channels is None:
-            raise ValueError("`C` dimension must be known but is None")
+        channels = channel_dimension(inputs.get_shape(), data_format)
         if rank == 2:
             inputs = array.reshape(inputs, [-1, 1, 1, channels] if data_format == "NHWC" else [-1, channels, 1, 1])
         shape = TensorShape([channels])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.outputs import collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs, get_variable_collections
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
@@ -43,9 +43,8 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
         if begin_norm_axis < 0:
             begin_norm_axis = rank + begin_norm_axis
         if begin_params_axis >= rank or begin_norm_axis >= rank:
-            raise ValueError(
-                f"begin_params_axis ({begin_params_axis}) and begin_norm_axis ({begin_norm_axis}) must be < rank(inputs) ({rank})"
-            )
+            given = f"begin_norm_axis={begin_norm_axis} and begin_params_axis={begin_params_axis}"
+            raise ValueError(f"{inputs.name} has {rank} dimensions, {given} must be among them")
         params_shape = shape[begin_params_axis:]
         if not params_shape.is_fully_defined():
             raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
@@ -70,8 +69,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
     rank = shape.ndims
     if rank is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         first = data_format == "NCHW"
         axis = 1 if first else rank - 1
@@ -118,7 +116,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
         if inputs.shape[a].value is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
         if a == axis:
-            raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
+            raise ValueError(f"Axis {a} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves.")
     if groups > channels:
         raise ValueError(f"Invalid groups {groups} for {channels} channels.")
     if channels % groups != 0:
@@ -168,7 +166,7 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
             raise ValueError("The input rank must be known.")
         rank = len(inputs.get_shape().as_list())
         if dim < 0 or dim >= rank:
-            raise ValueError("dim must be positive but smaller than the input rank.")
+            raise ValueError(f"dim must be one of the {rank} dimensions of {inputs.name}, not {dim}")
         lengths = math.sqrt(epsilon + math.reduce_sum(math.square(inputs), dim, keepdims=True))
         multiples = []
         if dim > 0:
