@@ -89,7 +89,7 @@ def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
     elif event.dtype.is_floating:
         event = math.cast(event, dtype=dtypes.int32)
     else:
-        raise TypeError(f"`value` should have integer `dtype` or `self.dtype` ({base_dtype})")
+        raise TypeError(f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}")
     shape_known_statically = params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
     if not shape_known_statically or params.shape[:-1] != event.shape:
         params *= array.ones_like(event[..., None], dtype=params.dtype)

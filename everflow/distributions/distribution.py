@@ -117,7 +117,7 @@ class Distribution:
         for argument, shape in cls.param_shapes(sample_shape).items():
             known = constant_value(shape)
             if known is None:
-                raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
+                raise ValueError(f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}")
             static[argument] = TensorShape(known)
         return static
 

@@ -28,10 +28,8 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
     """
     function = _registered(type(distribution_a), type(distribution_b))
     if function is None:
-        raise NotImplementedError(
-            f"No KL(distribution_a || distribution_b) registered for distribution_a type {type(distribution_a).__name__} "
-            f"and distribution_b type {type(distribution_b).__name__}; tf.distributions.RegisterKL registers one."
-        )
+        pair = f"{type(distribution_a).__name__} || {type(distribution_b).__name__}"
+        raise NotImplementedError(f"No KL({pair}) is registered: tf.distributions.RegisterKL registers one.")
     with name_scope("KullbackLeibler"):
         divergence = function(distribution_a, distribution_b, name=name)
         if allow_nan_stats:

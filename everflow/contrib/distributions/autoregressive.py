@@ -20,7 +20,7 @@ class Autoregressive(Distribution):
             if num_steps is None:
                 num_steps = self._distribution0.event_shape.num_elements()
                 if num_steps is None:
-                    raise ValueError("distribution_fn must generate a distribution with fully known `event_shape`.")
+                    raise ValueError(f"num_steps must be given: {self._distribution0} has no known number of elements")
             if num_steps < 1:
                 raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
             self._num_steps = num_steps

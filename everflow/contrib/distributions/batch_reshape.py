@@ -136,13 +136,13 @@ class BatchReshape(Distribution):
             assertions = []
             x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
             expected_ndims = batch_ndims + event_ndims
-            too_few = "Broadcasting is not supported; too few batch and event dims"
             if isinstance(x_ndims, int) and isinstance(expected_ndims, int):
                 if x_ndims < expected_ndims:
-                    raise NotImplementedError(f"{too_few} (expected at least {expected_ndims}, saw {x_ndims}).")
+                    raise _broadcasts(x, f"{expected_ndims} dimensions or more")
             elif self.validate_args:
                 name = "assert_batch_and_event_ndims_large_enough"
-                assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=f"{too_few}.", name=name))
+                message = "Broadcasting is not supported; too few batch and event dims."
+                assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=message, name=name))
             wanted = self.batch_shape.concatenate(self.event_shape)
             if not wanted.is_fully_defined():
                 wanted = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
@@ -151,25 +151,29 @@ class BatchReshape(Distribution):
             if not found.is_fully_defined():
                 begin = math.maximum(rest, 0)
                 found = array.shape(x)[begin:]
-            unexpected = "Broadcasting is not supported; unexpected batch and event shape"
             if isinstance(wanted, TensorShape) and isinstance(found, TensorShape):
                 if wanted != found:
-                    raise NotImplementedError(f"{unexpected} (expected {wanted}, saw {found}).")
+                    raise _broadcasts(x, f"a shape that ends in {wanted}")
             elif self.validate_args:
                 wanted, found = (t.as_list() if isinstance(t, TensorShape) else t for t in (wanted, found))
                 with control_dependencies(assertions):
                     name = "assert_batch_and_event_shape_same"
-                    assertions.append(check.assert_equal(wanted, found, message=f"{unexpected}.", name=name))
+                    message = "Broadcasting is not supported; unexpected batch and event shape."
+                    assertions.append(check.assert_equal(wanted, found, message=message, name=name))
             return [*self._assertions, *assertions]
+
+
+def _broadcasts(x, wanted):
+    return NotImplementedError(f"Broadcasting is not supported: a value needs {wanted}, {x.name} is of shape {x.shape}.")
 
 
 def _check_known(distribution, batch_shape):
     """Raise for what is known to be wrong already."""
     if batch_shape.shape.ndims is not None and batch_shape.shape.ndims != 1:
-        raise ValueError(f"`batch_shape` must be a vector (saw rank: {batch_shape.shape.ndims}).")
+        raise ValueError(f"batch_shape must be a vector, its own shape is {batch_shape.shape}.")
     known, own = constant_value_as_shape(batch_shape), distribution.batch_shape
     if known.is_fully_defined() and own.is_fully_defined() and known.num_elements() != own.num_elements():
-        raise ValueError(f"`batch_shape` size ({known.num_elements()}) must match `distribution.batch_shape` size ({own.num_elements()}).")
+        raise ValueError(f"The sizes of the batch must match: {distribution.name} has {own}, batch_shape is {known}.")
 
 
 def _calculate_reshape(original_shape, new_shape, validate):

@@ -24,7 +24,7 @@ def fill_triangular(x, upper=False, name=None):
         if m is not None:
             n = np.sqrt(0.25 + 2.0 * m) - 0.5
             if n != np.floor(n):
-                raise ValueError(f"Input right-most shape ({m}) does not correspond to a triangular matrix.")
+                raise ValueError(f"{m} numbers do not fill a triangular matrix: n * (n + 1) / 2 do")
             n = int(n)
             static = x.shape[:-1].concatenate([n, n])
         else:

@@ -26,27 +26,25 @@ class Mixture(Distribution):
     def __init__(self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False, name="Mixture"):
         parameters = dict(locals())
         if not isinstance(cat, Categorical):
-            raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
+            raise TypeError(f"cat chooses among the components: it must be a Categorical, not {cat!r}")
         if not components:
-            raise ValueError("components must be a non-empty list or tuple")
-        if not isinstance(components, (list, tuple)):
-            raise TypeError(f"components must be a list or tuple, but saw: {components}")
-        if not all(isinstance(component, Distribution) for component in components):
-            raise TypeError(f"all entries in components must be Distribution instances but saw: {components}")
+            raise ValueError("A mixture needs components")
+        if not isinstance(components, (list, tuple)) or not all(isinstance(c, Distribution) for c in components):
+            raise TypeError(f"components must be a list or tuple of Distributions, not {components!r}")
         dtype = components[0].dtype
         if not all(component.dtype == dtype for component in components):
-            raise TypeError(f"All components must have the same dtype, but saw dtypes: {[(c.name, c.dtype) for c in components]}")
+            raise TypeError(f"components must be of one dtype, but are {', '.join(f'{c.name}: {c.dtype.name}' for c in components)}")
         event_shape, batch_shape = components[0].event_shape, cat.batch_shape
         for component in components:
             event_shape = event_shape.merge_with(component.event_shape)
             batch_shape = batch_shape.merge_with(component.batch_shape)
         if event_shape.ndims is None:
-            raise ValueError(
-                "Expected to know rank(event_shape) from components, but none of the components provide a static number of ndims"
-            )
+            raise ValueError("The rank of events must be known of one component at least")
         classes = constant_value(cat.event_size)
         if classes is None:
-            raise ValueError("Could not infer number of classes from cat and unable to compare this value to the number of components")
+            raise ValueError(
+                f"The number of classes of {cat.name} must be known: there have to be {len(components)}, one for each component"
+            )
         if int(classes) != len(components):
             raise ValueError(f"cat.num_classes != len(components): {classes} vs {len(components)}")
         with name_scope(name, values=[cat.logits]) as name:
@@ -182,16 +180,11 @@ class MixtureSameFamily(Distribution):
                     and mixture_distribution.batch_shape.is_fully_defined()
                     and mixture_distribution.batch_shape != wanted
                 ):
-                    raise ValueError(
-                        f"`mixture_distribution.batch_shape` ({mixture_distribution.batch_shape}) is not compatible with "
-                        f"`components_distribution.batch_shape` ({wanted})"
-                    )
+                    raise ValueError(f"mixture_distribution must have a batch of shape {wanted}, not {mixture_distribution.batch_shape}")
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:
-                raise ValueError(
-                    f"`mixture_distribution components` ({km}) does not equal `components_distribution.batch_shape[-1]` ({kc})"
-                )
+                raise ValueError(f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}")
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
@@ -284,9 +277,8 @@ class Independent(Distribution):
                 raise NotImplementedError("reinterpreted_batch_ndims has to be known while the graph is drawn")
             self._ndims = int(known)
             if distribution.batch_shape.ndims is not None and self._ndims > distribution.batch_shape.ndims:
-                raise ValueError(
-                    f"reinterpreted_batch_ndims({self._ndims}) cannot exceed distribution.batch_ndims({distribution.batch_shape.ndims})"
-                )
+                has = f"{distribution.name} has a batch of shape {distribution.batch_shape}"
+                raise ValueError(f"reinterpreted_batch_ndims={self._ndims} is too large: {has}")
         parents = distribution._graph_parents
         super().__init__(
             distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name

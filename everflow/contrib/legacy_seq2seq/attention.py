@@ -56,9 +56,9 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
                       scope=None, initial_state_attention=False):  # fmt: skip
     """(outputs, state) of an unrolled decoder that attends to states [batch, length, size] at every step."""
     if not decoder_inputs:
-        raise ValueError("Must provide at least 1 input to attention decoder.")
+        raise ValueError("decoder_inputs is empty: a decoder is unrolled over at least 1 input")
     if num_heads < 1:
-        raise ValueError("With less than 1 heads, use a non-attention decoder.")
+        raise ValueError(f"num_heads={num_heads}: without attention, take rnn_decoder")
     if attention_states.shape[2].value is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     if output_size is None:

@@ -50,7 +50,7 @@ class LSTMBlockCell(LayerRNNCell):
     def call(self, inputs, state):
         """One step of the LSTM."""
         if len(state) != 2:
-            raise ValueError("Expecting state to be a tuple with length 2.")
+            raise ValueError(f"The state must be a pair, (c, h), not {state!r}")
         peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units], dtype=self.dtype)] * 3
         cs_before, h_before = state
         _, cs, _, _, _, _, h = raw.LSTMBlockCell(
@@ -76,7 +76,7 @@ class GRUBlockCell(LayerRNNCell):
     def __init__(self, num_units=None, cell_size=None, reuse=None, name="gru_cell"):
         super().__init__(_reuse=reuse, name=name)
         if (cell_size is None) == (num_units is None):
-            raise ValueError("Exactly one of num_units or cell_size must be provided.")
+            raise ValueError("GRUBlockCell takes num_units, or cell_size, its old name: one of them")
         self._cell_size = cell_size if num_units is None else num_units
         self.input_spec = InputSpec(ndim=2)
 
@@ -140,12 +140,12 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         steps = shape[0].value or array.shape(inputs)[0]
         if initial_state is None:
             if dtype is None:
-                raise ValueError("Either initial_state or dtype needs to be specified")
+                raise ValueError("Without an initial_state a dtype must be given, for zeros to start with")
             zeros = array.zeros(array.stack([batch_size, self.num_units]), dtype=dtype)
             initial_state = zeros, zeros
         else:
             if len(initial_state) != 2:
-                raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+                raise ValueError(f"initial_state must be a pair, (c, h), or None, not {initial_state!r}")
             if dtype is None:
                 dtype = initial_state[0].dtype
         initial_cell_state, initial_output = initial_state

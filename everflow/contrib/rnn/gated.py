@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import Linear
+from everflow.contrib.rnn.linear import Linear, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.ops import array, initializers, math, nn
@@ -133,9 +133,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
             c_before = array.slice_(state, [0, 0], [-1, units])
             m_before = array.slice_(state, [0, units], [-1, self.output_size])
         dtype = inputs.dtype
-        input_size = inputs.shape.with_rank(2)[1].value
-        if input_size is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        input_size = known_width(inputs)
         kernel = sharded_variable("W", [input_size + self.output_size, 3 * units], dtype, self._num_unit_shards)
         bias = scopes.get_variable("B", shape=[3 * units], initializer=initializers.zeros_initializer(), dtype=dtype)
         gates = math.matmul(array.concat([inputs, m_before], 1), kernel)
@@ -175,8 +173,7 @@ class UGRNNCell(RNNCell):
 
     def call(self, inputs, state):
         """One step of the update gate RNN."""
-        if inputs.shape.with_rank(2)[1].value is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             joined = array.concat([inputs, state], 1)
             if self._linear is None:
@@ -207,15 +204,11 @@ class IntersectionRNNCell(RNNCell):
     def call(self, inputs, state):
         """One step of the intersection RNN."""
         units = self._num_units
-        input_size = inputs.shape.with_rank(2)[1].value
-        if input_size is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        input_size = known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
                 if not self._num_input_proj:
-                    raise ValueError(
-                        "Must have input size == output size for Intersection RNN. To fix, num_in_proj should be set to num_units at cell init."
-                    )
+                    raise ValueError(f"Inputs of size {input_size} meet outputs of size {units}: set num_in_proj={units} to project them")
                 with scopes.variable_scope("in_projection"):
                     if self._projection is None:
                         self._projection = Linear(inputs, self._num_input_proj, True)
@@ -255,7 +248,7 @@ class NASCell(LayerRNNCell):
         width = self._BASES * self._num_units
         depth = inputs_shape[1].value
         if depth is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+            raise ValueError(f"Expecting the last size of the inputs to be set: {inputs_shape}")
         self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, width])
         self.kernel = self.add_variable("kernel", [depth, width])
         if self._use_bias:

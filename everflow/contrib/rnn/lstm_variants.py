@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import BIAS, KERNEL, Linear
+from everflow.contrib.rnn.linear import BIAS, KERNEL, Linear, known_width
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, initializers, math, nn, random
 from everflow.ops import variable_scope as scopes
@@ -21,10 +21,9 @@ class GLSTMCell(RNNCell):
         self._forget_bias = forget_bias
         self._activation = activation
         self._number_of_groups = number_of_groups
-        if num_units % number_of_groups != 0:
-            raise ValueError("num_units must be divisible by number_of_groups")
-        if num_proj and num_proj % number_of_groups != 0:
-            raise ValueError("num_proj must be divisible by number_of_groups")
+        for name, size in (("num_units", num_units), ("num_proj", num_proj)):
+            if size and size % number_of_groups != 0:
+                raise ValueError(f"{name}={size} can't be cut into {number_of_groups} groups of one size")
         self._group_units = num_units // number_of_groups
         self._group_outputs = (num_proj or num_units) // number_of_groups
         self._linears = None
@@ -40,9 +39,7 @@ class GLSTMCell(RNNCell):
     def call(self, inputs, state):
         """One step of the LSTM."""
         c_before, m_before = state
-        depth = inputs.shape.with_rank(2)[1].value
-        if depth is None:
-            raise ValueError("Could not infer input size from inputs.shape[-1].")
+        depth = known_width(inputs)
         groups, dtype = self._number_of_groups, inputs.dtype
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             parts = []
@@ -178,10 +175,9 @@ class ConvLSTMCell(RNNCell):
 
     def _convolved(self, args, channels):
         shapes = [a.shape.as_list() for a in args]
-        if any(len(s) not in (3, 4, 5) for s in shapes):
-            raise ValueError(f"Conv Linear expects 3D, 4D or 5D arguments: {shapes}")
-        if len({len(s) for s in shapes}) > 1:
-            raise ValueError(f"Conv Linear expects all args to be of same Dimension: {shapes}")
+        ranks = {len(s) for s in shapes}
+        if len(ranks) > 1 or not ranks <= {3, 4, 5}:
+            raise ValueError(f"What is convolved must be of one rank, and of 3, 4 or 5 dimensions: {shapes}")
         depth = sum(s[-1] for s in shapes)
         dtype, rank = args[0].dtype, len(shapes[0])
         kernel = scopes.get_variable(KERNEL, self._kernel_shape + [depth, channels], dtype=dtype)

@@ -13,12 +13,12 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         if not cells:
             raise ValueError(f"Must specify at least one {what[-2:]} cell for BidirectionalRNN.")
         if not isinstance(cells, list):
-            raise ValueError(f"{what} must be a list of RNNCells (one per layer).")
+            raise ValueError(f"{what} must be a list with a cell for each layer, not {cells!r}")
     if len(cells_fw) != len(cells_bw):
-        raise ValueError("Forward and Backward cells must have the same depth.")
+        raise ValueError(f"There must be as many cells_bw as cells_fw, for layers of the same depth: {len(cells_bw)} and {len(cells_fw)}")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
-            raise ValueError(f"initial_states_{what} must be a list of state tensors (one per layer).")
+            raise ValueError(f"initial_states_{what} must be a list with a state for each of the {len(cells)} layers, not {states!r}")
 
 
 def stack_bidirectional_rnn(

@@ -37,7 +37,7 @@ class EmbeddingWrapper(_Wrapper):
     def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(cell, reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
-            raise ValueError(f"Both embedding_classes and embedding_size must be > 0: {embedding_classes}, {embedding_size}.")
+            raise ValueError(f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0")
         self._embedding_classes = embedding_classes
         self._embedding_size = embedding_size
         self._initializer = initializer
@@ -84,7 +84,7 @@ class OutputProjectionWrapper(_Wrapper):
     def __init__(self, cell, output_size, activation=None, reuse=None):
         super().__init__(cell, reuse)
         if output_size < 1:
-            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+            raise ValueError(f"output_size must be > 0, not {output_size}")
         self._output_size = output_size
         self._activation = activation
         self._linear = None
@@ -106,9 +106,11 @@ class AttentionCellWrapper(_Wrapper):
     def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None):
         super().__init__(cell, reuse)
         if nest.is_sequence(cell.state_size) and not state_is_tuple:
-            raise ValueError(f"Cell returns tuple of states, but the flag state_is_tuple is not set. State size is: {cell.state_size}")
+            raise ValueError(
+                f"The inner cell's state is a tuple, {cell.state_size}: state_is_tuple=False needs a cell whose state is one tensor"
+            )
         if attn_length <= 0:
-            raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
+            raise ValueError(f"attn_length must be greater than zero, not {attn_length}")
         self._attn_size = attn_size if attn_size is not None else cell.output_size
         self._attn_vec_size = attn_vec_size if attn_vec_size is not None else self._attn_size
         self._input_size = input_size

@@ -27,7 +27,7 @@ def hardmax(logits, name=None):
 def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
     """The memory with zeros after each sequence's end, or where a mask says so."""
     if memory_sequence_length is not None and memory_mask is not None:
-        raise ValueError("memory_sequence_length and memory_mask can't be provided at same time.")
+        raise ValueError("Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count")
     lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
@@ -35,7 +35,7 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
-                raise ValueError(f"Expected memory {m.name} to have fully defined inner dims, but saw shape: {m.shape}")
+                raise ValueError(f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}")
     if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
@@ -137,10 +137,8 @@ def _luong_score(query, keys, scale):
     """Dot products of a query with all keys, times a learned number where `scale` is set."""
     depth, key_units = query.shape[-1], keys.shape[-1]
     if depth.value != key_units.value:
-        raise ValueError(
-            f"Incompatible or unknown inner dimensions between query and keys.  Query ({query}) has units: {depth}.  "
-            f"Keys ({keys}) have units: {key_units}.  Perhaps you need to set num_units to the keys' dimension ({key_units})?"
-        )
+        wanted = f"num_units must be the cell's output size, {depth}, and not {key_units}"
+        raise ValueError(f"Dot products of query and keys need vectors of one known size ({query.shape} and {keys.shape}): {wanted}")
     factor = None
     if scale:
         factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=())

@@ -140,10 +140,8 @@ class BeamSearchDecoder(Decoder):
         result = array.reshape(t, array.concat(([self._batch_size, self._beam_width], sizes[1:]), 0))
         expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(inner)
         if not result.shape.is_compatible_with(expected):
-            raise ValueError(
-                f"Unexpected behavior when reshaping between beam width and batch size.  The reshaped tensor has shape: {result.shape}.  "
-                f"We expected it to have shape (batch_size, beam_width, depth) == {expected}.  Perhaps you forgot to create a zero_state with batch_size=encoder_batch_size * beam_width?"
-            )
+            cause = "was the state tiled by tile_batch, or made by zero_state with batch_size * beam_width?"
+            raise ValueError(f"Split into batch and beams, {t.name} is of shape {result.shape} and not {expected}: {cause}")
         result.set_shape(expected)
         return result
 
@@ -258,8 +256,7 @@ class BeamSearchDecoder(Decoder):
         # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
         if t.element_shape.rank is None or t.element_shape.rank < 1:
             logging.info(
-                "The TensorArray %s in the cell state is not amenable to sorting based on the beam search result. For a TensorArray to be "
-                "sorted, its elements shape must be defined and have at least a rank of 1, but saw shape: %s",
+                "The TensorArray %s of the cell state stays in the order of steps: its elements, of shape %s, have no beams that are known.",
                 t.handle.name,
                 t.element_shape,
             )
@@ -291,7 +288,7 @@ def _known_size(size):
 
 def _check_rank(t):
     if t.shape.rank is None:
-        raise ValueError(f"Expected tensor ({t}) to have known rank, but ndims == None.")
+        raise ValueError(f"Beams are told apart in tensors of known rank, which {t.name} is not")
 
 
 def _mean(probabilities):
@@ -312,7 +309,7 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
         if isinstance(layer, AttentionWrapperState)
     ]
     if not found:
-        raise ValueError("coverage_penalty_weight must be 0.0 if no cell is attention-based.")
+        raise ValueError("coverage_penalty_weight penalizes attention, but no cell has any: set it to 0.0")
     return _mean(found)
 
 
@@ -336,7 +333,7 @@ def _scores(log_probs, sequence_lengths, length_penalty_weight, coverage_penalty
     scores = log_probs / math.cast(_length_penalty(sequence_lengths, length_penalty_weight), log_probs.dtype)
     weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
     if weight.shape.rank != 0:
-        raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
+        raise ValueError(f"coverage_penalty_weight must be a scalar, not of shape {weight.shape}")
     if accumulated_attention_probs is None:
         return scores
     accumulated_attention_probs = array.where(
@@ -351,7 +348,7 @@ def _length_penalty(lengths, penalty_factor):
     """((5 + length) / 6) ** factor; 1 where the factor is known to be 0."""
     penalty_factor = convert_to_tensor(penalty_factor, name="penalty_factor")
     if penalty_factor.shape.rank != 0:
-        raise ValueError(f"penalty_factor should be a scalar, but saw shape: {penalty_factor.shape}")
+        raise ValueError(f"The length penalty's weight must be a scalar, not of shape {penalty_factor.shape}")
     known = constant_value(penalty_factor)
     if known is not None and known == 0:
         return 1.0

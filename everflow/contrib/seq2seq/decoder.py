@@ -86,7 +86,7 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
     >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=20)
     """
     if not isinstance(decoder, Decoder):
-        raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
+        raise TypeError(f"Expected decoder to be a Decoder, not a {type(decoder).__name__}")
     with scopes.variable_scope(scope, "decoder") as varscope:
         if varscope.caching_device is None:
             varscope.set_caching_device(lambda op: op.device)

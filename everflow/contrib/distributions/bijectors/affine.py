@@ -24,7 +24,7 @@ class AffineLinearOperator(Bijector):
             scale = make_scale()
             if scale is not None:
                 if not isinstance(scale, linear_operators.LinearOperator):
-                    raise TypeError(f"scale is not an instance of tf.LinearOperator: {scale}")
+                    raise TypeError(f"scale must be a tf.linalg.LinearOperator, not {scale!r}")
                 if validate_args and not scale.is_non_singular:
                     raise ValueError("Scale matrix must be non-singular.")
             self._events = None

@@ -36,7 +36,7 @@ class Bijector:
         name=None,
     ):
         if forward_min_event_ndims is None and inverse_min_event_ndims is None:
-            raise ValueError("Must specify at least one of `forward_min_event_ndims` and `inverse_min_event_ndims`.")
+            raise ValueError("A bijector needs the rank of its events: forward_min_event_ndims, inverse_min_event_ndims or both")
         self._graph_parents = graph_parents or []
         self._is_constant_jacobian = is_constant_jacobian
         self._validate_args = validate_args
@@ -208,7 +208,7 @@ class Bijector:
         if known.ndim != 0:
             raise ValueError(f"Expected scalar, got shape {known.shape}")
         if known < least:
-            raise ValueError(f"event_ndims ({known}) must be larger than min_event_ndims ({least})")
+            raise ValueError(f"event_ndims={known} is too small: {self.name} maps events of rank {least}")
         return int(known)
 
     def _check_dtype(self, value):

@@ -28,7 +28,7 @@ class Permute(Bijector):
             raise TypeError(f"permutation.dtype ({permutation.dtype.name}) should be `int`-like.")
         known = constant_value(permutation)
         if known is not None and (known.ndim != 1 or sorted(known) != list(range(len(known)))):
-            raise ValueError(f"Permutation over `d` must contain exactly one of each of `{{0, 1, ..., d}}`; got {known}")
+            raise ValueError(f"A permutation has each of 0, 1, ... once; this one is {known}")
         self._permutation = permutation
 
     permutation = property(lambda self: self._permutation, doc="Where each component comes from.")
