@@ -15,6 +15,11 @@ from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_rank
 
 
+def _through(way, method):
+    """A method that hands the distribution's own to another, which brings it to the new shape."""
+    return lambda self, *value: getattr(self, way)(getattr(self.distribution, method), *value)
+
+
 class BatchReshape(Distribution):
     """A distribution with its batch reshaped; one size may be -1.
 
@@ -57,38 +62,13 @@ class BatchReshape(Distribution):
             x = self.distribution.sample(sample_shape=n, seed=seed)
             return array.reshape(x, array.concat([[n], self._given_shape, self.event_shape_tensor()], 0))
 
-    def _log_prob(self, x):
-        return self._of_value(self.distribution.log_prob, x)
-
-    def _prob(self, x):
-        return self._of_value(self.distribution.prob, x)
-
-    def _log_cdf(self, x):
-        return self._of_value(self.distribution.log_cdf, x)
-
-    def _cdf(self, x):
-        return self._of_value(self.distribution.cdf, x)
-
-    def _log_survival_function(self, x):
-        return self._of_value(self.distribution.log_survival_function, x)
-
-    def _survival_function(self, x):
-        return self._of_value(self.distribution.survival_function, x)
+    _log_prob, _prob, _log_cdf, _cdf, _log_survival_function, _survival_function = (
+        _through("_of_value", method) for method in ("log_prob", "prob", "log_cdf", "cdf", "log_survival_function", "survival_function")
+    )
+    _mean, _mode, _stddev, _variance = (_through("_statistic", method) for method in ("mean", "mode", "stddev", "variance"))
 
     def _entropy(self):
         return self._statistic(self.distribution.entropy, [], TensorShape([]))
-
-    def _mean(self):
-        return self._statistic(self.distribution.mean)
-
-    def _mode(self):
-        return self._statistic(self.distribution.mode)
-
-    def _stddev(self):
-        return self._statistic(self.distribution.stddev)
-
-    def _variance(self):
-        return self._statistic(self.distribution.variance)
 
     def _covariance(self):
         event = self.event_shape_tensor()

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.discrete import Categorical
 from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.event_shapes import Inner
 from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -161,8 +162,10 @@ class Mixture(Distribution):
         return math.reduce_sum(stacked * mask, axis=-1 - self._static_event_shape.ndims)
 
 
-class MixtureSameFamily(Distribution):
+class MixtureSameFamily(Inner):
     """A mixture whose components are the last axis of one distribution's batch."""
+
+    _shaped_like = "components_distribution"
 
     def __init__(self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True, name="MixtureSameFamily"):
         parameters = dict(locals())
@@ -194,16 +197,10 @@ class MixtureSameFamily(Distribution):
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
 
     def _batch_shape_tensor(self):
-        return self.components_distribution.batch_shape_tensor()[:-1]
+        return super()._batch_shape_tensor()[:-1]
 
     def _batch_shape(self):
-        return self.components_distribution.batch_shape.with_rank_at_least(1)[:-1]
-
-    def _event_shape_tensor(self):
-        return self.components_distribution.event_shape_tensor()
-
-    def _event_shape(self):
-        return self.components_distribution.event_shape
+        return super()._batch_shape().with_rank_at_least(1)[:-1]
 
     def _sample_n(self, n, seed=None):
         # As in TensorFlow, both draws go by the graph's seed alone.

@@ -16,9 +16,7 @@ class AffineLinearOperator(Bijector):
         self._setup(shift, lambda: scale, [shift], validate_args, name)
 
     def _setup(self, shift, make_scale, values, validate_args, name):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=values):
+        with self._init_scope(name, values):
             if shift is not None:
                 shift = convert_to_tensor(shift, name="shift")
             scale = make_scale()

@@ -216,9 +216,26 @@ class Bijector:
             raise TypeError(f"Input had dtype {value.dtype} but expected {self._dtype}.")
 
     @contextlib.contextmanager
+    def _init_scope(self, name, values):
+        """Where constructors draw their parameters, before the base's own has run."""
+        self._graph_parents, self._name = [], name
+        with self._name_scope("init", values=values):
+            yield
+
+    @contextlib.contextmanager
     def _name_scope(self, name=None, values=None):
         with name_scope(self.name), name_scope(name, values=(values or []) + self.graph_parents) as scope:
             yield scope
+
+
+class KeepsVolume:
+    """What bijectors share that stretch nothing."""
+
+    def _forward_log_det_jacobian(self, x):
+        return convert_to_tensor(0.0, dtype=x.dtype.base_dtype)
+
+    def _inverse_log_det_jacobian(self, y):
+        return convert_to_tensor(0.0, dtype=y.dtype.base_dtype)
 
 
 def _or_else(missing, derived):
