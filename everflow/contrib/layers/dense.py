@@ -6,15 +6,13 @@ import functools
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import model_variable_getter
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
 from everflow.contrib.layers.outputs import (
+    activated,
     add_variable_to_collections,
     channel_dimension,
     check_data_format,
-    collect_named_outputs,
-    get_variable_collections,
     last_dimension,
 )
 from everflow.framework.conversion import convert_to_tensor
@@ -32,9 +30,7 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
     """What follows the linear part of a layer: normalization, activation, collection."""
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    if activation_fn is not None:
-        outputs = activation_fn(outputs)
-    return collect_named_outputs(outputs_collections, scope.name, outputs)
+    return activated(outputs, activation_fn, outputs_collections, scope)
 
 
 def applied(layer_class, inputs, scope, arguments, **own):
@@ -98,19 +94,10 @@ def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, re
         if data_format == "NCHW" and inputs.shape.rank not in (None, 4):
             raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
-        biases = model_variable(
-            "biases",
-            shape=[channels],
-            dtype=inputs.dtype.base_dtype,
-            initializer=initializer,
-            regularizer=regularizer,
-            collections=get_variable_collections(variables_collections, "biases"),
-            trainable=trainable,
-        )
+        dtype = inputs.dtype.base_dtype
+        biases = layer_variable("biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer)
         outputs = nn.bias_add(inputs, biases, data_format=data_format)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import (
-    add_variable_to_collections,
-    channel_dimension,
-    check_data_format,
-    collect_named_outputs,
-    get_variable_collections,
-)
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import activated, add_variable_to_collections, channel_dimension, check_data_format, known_rank
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
@@ -73,26 +66,11 @@ class _Parameters:
         return self.initial_values.get(name, initializers.ones_initializer() if ones else initializers.zeros_initializer())
 
     def make(self, name, shape, dtype):
-        """beta or gamma."""
-        return model_variable(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=self.initializer(name),
-            regularizer=self.regularizers.get(name),
-            collections=get_variable_collections(self.collections, name),
-            trainable=self.trainable,
-        )
-
-    def make_average(self, name, shape, dtype):
-        return model_variable(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=self.initializer(name),
-            trainable=False,
-            collections=get_variable_collections(self.collections, name),
-        )
+        """beta or gamma, or an average, which isn't trained."""
+        if name.startswith("moving_"):
+            return layer_variable(name, shape, dtype, self.initializer(name), self.collections, trainable=False)
+        regularizer = self.regularizers.get(name)
+        return layer_variable(name, shape, dtype, self.initializer(name), self.collections, self.trainable, regularizer=regularizer)
 
     def make_averages(self, shape, dtype):
         """The moving mean and variance; they stay whole where the scope partitions variables."""
@@ -100,7 +78,7 @@ class _Parameters:
         partitioner = scope.partitioner
         try:
             scope.set_partitioner(None)
-            return self.make_average("moving_mean", shape, dtype), self.make_average("moving_variance", shape, dtype)
+            return self.make("moving_mean", shape, dtype), self.make("moving_variance", shape, dtype)
         finally:
             scope.set_partitioner(partitioner)
 
@@ -108,9 +86,7 @@ class _Parameters:
 def _through_layer(inputs, decay, center, scale, epsilon, activation_fn, parameters, is_training, reuse, outputs_collections, fused,
                    data_format, scope, renorm, renorm_clipping, renorm_decay, adjustment):  # fmt: skip
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=model_variable_getter()) as sc:
-        rank = inputs.get_shape().ndims
-        if rank is None:
-            raise ValueError("Input has undefined rank:", inputs.get_shape())
+        rank = known_rank(inputs)
         layer = BatchNormalization(
             axis=1 if data_format == "NCHW" else -1,
             momentum=decay,
@@ -142,9 +118,7 @@ def _through_layer(inputs, decay, center, scale, epsilon, activation_fn, paramet
         ):
             if variable is not None:
                 add_variable_to_collections(variable, parameters.collections, name)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 def _moved_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias):
@@ -192,18 +166,13 @@ def _fused(inputs, decay, center, scale, epsilon, activation_fn, parameters, upd
         outputs.set_shape(inputs.get_shape())
         if rank == 2:
             outputs = array.reshape(outputs, array.shape(original))
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 def _plain(inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,
            batch_weights, data_format, zero_debias, scope):  # fmt: skip
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=model_variable_getter()) as sc:
-        shape = inputs.get_shape()
-        rank = shape.ndims
-        if rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        shape, rank = inputs.get_shape(), known_rank(inputs)
         dtype = inputs.dtype.base_dtype
         if batch_weights is not None:
             batch_weights = convert_to_tensor(batch_weights)
@@ -236,9 +205,7 @@ def _plain(inputs, decay, center, scale, epsilon, activation_fn, parameters, upd
             gamma = None if gamma is None else array.reshape(gamma, broadcast_shape)
         outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon)
         outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 def _batch_moments(inputs, axes, batch_weights, keep_dims):

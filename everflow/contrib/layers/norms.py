@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.model_variables import layer_variable
+from everflow.contrib.layers.outputs import activated, check_data_format, known_rank
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
@@ -16,14 +16,7 @@ from everflow.ops.variable_scope import variable_scope
 def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):
     """beta, which starts at zero, or gamma, which starts at one."""
     default = initializers.zeros_initializer() if name == "beta" else initializers.ones_initializer()
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=(initial_values or {}).get(name, default),
-        collections=get_variable_collections(variables_collections, name),
-        trainable=trainable,
-    )
+    return layer_variable(name, shape, dtype, (initial_values or {}).get(name, default), variables_collections, trainable)
 
 
 @add_arg_scope
@@ -35,10 +28,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
     """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
-        shape = inputs.shape
-        rank = shape.ndims
-        if rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        shape, rank = inputs.shape, known_rank(inputs)
         dtype = inputs.dtype.base_dtype
         if begin_norm_axis < 0:
             begin_norm_axis = rank + begin_norm_axis
@@ -55,9 +45,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
         epsilon = 1e-12 if dtype != dtypes.float16 else 1e-3
         outputs = nn.batch_normalization(inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=epsilon)
         outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope
@@ -65,10 +53,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
                   variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
     """Each channel of each example at zero mean and unit variance; Ulyanov et al. (2016)."""
     inputs = convert_to_tensor(inputs)
-    shape = inputs.shape
-    rank = shape.ndims
-    if rank is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    shape, rank = inputs.shape, known_rank(inputs)
     check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         first = data_format == "NCHW"
@@ -87,9 +72,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         mean, variance = nn.moments(inputs, [i for i in range(1, rank) if i != axis], keep_dims=True)
         outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope
@@ -98,9 +81,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
                mean_close_to_zero=False):  # fmt: skip
     """Groups of channels of each example at zero mean and unit variance; Wu and He (2018)."""
     inputs = convert_to_tensor(inputs)
-    if inputs.shape.ndims is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    rank = inputs.shape.ndims
+    rank = known_rank(inputs)
     if channels_axis > rank - 1:
         raise ValueError("Axis is out of bounds.")
     dynamic = array.shape(inputs)
@@ -153,9 +134,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
             offset = offset + beta
         outputs = array.reshape(inputs * gain + offset, original_shape)
         outputs.set_shape(static)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope

@@ -23,6 +23,19 @@ def collect_named_outputs(collections, alias, outputs):
     return outputs
 
 
+def activated(outputs, activation_fn, outputs_collections, scope):
+    """What comes last in a layer: its activation, if it has one, and its place in collections."""
+    outputs = outputs if activation_fn is None else activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope.name, outputs)
+
+
+def known_rank(inputs):
+    """The rank of inputs; ValueError where it is unknown."""
+    if inputs.shape.rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    return inputs.shape.rank
+
+
 def append_tensor_alias(tensor, alias):
     """Give a tensor a further name; returns it."""
     alias = alias[:-1] if alias.endswith("/") else alias

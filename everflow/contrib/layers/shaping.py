@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
@@ -90,14 +89,7 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
             start = initializers.ones_initializer() if temperature is None else initializers.constant_initializer(temperature)
-            made = model_variable(
-                "temperature",
-                shape=(),
-                dtype=dtypes.float32,
-                initializer=start,
-                collections=get_variable_collections(variables_collections, "temperature"),
-                trainable=trainable,
-            )
+            made = layer_variable("temperature", (), dtypes.float32, start, variables_collections, trainable)
             if data_format == "NHWC":
                 features = array.transpose(features, [0, 3, 1, 2])
             features = array.reshape(features, [-1, height * width])

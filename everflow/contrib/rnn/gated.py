@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import Linear, known_width
+from everflow.contrib.rnn.linear import Linears, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.ops import array, initializers, math, nn
@@ -166,7 +166,7 @@ class UGRNNCell(RNNCell):
         self._initializer = initializer
         self._forget_bias = forget_bias
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
@@ -176,9 +176,8 @@ class UGRNNCell(RNNCell):
         known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             joined = array.concat([inputs, state], 1)
-            if self._linear is None:
-                self._linear = Linear(joined, 2 * self._num_units, True)
-            gate, candidate = array.split(axis=1, num_or_size_splits=2, value=self._linear(joined))
+            both = self._linears("gates", joined, 2 * self._num_units)
+            gate, candidate = array.split(axis=1, num_or_size_splits=2, value=both)
             candidate = self._activation(candidate)
             gate = math.sigmoid(gate + self._forget_bias)
             new_state = gate * state + (1.0 - gate) * candidate
@@ -195,8 +194,7 @@ class IntersectionRNNCell(RNNCell):
         self._forget_bias = forget_bias
         self._num_input_proj = num_in_proj
         self._y_activation = y_activation
-        self._projection = None
-        self._linear = None
+        self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
@@ -210,13 +208,9 @@ class IntersectionRNNCell(RNNCell):
                 if not self._num_input_proj:
                     raise ValueError(f"Inputs of size {input_size} meet outputs of size {units}: set num_in_proj={units} to project them")
                 with scopes.variable_scope("in_projection"):
-                    if self._projection is None:
-                        self._projection = Linear(inputs, self._num_input_proj, True)
-                    inputs = self._projection(inputs)
+                    inputs = self._linears("projection", inputs, self._num_input_proj)
             joined = array.concat([inputs, state], 1)
-            if self._linear is None:
-                self._linear = Linear(joined, 4 * units, True)
-            gates = self._linear(joined)
+            gates = self._linears("gates", joined, 4 * units)
             state_gate = gates[:, :units]
             candidate = gates[:, units : 2 * units]
             output_gate = gates[:, 2 * units : 3 * units]

@@ -33,6 +33,18 @@ class Linear:
         return nn.bias_add(result, self._biases) if self._build_bias else result
 
 
+class Linears:
+    """The `Linear`s of a cell by name, each made when it is first called."""
+
+    def __init__(self):
+        self._made = {}
+
+    def __call__(self, name, args, output_size, build_bias=True):
+        if name not in self._made:
+            self._made[name] = Linear(args, output_size, build_bias)
+        return self._made[name](args)
+
+
 def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
     """args * W + b with variables made (or reused) in the current variable scope."""
     args = _checked(args)

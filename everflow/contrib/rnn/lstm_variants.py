@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import BIAS, KERNEL, Linear, known_width
+from everflow.contrib.rnn.linear import BIAS, KERNEL, Linears, known_width
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, initializers, math, nn, random
 from everflow.ops import variable_scope as scopes
@@ -26,8 +26,7 @@ class GLSTMCell(RNNCell):
                 raise ValueError(f"{name}={size} can't be cut into {number_of_groups} groups of one size")
         self._group_units = num_units // number_of_groups
         self._group_outputs = (num_proj or num_units) // number_of_groups
-        self._linears = None
-        self._projection = None
+        self._linears = Linears()
 
     output_size = property(lambda self: self._num_proj or self._num_units)
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
@@ -43,16 +42,12 @@ class GLSTMCell(RNNCell):
         groups, dtype = self._number_of_groups, inputs.dtype
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             parts = []
-            linears = self._linears or []
             for group in range(groups):
                 with scopes.variable_scope(f"group{group}"):
                     joined = array.concat(
                         [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)], axis=1
                     )
-                    if self._linears is None:
-                        linears.append(Linear(joined, 4 * self._group_units, False))
-                    parts.append(array.split(linears[group](joined), 4, 1))
-            self._linears = linears
+                    parts.append(array.split(self._linears(group, joined, 4 * self._group_units, False), 4, 1))
             biases = [
                 scopes.get_variable(
                     f"{BIAS}_{name}",
@@ -67,9 +62,7 @@ class GLSTMCell(RNNCell):
         m = math.sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
             with scopes.variable_scope("projection"):
-                if self._projection is None:
-                    self._projection = Linear(m, self._num_proj, False)
-                m = self._projection(m)
+                m = self._linears("projection", m, self._num_proj, False)
         return m, LSTMStateTuple(c, m)
 
 
@@ -86,15 +79,10 @@ class PhasedLSTMCell(RNNCell):
         self._trainable_ratio_on = trainable_ratio_on
         self._period_init_min = period_init_min
         self._period_init_max = period_init_max
-        self._linears = {}
+        self._linears = Linears()
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
-
-    def _linear(self, scope, values, size):
-        if scope not in self._linears:
-            self._linears[scope] = Linear(values, size, True)
-        return self._linears[scope](values)
 
     def _period_initializer(self):
         def initializer(shape, dtype=None, partition_info=None):
@@ -109,14 +97,14 @@ class PhasedLSTMCell(RNNCell):
         time, x = inputs
         gate_inputs = [x, h_before] + ([c_before] if self._use_peepholes else [])
         with scopes.variable_scope("mask_gates"):
-            gates = math.sigmoid(self._linear("mask_gates", gate_inputs, 2 * self._num_units))
+            gates = math.sigmoid(self._linears("mask_gates", gate_inputs, 2 * self._num_units))
             input_gate, forget_gate = array.split(axis=1, num_or_size_splits=2, value=gates)
         with scopes.variable_scope("new_input"):
-            new_input = math.tanh(self._linear("new_input", [x, h_before], self._num_units))
+            new_input = math.tanh(self._linears("new_input", [x, h_before], self._num_units))
         new_c = (c_before * forget_gate) + (input_gate * new_input)
         output_inputs = [x, h_before] + ([new_c] if self._use_peepholes else [])
         with scopes.variable_scope("output_gate"):
-            output_gate = math.sigmoid(self._linear("output_gate", output_inputs, self._num_units))
+            output_gate = math.sigmoid(self._linears("output_gate", output_inputs, self._num_units))
         new_h = math.tanh(new_c) * output_gate
         period = scopes.get_variable("period", [self._num_units], initializer=self._period_initializer())
         phase = scopes.get_variable(

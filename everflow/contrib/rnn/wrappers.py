@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math as python_math
 
-from everflow.contrib.rnn.linear import Linear
+from everflow.contrib.rnn.linear import Linears
 from everflow.framework import nest
 from everflow.framework.scopes import device, name_scope
 from everflow.ops import array, initializers, math, nn
@@ -68,13 +68,11 @@ class InputProjectionWrapper(_Wrapper):
             logging.warning("%s: The input_size parameter is deprecated.", self)
         self._num_proj = num_proj
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     def call(self, inputs, state):
         """One step of the cell on projected inputs."""
-        if self._linear is None:
-            self._linear = Linear(inputs, self._num_proj, True)
-        projected = self._linear(inputs)
+        projected = self._linears("projection", inputs, self._num_proj)
         return self._cell(self._activation(projected) if self._activation else projected, state)
 
 
@@ -87,16 +85,14 @@ class OutputProjectionWrapper(_Wrapper):
             raise ValueError(f"output_size must be > 0, not {output_size}")
         self._output_size = output_size
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     output_size = property(lambda self: self._output_size)
 
     def call(self, inputs, state):
         """One step of the cell, and the projection of its output."""
         output, new_state = self._cell(inputs, state)
-        if self._linear is None:
-            self._linear = Linear(output, self._output_size, True)
-        projected = self._linear(output)
+        projected = self._linears("projection", output, self._output_size)
         return self._activation(projected) if self._activation else projected, new_state
 
 
@@ -116,7 +112,7 @@ class AttentionCellWrapper(_Wrapper):
         self._input_size = input_size
         self._attn_length = attn_length
         self._state_is_tuple = state_is_tuple
-        self._linears = {}
+        self._linears = Linears()
 
     @property
     def state_size(self):
@@ -125,11 +121,6 @@ class AttentionCellWrapper(_Wrapper):
 
     output_size = property(lambda self: self._attn_size)
     zero_state = RNNCell.zero_state
-
-    def _linear(self, name, values, size):
-        if name not in self._linears:
-            self._linears[name] = Linear(values, size, True)
-        return self._linears[name](values)
 
     def call(self, inputs, state):
         """One step of the cell and its attention."""
@@ -143,12 +134,12 @@ class AttentionCellWrapper(_Wrapper):
             attn_states = array.slice_(states, [0, start + size], [-1, size * length])
         attn_states = array.reshape(attn_states, [-1, length, size])
         input_size = self._input_size if self._input_size is not None else inputs.shape.as_list()[1]
-        inputs = self._linear("inputs", [inputs, attns], input_size)
+        inputs = self._linears("inputs", [inputs, attns], input_size)
         output, new_state = self._cell(inputs, state)
         joined_state = array.concat(nest.flatten(new_state), 1) if self._state_is_tuple else new_state
         new_attns, new_attn_states = self._attention(joined_state, attn_states)
         with scopes.variable_scope("attn_output_projection"):
-            output = self._linear("output", [output, new_attns], size)
+            output = self._linears("output", [output, new_attns], size)
         new_attn_states = array.concat([new_attn_states, array.expand_dims(output, 1)], 1)
         new_attn_states = array.reshape(new_attn_states, [-1, length * size])
         new_state = (new_state, new_attns, new_attn_states)
@@ -162,7 +153,7 @@ class AttentionCellWrapper(_Wrapper):
             v = scopes.get_variable("attn_v", [vec_size])
             hidden = array.reshape(attn_states, [-1, length, 1, size])
             features = conv2d(hidden, k, [1, 1, 1, 1], "SAME")
-            y = array.reshape(self._linear("query", query, vec_size), [-1, 1, 1, vec_size])
+            y = array.reshape(self._linears("query", query, vec_size), [-1, 1, 1, vec_size])
             weights = nn.softmax(math.reduce_sum(v * math.tanh(features + y), [2, 3]))
             attended = math.reduce_sum(array.reshape(weights, [-1, length, 1, 1]) * hidden, [1, 2])
             return array.reshape(attended, [-1, size]), array.slice_(attn_states, [0, 1, 0], [-1, -1, -1])

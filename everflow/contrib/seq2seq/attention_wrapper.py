@@ -88,10 +88,7 @@ class AttentionWrapper(RNNCell):
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
                     "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
                 )
-                with control_dependencies(self._batch_size_checks(batch_size, message)):
-                    self._initial_cell_state = nest.map_structure(
-                        lambda s: array.identity(s, name="check_initial_cell_state"), initial_cell_state
-                    )
+                self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, "check_initial_cell_state")
 
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
@@ -111,8 +108,11 @@ class AttentionWrapper(RNNCell):
             self._attention_layers = None
             self._attention_layer_size = sum(mechanism.values.shape[-1].value for mechanism in mechanisms)
 
-    def _batch_size_checks(self, batch_size, message):
-        return [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+    def _checked(self, values, batch_size, message, name):
+        """The values themselves, once all memories are known to have entries for so many sequences."""
+        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+        with control_dependencies(checks):
+            return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
     def _one_or_all(self, values):
         """The values as a tuple, or the only one where one mechanism was given."""
@@ -147,8 +147,7 @@ class AttentionWrapper(RNNCell):
                 "been tiled to beam_width via tf.contrib.seq2seq.tile_batch, and the batch_size= argument passed to zero_state is "
                 "batch_size * beam_width."
             )
-            with control_dependencies(self._batch_size_checks(batch_size, message)):
-                cell_state = nest.map_structure(lambda s: array.identity(s, name="checked_cell_state"), cell_state)
+            cell_state = self._checked(cell_state, batch_size, message, "checked_cell_state")
             alignments = [m.initial_alignments(batch_size, dtype) for m in self._attention_mechanisms]
             return AttentionWrapperState(
                 cell_state=cell_state,
@@ -173,8 +172,7 @@ class AttentionWrapper(RNNCell):
             "(decoder output).  Are you using the BeamSearchDecoder?  You may need to tile your memory input via the "
             "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
         )
-        with control_dependencies(self._batch_size_checks(batch_size, message)):
-            cell_output = array.identity(cell_output, name="checked_cell_output")
+        cell_output = self._checked(cell_output, batch_size, message, "checked_cell_output")
         previous = state.attention_state if self._is_multi else [state.attention_state]
         history = state.alignment_history if self._is_multi else [state.alignment_history]
         attentions, alignments, states, histories = [], [], [], []

@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapperState
 from everflow.contrib.seq2seq.beams import gather_beams, gather_tree_from_array, split_static, tile_batch
-from everflow.contrib.seq2seq.decoder import Decoder
+from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -80,11 +80,7 @@ class BeamSearchDecoder(Decoder):
     tracks_own_finished = property(lambda self: True)
 
     def _rnn_output_size(self):
-        size = self._cell.output_size
-        if self._output_layer is None:
-            return size
-        with_batch = nest.map_structure(lambda s: TensorShape([None]).concatenate(TensorShape(s)), size)
-        return nest.map_structure(lambda s: s[1:], self._output_layer.compute_output_shape(with_batch))
+        return rnn_output_size(self._cell, self._output_layer)
 
     @property
     def output_size(self):
@@ -209,30 +205,27 @@ class BeamSearchDecoder(Decoder):
         )
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
-        was_finished = gather_beams(parent_ids, was_finished, batch_size, range_size=beam_width, gather_shape=[-1])
+
+        def of_parents(values, gather_shape=(-1,), name=None):
+            return gather_beams(parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name)
+
+        was_finished = of_parents(was_finished)
         next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
         one_longer = math.cast(math.logical_not(was_finished), dtypes.int64)
-        next_lengths = gather_beams(parent_ids, state.lengths, batch_size, range_size=beam_width, gather_shape=[-1])
+        next_lengths = of_parents(state.lengths)
         next_lengths += one_longer
         next_accumulated = ()
         if accumulated is not None:
-            next_accumulated = gather_beams(
-                parent_ids,
-                accumulated,
-                batch_size,
-                range_size=beam_width,
-                gather_shape=[batch_size * beam_width, -1],
-                name="next_accumulated_attention_probs",
-            )
+            next_accumulated = of_parents(accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs")
 
-        def of_parent(t):
+        def state_of_parent(t):
             shape = [batch_size * beam_width, -1]
             if isinstance(t, TensorArray):
                 return t
             _check_rank(t)
-            return gather_beams(parent_ids, t, batch_size, range_size=beam_width, gather_shape=shape) if t.shape.rank >= 2 else t
+            return of_parents(t, shape) if t.shape.rank >= 2 else t
 
-        next_cell_state = nest.map_structure(of_parent, next_cell_state)
+        next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
         return output, BeamSearchDecoderState(next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated)
 

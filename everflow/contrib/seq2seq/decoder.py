@@ -56,6 +56,16 @@ class Decoder(abc.ABC):
         return False
 
 
+def rnn_output_size(cell, output_layer):
+    """The sizes of what a cell gives, or of what a layer makes of it."""
+    size = cell.output_size
+    if output_layer is not None:
+        # Layers tell shapes with a batch in front, which sizes are without.
+        batches = nest.map_structure(lambda size: TensorShape([None]).concatenate(TensorShape(size)), size)
+        size = nest.map_structure(lambda shape: shape[1:], output_layer.compute_output_shape(batches))
+    return size
+
+
 def _element_shape(batch_size, size):
     """What is known of an output's shape, where its size is given as a shape."""
     if not isinstance(size, TensorShape) or size.rank == 0:

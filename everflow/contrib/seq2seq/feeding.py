@@ -72,11 +72,10 @@ class _IdHelper(Helper):
 class CustomHelper(Helper):
     """A helper of three functions."""
 
+    _batch_size = None  # Known once the helper was initialized.
+
     def __init__(self, initialize_fn, sample_fn, next_inputs_fn, sample_ids_shape=None, sample_ids_dtype=None):
-        self._initialize_fn = initialize_fn
-        self._sample_fn = sample_fn
-        self._next_inputs_fn = next_inputs_fn
-        self._batch_size = None
+        self._functions = initialize_fn, sample_fn, next_inputs_fn
         self._sample_ids_shape = TensorShape(sample_ids_shape or [])
         self._sample_ids_dtype = sample_ids_dtype or dtypes.int32
 
@@ -91,18 +90,18 @@ class CustomHelper(Helper):
 
     def initialize(self, name=None):
         with name_scope(name, "CustomHelperInitialize"):
-            finished, next_inputs = self._initialize_fn()
+            finished, next_inputs = self._functions[0]()
             if self._batch_size is None:
                 self._batch_size = array.size(finished)
         return finished, next_inputs
 
     def sample(self, time, outputs, state, name=None):
         with name_scope(name, "CustomHelperSample", (time, outputs, state)):
-            return self._sample_fn(time=time, outputs=outputs, state=state)
+            return self._functions[1](time=time, outputs=outputs, state=state)
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "CustomHelperNextInputs", (time, outputs, state)):
-            return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+            return self._functions[2](time=time, outputs=outputs, state=state, sample_ids=sample_ids)
 
 
 class TrainingHelper(_IdHelper):
