@@ -51,6 +51,26 @@ def _lacking(method):
     return missing
 
 
+def _named(method, doc, function):
+    function.__name__, function.__qualname__, function.__doc__ = method, f"Distribution.{method}", doc
+    return function
+
+
+def _public(method, doc):
+    """The public method of a value: what `_call_method` makes of it."""
+    return _named(method, doc, lambda self, value, name=method: getattr(self, f"_call_{method}")(value, name))
+
+
+def _statistic(method, doc):
+    """The public method of a statistic: a kind's `_method`, in its scope."""
+
+    def call(self, name=method):
+        with self._name_scope(name):
+            return getattr(self, f"_{method}")()
+
+    return _named(method, doc, call)
+
+
 def _of_value(method, derived=None):
     """What a kind's `_method` makes of a value, in the scopes of the public one; or else what is derived from the rest."""
 
@@ -210,33 +230,13 @@ class Distribution:
 
     # Densities and probabilities of values.
 
-    def log_prob(self, value, name="log_prob"):
-        """The logarithm of the density, or of the probability, of a value."""
-        return self._call_log_prob(value, name)
-
-    def prob(self, value, name="prob"):
-        """The density, or the probability, of a value."""
-        return self._call_prob(value, name)
-
-    def log_cdf(self, value, name="log_cdf"):
-        """The logarithm of the probability of a draw of at most `value`."""
-        return self._call_log_cdf(value, name)
-
-    def cdf(self, value, name="cdf"):
-        """The probability of a draw of at most `value`."""
-        return self._call_cdf(value, name)
-
-    def log_survival_function(self, value, name="log_survival_function"):
-        """The logarithm of the probability of a draw above `value`."""
-        return self._call_log_survival_function(value, name)
-
-    def survival_function(self, value, name="survival_function"):
-        """The probability of a draw above `value`."""
-        return self._call_survival_function(value, name)
-
-    def quantile(self, value, name="quantile"):
-        """The value that a draw stays below with the given probability."""
-        return self._call_quantile(value, name)
+    log_prob = _public("log_prob", "The logarithm of the density, or of the probability, of a value.")
+    prob = _public("prob", "The density, or the probability, of a value.")
+    log_cdf = _public("log_cdf", "The logarithm of the probability of a draw of at most `value`.")
+    cdf = _public("cdf", "The probability of a draw of at most `value`.")
+    log_survival_function = _public("log_survival_function", "The logarithm of the probability of a draw above `value`.")
+    survival_function = _public("survival_function", "The probability of a draw above `value`.")
+    quantile = _public("quantile", "The value that a draw stays below with the given probability.")
 
     _call_log_prob = _of_value("log_prob", lambda self, value, **given: math.log(self._prob(value, **given)))
     _call_prob = _of_value("prob", lambda self, value, **given: math.exp(self._log_prob(value, **given)))
@@ -256,15 +256,8 @@ class Distribution:
 
     # Statistics.
 
-    def entropy(self, name="entropy"):
-        """Shannon's entropy, in nats."""
-        with self._name_scope(name):
-            return self._entropy()
-
-    def mean(self, name="mean"):
-        """The mean of draws."""
-        with self._name_scope(name):
-            return self._mean()
+    entropy = _statistic("entropy", "Shannon's entropy, in nats.")
+    mean = _statistic("mean", "The mean of draws.")
 
     def variance(self, name="variance"):
         """The mean squared deviation of draws from their mean."""
@@ -276,15 +269,8 @@ class Distribution:
         with self._name_scope(name):
             return _first(self._stddev, lambda: math.sqrt(self._variance()))
 
-    def covariance(self, name="covariance"):
-        """The covariance matrix of the components of a draw."""
-        with self._name_scope(name):
-            return self._covariance()
-
-    def mode(self, name="mode"):
-        """The likeliest value."""
-        with self._name_scope(name):
-            return self._mode()
+    covariance = _statistic("covariance", "The covariance matrix of the components of a draw.")
+    mode = _statistic("mode", "The likeliest value.")
 
     def cross_entropy(self, other, name="cross_entropy"):
         """The cross entropy of another distribution to this one: this one's entropy and the divergence between them."""

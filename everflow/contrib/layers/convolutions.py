@@ -8,7 +8,6 @@ from everflow.contrib.layers.dense import NAMES, ZEROS, applied, finished
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
 from everflow.contrib.layers.outputs import (
-    add_variable_to_collections,
     check_data_format,
     last_dimension,
     two_element_tuple,
@@ -137,38 +136,23 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
     names = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
     with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)) as sc:
         inputs = convert_to_tensor(inputs)
-        if num_outputs is not None:
-            layer = base.SeparableConv2D(
-                filters=num_outputs,
-                kernel_size=kernel_size,
-                strides=stride,
-                padding=padding,
-                data_format=_layer_format(data_format),
-                dilation_rate=two_element_tuple(rate),
-                activation=None,
-                depth_multiplier=depth_multiplier,
-                use_bias=not normalizer_fn and bool(biases_initializer),
-                depthwise_initializer=weights_initializer,
-                pointwise_initializer=weights_initializer if pointwise_initializer is None else pointwise_initializer,
-                bias_initializer=biases_initializer,
-                depthwise_regularizer=weights_regularizer,
-                pointwise_regularizer=weights_regularizer,
-                bias_regularizer=biases_regularizer,
-                activity_regularizer=None,
-                trainable=trainable,
-                name=sc.name,
-                dtype=inputs.dtype.base_dtype,
-                _scope=sc,
-                _reuse=reuse,
-            )
-            outputs = layer.apply(inputs)
-            add_variable_to_collections(layer.depthwise_kernel, variables_collections, "weights")
-            add_variable_to_collections(layer.pointwise_kernel, variables_collections, "weights")
-            if layer.bias is not None:
-                add_variable_to_collections(layer.bias, variables_collections, "biases")
-        else:
+        if num_outputs is None:
             outputs = _depthwise(inputs, arguments)
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+            return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
+        if pointwise_initializer is not None:
+            own["pointwise_initializer"] = pointwise_initializer
+        return applied(
+            base.SeparableConv2D,
+            inputs,
+            sc,
+            arguments,
+            kernels=("depthwise_kernel", "pointwise_kernel"),
+            data_format=_layer_format(data_format),
+            dilation_rate=two_element_tuple(rate),
+            depth_multiplier=depth_multiplier,
+            **own,
+        )
 
 
 separable_conv2d = separable_convolution2d

@@ -33,19 +33,21 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
     return activated(outputs, activation_fn, outputs_collections, scope)
 
 
-def applied(layer_class, inputs, scope, arguments, **own):
+def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
     """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then `finished`.
 
-    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this layer takes.
+    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this layer takes,
+    and `kernels` are the attributes that hold its weights.
     """
+    settings = {"bias_initializer": arguments["biases_initializer"], "bias_regularizer": arguments["biases_regularizer"]}
+    for kernel in kernels:
+        part = kernel.removesuffix("_kernel")
+        settings[f"{part}_initializer"] = arguments["weights_initializer"]
+        settings[f"{part}_regularizer"] = arguments["weights_regularizer"]
     layer = layer_class(
-        **own,
+        **{**settings, **own},
         activation=None,
         use_bias=not arguments["normalizer_fn"] and bool(arguments["biases_initializer"]),
-        kernel_initializer=arguments["weights_initializer"],
-        bias_initializer=arguments["biases_initializer"],
-        kernel_regularizer=arguments["weights_regularizer"],
-        bias_regularizer=arguments["biases_regularizer"],
         activity_regularizer=None,
         trainable=arguments["trainable"],
         name=scope.name,
@@ -54,7 +56,8 @@ def applied(layer_class, inputs, scope, arguments, **own):
         _reuse=arguments["reuse"],
     )
     outputs = layer.apply(inputs)
-    add_variable_to_collections(layer.kernel, arguments["variables_collections"], "weights")
+    for kernel in kernels:
+        add_variable_to_collections(getattr(layer, kernel), arguments["variables_collections"], "weights")
     if layer.use_bias:
         add_variable_to_collections(layer.bias, arguments["variables_collections"], "biases")
     after = (arguments[key] for key in ("normalizer_fn", "normalizer_params", "activation_fn", "outputs_collections"))

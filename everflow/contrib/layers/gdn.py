@@ -93,17 +93,5 @@ class GDN(Layer):
 def gdn(inputs, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
         activity_regularizer=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Generalized divisive normalization of images; see `GDN`."""
-    layer = GDN(
-        inverse=inverse,
-        beta_min=beta_min,
-        gamma_init=gamma_init,
-        reparam_offset=reparam_offset,
-        data_format=data_format,
-        activity_regularizer=activity_regularizer,
-        trainable=trainable,
-        name=name,
-        dtype=inputs.dtype.base_dtype,
-        _scope=name,
-        _reuse=reuse,
-    )
-    return layer.apply(inputs)
+    settings = {key: value for key, value in locals().items() if key not in ("inputs", "reuse")}
+    return GDN(**settings, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse).apply(inputs)

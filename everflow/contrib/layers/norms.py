@@ -75,6 +75,20 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         return activated(outputs, activation_fn, outputs_collections, sc)
 
 
+def _checked_axes(inputs, channels_axis, reduction_axes):
+    """The axis of channels and those of space counted from the front; all of known size."""
+    rank = inputs.shape.rank
+    axis, *reduced = [a + rank if a < 0 else a for a in (channels_axis, *reduction_axes)]
+    if axis >= rank or any(a > rank for a in reduced):
+        raise ValueError(f"Axis is out of bounds: {inputs.name} has {rank} dimensions.")
+    for a in (axis, *reduced):
+        if inputs.shape[a].value is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
+    if axis in reduced:
+        raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves.")
+    return axis, reduced
+
+
 @add_arg_scope
 def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6, activation_fn=None,
                param_initializers=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None,
@@ -82,30 +96,15 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
     """Groups of channels of each example at zero mean and unit variance; Wu and He (2018)."""
     inputs = convert_to_tensor(inputs)
     rank = known_rank(inputs)
-    if channels_axis > rank - 1:
-        raise ValueError("Axis is out of bounds.")
+    axis, reduced = _checked_axes(inputs, channels_axis, reduction_axes)
     dynamic = array.shape(inputs)
     sizes = [dynamic[i] if d.value is None else d.value for i, d in enumerate(inputs.shape.dims)]
-    axis = channels_axis + rank if channels_axis < 0 else channels_axis
     channels = inputs.shape[axis].value
-    if channels is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {axis}.")
-    reduced = [a + rank if a < 0 else a for a in reduction_axes]
-    for a in reduced:
-        if a > rank:
-            raise ValueError("Axis is out of bounds.")
-        if inputs.shape[a].value is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
-        if a == axis:
-            raise ValueError(f"Axis {a} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves.")
-    if groups > channels:
-        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
     if channels % groups != 0:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
     inside = channels // groups
     # The channels become two dimensions, groups and what is in each; dimensions after them move on by one.
     moments_axes = [axis + 1, *(a if a < axis else a + 1 for a in reduced)]
-    original_shape = sizes
     grouped_shape = [*sizes[:axis], groups, inside, *sizes[axis + 1 :]]
     static = inputs.shape
     params_shape = [1] * (rank + 1)
@@ -132,7 +131,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
             gain, offset = gain * gamma, offset * gamma
         if beta is not None:
             offset = offset + beta
-        outputs = array.reshape(inputs * gain + offset, original_shape)
+        outputs = array.reshape(inputs * gain + offset, sizes)
         outputs.set_shape(static)
         return activated(outputs, activation_fn, outputs_collections, sc)
 
@@ -147,10 +146,8 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
         if dim < 0 or dim >= rank:
             raise ValueError(f"dim must be one of the {rank} dimensions of {inputs.name}, not {dim}")
         lengths = math.sqrt(epsilon + math.reduce_sum(math.square(inputs), dim, keepdims=True))
-        multiples = []
-        if dim > 0:
-            multiples.append(array.ones([dim], dtypes.int32))
-        multiples.append(array.strided_slice(array.shape(inputs), [dim], [dim + 1]))
-        if dim < rank - 1:
-            multiples.append(array.ones([rank - 1 - dim], dtypes.int32))
+        before = [array.ones([dim], dtypes.int32)] if dim > 0 else []
+        size = array.strided_slice(array.shape(inputs), [dim], [dim + 1])
+        behind = [array.ones([rank - 1 - dim], dtypes.int32)] if dim < rank - 1 else []
+        multiples = [*before, size, *behind]
         return math.div(inputs, array.tile(lengths, array.concat(multiples, 0)))

@@ -60,12 +60,10 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
         if update_ops:
             loss = with_dependencies(list(update_ops), loss)
         rate = _learning_rate(learning_rate, learning_rate_decay_fn, global_step)
-        if summaries is None:
-            summaries = ["loss", "learning_rate", "global_gradient_norm"]
-        else:
-            for wanted in summaries:
-                if wanted not in OPTIMIZER_SUMMARIES:
-                    raise ValueError(f"Summaries should be one of [{', '.join(OPTIMIZER_SUMMARIES)}], you provided {wanted}.")
+        summaries = ["loss", "learning_rate", "global_gradient_norm"] if summaries is None else summaries
+        for wanted in summaries:
+            if wanted not in OPTIMIZER_SUMMARIES:
+                raise ValueError(f"There is no summary {wanted!r}; there are {', '.join(OPTIMIZER_SUMMARIES)}.")
         if learning_rate is not None and learning_rate_decay_fn is not None and "learning_rate" in summaries:
             summary.scalar("learning_rate", rate)
         opt = _optimizer(optimizer, rate)
@@ -80,12 +78,8 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
             gradients = _multiplied(gradients, gradient_multipliers)
         if "global_gradient_norm" in summaries or "gradient_norm" in summaries:
             summary.scalar("global_norm/gradient_norm", clip.global_norm([g for g, _ in gradients]))
-        if isinstance(clip_gradients, float):
+        if clip_gradients is not None:
             gradients = _clipped(gradients, clip_gradients)
-        elif callable(clip_gradients):
-            gradients = clip_gradients(gradients)
-        elif clip_gradients is not None:
-            raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
         if "loss" in summaries:
             summary.scalar("loss", loss)
         _summarize(gradients, summaries, clipped=clip_gradients is not None)
@@ -147,9 +141,14 @@ def _summarize(gradients, wanted, clipped):
         summary.scalar("global_norm/clipped_gradient_norm", clip.global_norm([g for g, _ in gradients]))
 
 
-def _clipped(gradients, norm):
+def _clipped(gradients, how):
+    """Gradients scaled down to a global norm, or as a function does it."""
+    if callable(how):
+        return how(gradients)
+    if not isinstance(how, float):
+        raise ValueError(f"clip_gradients must be a float or a function, not {how!r}")
     values, variables = zip(*gradients)
-    return list(zip(clip.clip_by_global_norm(values, norm)[0], variables))
+    return list(zip(clip.clip_by_global_norm(values, how)[0], variables))
 
 
 def _with_noise(gradients, scale):

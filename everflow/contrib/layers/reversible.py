@@ -148,15 +148,7 @@ def _per_layer(function, count):
 
 def rev_block(x1, x2, f, g, num_layers=1, f_side_input=None, g_side_input=None, is_training=True):
     """The outputs of reversible layers; without training their activations may be kept as usual."""
-    block = RevBlock(
-        f=f,
-        g=g,
-        num_layers=num_layers,
-        f_side_input=f_side_input,
-        g_side_input=g_side_input,
-        use_efficient_backprop=is_training,
-        _reuse=get_variable_scope().reuse,
-    )
+    block = RevBlock(f, g, num_layers, f_side_input, g_side_input, is_training, _reuse=get_variable_scope().reuse)
     return block.forward(x1, x2)
 
 

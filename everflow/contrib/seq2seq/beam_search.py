@@ -181,15 +181,7 @@ class BeamSearchDecoder(Decoder):
         step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
         total_probs = array.expand_dims(state.log_probs, 2) + step_log_probs
         vocabulary = logits.shape[-1].value or array.shape(logits)[-1]
-        longer = array.one_hot(
-            indices=array.fill([batch_size, beam_width], end_token),
-            depth=vocabulary,
-            on_value=math.to_int64(0),
-            off_value=math.to_int64(1),
-            dtype=dtypes.int64,
-        )
-        longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
-        new_lengths = longer + array.expand_dims(state.lengths, 2)
+        new_lengths = self._lengths_with(vocabulary, not_finished, state.lengths)
         accumulated = None
         attention = attention_probabilities(next_cell_state, self._coverage_penalty_weight)
         if attention is not None:
@@ -228,6 +220,18 @@ class BeamSearchDecoder(Decoder):
         next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
         return output, BeamSearchDecoderState(next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated)
+
+    def _lengths_with(self, vocabulary, not_finished, lengths):
+        """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
+        longer = array.one_hot(
+            indices=array.fill([self._batch_size, self._beam_width], self._end_token),
+            depth=vocabulary,
+            on_value=math.to_int64(0),
+            off_value=math.to_int64(1),
+            dtype=dtypes.int64,
+        )
+        longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
+        return longer + array.expand_dims(lengths, 2)
 
     def finalize(self, outputs, final_state, sequence_lengths):
         """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
