@@ -72,7 +72,7 @@ def _statistic(method, doc):
 
 
 def _of_value(method, derived=None):
-    """What a kind's `_method` makes of a value, in the scopes of the public one; or else what is derived from the rest."""
+    """What a kind's `_method` makes of a value, in the public one's scopes; or else what is derived from the rest."""
 
     def call(self, value, name, **kwargs):
         direct = getattr(self, f"_{method}")
@@ -296,7 +296,7 @@ class Distribution:
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def _where_defined(self, value, defined, checks, shape=None):
-        """A statistic that is NaN where it isn't `defined()`, or without `allow_nan_stats` an error by `checks()` when the graph runs."""
+        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the run."""
         if not self.allow_nan_stats:
             return with_dependencies(checks(), value)
         # In the order of TensorFlow's graphs: NaNs first.

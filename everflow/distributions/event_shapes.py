@@ -1,5 +1,5 @@
-"""Where batch and event shapes come from: `Scalar` for draws of single numbers, `Vector` for draws along a parameter's last axis,
-`Inner` for what is made of another distribution."""
+"""Where batch and event shapes come from: `Scalar` for draws of single numbers, `Vector` for draws along a parameter's
+last axis, `Inner` for what is made of another distribution."""
 
 from __future__ import annotations
 

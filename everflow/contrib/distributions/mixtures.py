@@ -43,9 +43,7 @@ class Mixture(Distribution):
             raise ValueError("The rank of events must be known of one component at least")
         classes = constant_value(cat.event_size)
         if classes is None:
-            raise ValueError(
-                f"The number of classes of {cat.name} must be known: there have to be {len(components)}, one for each component"
-            )
+            raise ValueError(f"The number of classes of {cat.name} must be known, and one for each of {len(components)} components")
         if int(classes) != len(components):
             raise ValueError(f"cat.num_classes != len(components): {classes} vs {len(components)}")
         with name_scope(name, values=[cat.logits]) as name:
@@ -183,7 +181,8 @@ class MixtureSameFamily(Inner):
                     and mixture_distribution.batch_shape.is_fully_defined()
                     and mixture_distribution.batch_shape != wanted
                 ):
-                    raise ValueError(f"mixture_distribution must have a batch of shape {wanted}, not {mixture_distribution.batch_shape}")
+                    found = mixture_distribution.batch_shape
+                    raise ValueError(f"mixture_distribution must have a batch of shape {wanted}, not {found}")
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:

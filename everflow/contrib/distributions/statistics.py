@@ -30,7 +30,8 @@ def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None)
             dtype = mean_var.dtype.base_dtype
             _check_floating("mean_var", dtype)
             if dtype != variance_var.dtype.base_dtype:
-                raise TypeError(f"mean_var and variance_var must be of one type, not {dtype.name} and {variance_var.dtype.base_dtype.name}")
+                both = f"{dtype.name} and {variance_var.dtype.base_dtype.name}"
+                raise TypeError(f"mean_var and variance_var must be of one type, not {both}")
             value = convert_to_tensor(value, dtype=dtype, name="value")
             decay = convert_to_tensor(decay, dtype=dtype, name="decay")
             delta = value - mean_var

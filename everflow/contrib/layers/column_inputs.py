@@ -95,7 +95,7 @@ def sequence_input_from_feature_columns(columns_to_tensors, feature_columns, wei
         if not isinstance(column, (EmbeddingColumn, OneHotColumn, RealValuedColumn)) or isinstance(
             inner, (WeightedSparseColumn, CrossedColumn)
         ):
-            raise ValueError(f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real-valued columns are.")
+            raise ValueError(f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are.")
     return _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, 3, "sequence_input_from_feature_columns")
 
 

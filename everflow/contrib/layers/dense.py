@@ -36,8 +36,8 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
 def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
     """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then `finished`.
 
-    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this layer takes,
-    and `kernels` are the attributes that hold its weights.
+    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this
+    layer takes, and `kernels` are the attributes that hold its weights.
     """
     settings = {"bias_initializer": arguments["biases_initializer"], "bias_regularizer": arguments["biases_regularizer"]}
     for kernel in kernels:

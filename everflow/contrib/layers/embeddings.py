@@ -17,7 +17,7 @@ def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializ
                    reuse=None):  # fmt: skip
     """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
     if not (reuse or (vocab_size and embed_dim)):
-        raise ValueError(f"A new embedding needs vocab_size and embed_dim, given were {vocab_size} and {embed_dim}; or set reuse=True.")
+        raise ValueError(f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}; or set reuse.")
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
         shape = [vocab_size, embed_dim]
         if reuse and vocab_size is None or embed_dim is None:

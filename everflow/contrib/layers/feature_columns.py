@@ -27,9 +27,7 @@ class OldColumn(FeatureColumn):
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
         """Its part of an input layer."""
-        raise ValueError(
-            f"{type(self).__name__} {self} is not supported in DNN input: put an embedding_column or one_hot_column around it."
-        )
+        raise ValueError(f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}.")
 
     def weighted_ids(self, transformed):
         """(ids, weights) for a sum of weights; NotImplementedError where the column has no ids."""

@@ -11,7 +11,7 @@ from everflow.ops.variables import VariableAggregation, VariableSynchronization
 
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
-    """A model variable in the collections that a layer was given, by kind where these are a dict; the kind is the name, by default."""
+    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its name."""
     return model_variable(
         name,
         shape=shape,

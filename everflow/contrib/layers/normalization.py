@@ -44,7 +44,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return call.through_layer()
     if renorm:
         with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
-            raise ValueError("renorm=True needs the default updates_collections, and neither batch_weights nor zero_debias_moving_mean")
+            raise ValueError("renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean")
     return call.by_fused_op() if own_fused else call.plain()
 
 
@@ -137,7 +137,7 @@ class _BatchNorm(types.SimpleNamespace):
         return known is None or bool(known)
 
     def moving(self, averages, statistics, trained, otherwise):
-        """Averages moved towards a batch's statistics in training: with what is returned, which is `trained` then, or in collections."""
+        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in collections."""
 
         def update():
             return tuple(

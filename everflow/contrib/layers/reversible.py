@@ -187,8 +187,8 @@ def _recomputed(fn, use_data_dep=False, tupleize_grads=False):
                         again = nest.flatten(fn(*copies))
                     if len(global_variables()) != known:
                         raise ValueError(
-                            "Variables are different in the second computation: the function given to recompute_grad made new ones. "
-                            "Its variables have to come from get_variable, in scopes whose names are given."
+                            "Variables are different in the second computation: the function made new ones. "
+                            "The variables of what recompute_grad is given have to come from get_variable, in scopes whose names are given."
                         )
                 found = gradients(again, [*copies, *(variables or [])], list(grads))
                 if tupleize_grads:

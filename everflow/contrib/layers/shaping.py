@@ -53,7 +53,7 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         shape = inputs.get_shape().as_list()
         channels = shape[axis]
         if channels % num_units:
-            raise ValueError(f"Axis {axis} of {inputs.name} has {channels} features, which is not a multiple of num_units={num_units}")
+            raise ValueError(f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}")
         shape[axis] = num_units
         shape += [channels // num_units]
         # Sizes that are not known yet are taken from the tensor.

@@ -251,7 +251,7 @@ def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=
     """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(f"columns to be crossed are sparse, bucketized or crossed ones, but {column} is a {type(column).__name__}")
+            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}")
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
     by_name = tuple(sorted(columns, key=lambda column: column.name))

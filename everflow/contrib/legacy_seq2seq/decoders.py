@@ -83,7 +83,7 @@ def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embe
 
 
 def with_feed_previous(feed_previous, decode, decoder_inputs, structure):
-    """(outputs, state) of `decode(feeds, updates_embedding)`; where a boolean tensor chooses when run, `structure()` is a state."""
+    """(outputs, state) of `decode(feeds, updates_embedding)`; if a tensor chooses when run, `structure()` is a state."""
     if isinstance(feed_previous, bool):
         return decode(feed_previous, True)
 

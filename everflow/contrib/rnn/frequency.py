@@ -132,7 +132,7 @@ class GridLSTMCell(RNNCell):
             count = (end - start - self._feature_size) // self._frequency_skip + 1
             if wanted != count:
                 sizes = f"feature_size={self._feature_size} and frequency_skip={self._frequency_skip}"
-                raise ValueError(f"Invalid num_frequency_blocks: {wanted} bands, where {end - start} inputs make {count} with {sizes}")
+                raise ValueError(f"Invalid num_frequency_blocks {wanted}: {end - start} inputs make {count}, with {sizes}")
             blocks.append([
                 array.slice_(inputs, [0, offset + start + i * self._frequency_skip], [-1, self._feature_size]) for i in range(count)
             ])  # fmt: skip

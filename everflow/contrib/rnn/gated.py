@@ -206,7 +206,7 @@ class IntersectionRNNCell(RNNCell):
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
                 if not self._num_input_proj:
-                    raise ValueError(f"Inputs of size {input_size} meet outputs of size {units}: set num_in_proj={units} to project them")
+                    raise ValueError(f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}")
                 with scopes.variable_scope("in_projection"):
                     inputs = self._linears("projection", inputs, self._num_input_proj)
             joined = array.concat([inputs, state], 1)

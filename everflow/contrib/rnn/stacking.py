@@ -15,14 +15,14 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         if not isinstance(cells, list):
             raise ValueError(f"{what} must be a list with a cell for each layer, not {cells!r}")
     if len(cells_fw) != len(cells_bw):
-        raise ValueError(f"There must be as many cells_bw as cells_fw, for layers of the same depth: {len(cells_bw)} and {len(cells_fw)}")
+        raise ValueError(f"Both ways must have the same depth, but there are {len(cells_fw)} cells_fw and {len(cells_bw)} cells_bw")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
             raise ValueError(f"initial_states_{what} must be a list with a state for each of the {len(cells)} layers, not {states!r}")
 
 
 def _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, run):
-    """Layer after layer: `run` gives (inputs of the next, state forwards, state backwards) of two cells in a scope of their own."""
+    """Layer after layer: `run` gives (inputs of the next, state forwards, state backwards) of two cells in their scope."""
     _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     nothing = [None] * len(cells_fw)
     layers = zip(cells_fw, cells_bw, initial_states_fw or nothing, initial_states_bw or nothing)

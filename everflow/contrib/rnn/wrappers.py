@@ -102,9 +102,7 @@ class AttentionCellWrapper(_Wrapper):
     def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None):
         super().__init__(cell, reuse)
         if nest.is_sequence(cell.state_size) and not state_is_tuple:
-            raise ValueError(
-                f"The inner cell's state is a tuple, {cell.state_size}: state_is_tuple=False needs a cell whose state is one tensor"
-            )
+            raise ValueError(f"The inner cell's state is a tuple, {cell.state_size}, so state_is_tuple must be True")
         if attn_length <= 0:
             raise ValueError(f"attn_length must be greater than zero, not {attn_length}")
         self._attn_size = attn_size if attn_size is not None else cell.output_size

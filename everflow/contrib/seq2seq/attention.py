@@ -102,7 +102,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
             self._alignments_size = self._keys.shape[1].value or array.shape(self._keys)[1]
 
     def _construct(self, num_units, memory, probability_fn, dtype, name, **settings):
-        """The constructor of the kinds below: the memory is projected to keys of `num_units`, and some project queries, too."""
+        """The constructor of the kinds below, which project the memory to `num_units`, and some of them queries, too."""
 
         def projection(label):
             return Dense(num_units, name=label, use_bias=False, dtype=dtype or dtypes.float32)

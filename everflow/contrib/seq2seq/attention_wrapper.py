@@ -64,7 +64,7 @@ class AttentionWrapper(RNNCell):
         mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
         for mechanism in mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                raise TypeError(f"attention_mechanism must be an AttentionMechanism or a list of them, not {type(mechanism).__name__}")
+                raise TypeError(f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}")
         if cell_input_fn is None:
             cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
         elif not callable(cell_input_fn):

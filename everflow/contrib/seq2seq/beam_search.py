@@ -253,7 +253,7 @@ class BeamSearchDecoder(Decoder):
         # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
         if t.element_shape.rank is None or t.element_shape.rank < 1:
             logging.info(
-                "The TensorArray %s of the cell state stays in the order of steps: its elements, of shape %s, have no beams that are known.",
+                "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams.",
                 t.handle.name,
                 t.element_shape,
             )

@@ -92,7 +92,7 @@ def split_static(shape, batch_size, beam_width):
     if shape[0].value == batch_size * beam_width and (second is None or (shape[0].value, second) == (batch_size, beam_width)):
         return True
     logging.info(
-        "A TensorArray stays in the order of steps: elements that can be reshaped to %s are reordered, these are of shape %s.",
+        "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s.",
         [batch_size, beam_width, -1],
         shape,
     )

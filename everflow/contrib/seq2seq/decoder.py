@@ -88,7 +88,7 @@ def _kept_where_finished(finished, new, before):
 
 
 def _body(decoder, sizes, kinds, zeros):
-    """One turn of the loop: a step of the decoder, what it gave written down; finished sequences give `zeros` if there are any."""
+    """One turn of the loop: a step of the decoder, written down; finished sequences give `zeros`, if there are any."""
 
     def body(time, arrays, state, inputs, finished, lengths):
         outputs, next_state, next_inputs, decoder_finished = decoder.step(time, inputs, state)

@@ -118,7 +118,7 @@ class TrainingHelper(_IdHelper):
             self._input_array = _array_over_time(inputs)
             self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.rank != 1:
-                raise ValueError(f"sequence_length must be a vector, one length a sequence, not of shape {self._sequence_length.shape}")
+                raise ValueError(f"sequence_length must be a vector, not of shape {self._sequence_length.shape}")
             self._zero_inputs = array.zeros_like(inputs[0, :])
             self._start_inputs = self._zero_inputs
             self._batch_size = array.size(sequence_length)
