@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from everflow.distributions.checks import fill, gen_new_seed, softpluses
+from everflow.distributions.checks import gen_new_seed, softpluses
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, check, math, random
-from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_rank_at_least, assert_same_float_dtype
 from everflow.ops.grouping import with_dependencies
 
@@ -21,7 +18,19 @@ def positive(concentration):
     return with_dependencies([check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration)
 
 
-class Beta(Scalar):
+class _TotalShaped:
+    """Batches that have the shape of the total concentration."""
+
+    total_concentration = property(lambda self: self._total_concentration, doc="The sum of the weights.")
+
+    def _batch_shape_tensor(self):
+        return array.shape(self.total_concentration)
+
+    def _batch_shape(self):
+        return self.total_concentration.shape
+
+
+class Beta(_TotalShaped, Scalar):
     """The beta distribution, of density proportional to `x ** (concentration1 - 1) * (1 - x) ** (concentration0 - 1)`."""
 
     _parameter_names = ("concentration1", "concentration0")
@@ -38,26 +47,8 @@ class Beta(Scalar):
         parents = [self._concentration1, self._concentration0, self._total_concentration]
         super().__init__(self._total_concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
-    @property
-    def concentration1(self):
-        """The weight of 1."""
-        return self._concentration1
-
-    @property
-    def concentration0(self):
-        """The weight of 0."""
-        return self._concentration0
-
-    @property
-    def total_concentration(self):
-        """The sum of both weights."""
-        return self._total_concentration
-
-    def _batch_shape_tensor(self):
-        return array.shape(self.total_concentration)
-
-    def _batch_shape(self):
-        return self.total_concentration.shape
+    concentration1 = property(lambda self: self._concentration1, doc="The weight of 1.")
+    concentration0 = property(lambda self: self._concentration0, doc="The weight of 0.")
 
     def _sample_n(self, n, seed=None):
         first = array.ones_like(self.total_concentration, dtype=self.dtype) * self.concentration1
@@ -94,16 +85,14 @@ class Beta(Scalar):
         return self._mean() * (1.0 - self._mean()) / (1.0 + self.total_concentration)
 
     def _mode(self):
-        mode = (self.concentration1 - 1.0) / (self.total_concentration - 2.0)
-        if self.allow_nan_stats:
-            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-            return where_v2(math.logical_and(self.concentration1 > 1.0, self.concentration0 > 1.0), mode, nan)
-        return with_dependencies(
-            [
+        both = {"concentration1": self.concentration1, "concentration0": self.concentration0}
+        return self._where_defined(
+            (self.concentration1 - 1.0) / (self.total_concentration - 2.0),
+            lambda: math.logical_and(self.concentration1 > 1.0, self.concentration0 > 1.0),
+            lambda: [
                 check.assert_less(array.ones([], dtype=self.dtype), x, message=f"Mode undefined for {name} <= 1.")
-                for name, x in (("concentration1", self.concentration1), ("concentration0", self.concentration0))
+                for name, x in both.items()
             ],
-            mode,
         )
 
     def _checked(self, x):
@@ -140,26 +129,12 @@ def _kl_beta_beta(d1, d2, name=None):
         )
 
 
-class Concentrations(Vector):
+class Concentrations(_TotalShaped, Vector):
     """Base of distributions over classes, each with a concentration."""
 
     _shaped_like = "_concentration"
 
-    @property
-    def concentration(self):
-        """The weights of the classes."""
-        return self._concentration
-
-    @property
-    def total_concentration(self):
-        """The sum of the weights."""
-        return self._total_concentration
-
-    def _batch_shape_tensor(self):
-        return array.shape(self.total_concentration)
-
-    def _batch_shape(self):
-        return self.total_concentration.shape
+    concentration = property(lambda self: self._concentration, doc="The weights of the classes.")
 
     def _covariance(self):
         x = self._variance_scale_term() * self._mean()
@@ -211,11 +186,12 @@ class Dirichlet(Concentrations):
     def _mode(self):
         k = math.cast(self.event_shape_tensor()[0], self.dtype)
         mode = (self.concentration - 1.0) / (self.total_concentration[..., None] - k)
-        if self.allow_nan_stats:
-            nan = fill(array.shape(mode), np.nan, self.dtype, "nan")
-            return where_v2(math.reduce_all(self.concentration > 1.0, axis=-1), mode, nan)
-        return with_dependencies(
-            [check.assert_less(array.ones([], self.dtype), self.concentration, message="Mode undefined when any concentration <= 1")], mode
+        message = "Mode undefined when any concentration <= 1"
+        return self._where_defined(
+            mode,
+            lambda: math.reduce_all(self.concentration > 1.0, axis=-1),
+            lambda: [check.assert_less(array.ones([], self.dtype), self.concentration, message=message)],
+            shape=array.shape(mode) if self.allow_nan_stats else None,
         )
 
     def _checked(self, x):

@@ -65,7 +65,7 @@ def get_logits_and_probs(logits=None, probs=None, multidimensional=False, valida
     """Probabilities and their logits, one given and the other made from it; over the last axis when multidimensional."""
     with name_scope(name, values=[probs, logits]):
         if (probs is None) == (logits is None):
-            raise ValueError("Must pass probs or logits, but not both.")
+            raise ValueError("Give probs or logits: one of them, and only one")
         if probs is None:
             logits = convert_to_tensor(logits, name="logits", dtype=dtype)
             if not logits.dtype.is_floating:
@@ -101,14 +101,10 @@ def embed_check_categorical_event_shape(categorical_param, name="embed_check_cat
         size = x.shape.ndims and x.shape[-1].value
         if x.shape.ndims is not None:
             if x.shape.ndims == 0:
-                raise ValueError(f"A categorical-distribution parameter must have at least 1 dimension, but {x.name} is a scalar.")
+                raise ValueError(f"The classes are a parameter's last axis, but {x.name} is a scalar.")
             if size is not None:
-                if size < 2:
-                    raise ValueError("A categorical-distribution parameter must have at least 2 events.")
-                if size > most:
-                    raise ValueError(
-                        f"Number of classes exceeds `dtype` precision, i.e., {x.dtype.name} implies shape ({size}) cannot exceed {most}."
-                    )
+                if not 2 <= size <= most:
+                    raise ValueError(f"{x.name} has {size} classes: there must be 2 at least, and {x.dtype.name} tells {most} apart.")
                 return x
         size = array.shape(x, name="x_shape")[-1]
         return with_dependencies(

@@ -31,19 +31,11 @@ class Bernoulli(Scalar):
             dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
         )
 
-    @property
-    def logits(self):
-        """The log-odds of 1."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probability of 1."""
-        return self._probs
+    logits = property(lambda self: self._logits, doc="The log-odds of 1.")
+    probs = property(lambda self: self._probs, doc="The probability of 1.")
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        uniform = random.random_uniform(shape, seed=seed, dtype=self.probs.dtype)
+        uniform = random.random_uniform(self._drawn_shape(n), seed=seed, dtype=self.probs.dtype)
         return math.cast(math.less(uniform, self.probs), self.dtype)
 
     def _log_prob(self, event):
@@ -89,7 +81,7 @@ def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
     elif event.dtype.is_floating:
         event = math.cast(event, dtype=dtypes.int32)
     else:
-        raise TypeError(f"`value` should have integer `dtype` or `self.dtype` ({base_dtype})")
+        raise TypeError(f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}")
     shape_known_statically = params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
     if not shape_known_statically or params.shape[:-1] != event.shape:
         params *= array.ones_like(event[..., None], dtype=params.dtype)
@@ -135,20 +127,9 @@ class Categorical(Distribution):
             dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
         )
 
-    @property
-    def event_size(self):
-        """How many classes there are, as a tensor."""
-        return self._event_size
-
-    @property
-    def logits(self):
-        """The logits of the classes."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probabilities of the classes."""
-        return self._probs
+    event_size = property(lambda self: self._event_size, doc="How many classes there are, as a tensor.")
+    logits = property(lambda self: self._logits, doc="The logits of the classes.")
+    probs = property(lambda self: self._probs, doc="The probabilities of the classes.")
 
     def _batch_shape_tensor(self):
         return array.identity(self._batch_shape_val)
@@ -166,7 +147,7 @@ class Categorical(Distribution):
         logits = self.logits if self.logits.shape.ndims == 2 else array.reshape(self.logits, [-1, self.event_size])
         sample_dtype = dtypes.int64 if self.dtype.size > 4 else dtypes.int32
         draws = random.multinomial(logits, n, seed=seed, output_dtype=sample_dtype)
-        draws = array.reshape(array.transpose(draws), array.concat([[n], self.batch_shape_tensor()], 0))
+        draws = array.reshape(array.transpose(draws), self._drawn_shape(n))
         return math.cast(draws, self.dtype)
 
     def _cdf(self, k):

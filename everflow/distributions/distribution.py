@@ -11,7 +11,7 @@ import contextlib
 import numpy as np
 
 from everflow.distributions import kullback_leibler
-from everflow.distributions.checks import pick_vector
+from everflow.distributions.checks import fill, pick_vector
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -19,6 +19,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
+from everflow.ops.array_indexing import where_v2
+from everflow.ops.grouping import with_dependencies
 
 
 class ReparameterizationType:
@@ -38,6 +40,48 @@ class ReparameterizationType:
 
 FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
 NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+def _lacking(method):
+    """Stands for what a kind leaves out."""
+
+    def missing(self, *args, **kwargs):
+        raise NotImplementedError(f"{method} is not implemented: {type(self).__name__}")
+
+    return missing
+
+
+def _named(method, doc, function):
+    function.__name__, function.__qualname__, function.__doc__ = method, f"Distribution.{method}", doc
+    return function
+
+
+def _public(method, doc):
+    """The public method of a value: what `_call_method` makes of it."""
+    return _named(method, doc, lambda self, value, name=method: getattr(self, f"_call_{method}")(value, name))
+
+
+def _statistic(method, doc):
+    """The public method of a statistic: a kind's `_method`, in its scope."""
+
+    def call(self, name=method):
+        with self._name_scope(name):
+            return getattr(self, f"_{method}")()
+
+    return _named(method, doc, call)
+
+
+def _of_value(method, derived=None):
+    """What a kind's `_method` makes of a value, in the public one's scopes; or else what is derived from the rest."""
+
+    def call(self, value, name, **kwargs):
+        direct = getattr(self, f"_{method}")
+        with self._value_scope(name, value) as value:
+            if derived is None:
+                return direct(value, **kwargs)
+            return _first(lambda: direct(value, **kwargs), lambda: derived(self, value, **kwargs))
+
+    return call
 
 
 class Distribution:
@@ -66,35 +110,20 @@ class Distribution:
         self._graph_parents = graph_parents
         self._name = name
 
-    @property
-    def name(self):
-        """The name scope that holds its nodes."""
-        return self._name
-
-    @property
-    def dtype(self):
-        """The type of samples."""
-        return self._dtype
+    name = property(lambda self: self._name, doc="The name scope that holds its nodes.")
+    dtype = property(lambda self: self._dtype, doc="The type of samples.")
 
     @property
     def parameters(self):
         """What the constructor was given, by argument name."""
         return {k: v for k, v in self._parameters.items() if not k.startswith("__") and k != "self"}
 
-    @property
-    def reparameterization_type(self):
-        """FULLY_REPARAMETERIZED where gradients flow through samples, else NOT_REPARAMETERIZED."""
-        return self._reparameterization_type
-
-    @property
-    def allow_nan_stats(self):
-        """Whether an undefined statistic is NaN; otherwise it is an error."""
-        return self._allow_nan_stats
-
-    @property
-    def validate_args(self):
-        """Whether parameters and values are checked when the graph runs."""
-        return self._validate_args
+    reparameterization_type = property(
+        lambda self: self._reparameterization_type,
+        doc="FULLY_REPARAMETERIZED where gradients flow through samples, else NOT_REPARAMETERIZED.",
+    )
+    allow_nan_stats = property(lambda self: self._allow_nan_stats, doc="Whether an undefined statistic is NaN; otherwise it is an error.")
+    validate_args = property(lambda self: self._validate_args, doc="Whether parameters and values are checked when the graph runs.")
 
     def copy(self, **override_parameters_kwargs):
         """The same distribution made again, with some arguments of the constructor replaced."""
@@ -117,7 +146,7 @@ class Distribution:
         for argument, shape in cls.param_shapes(sample_shape).items():
             known = constant_value(shape)
             if known is None:
-                raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
+                raise ValueError(f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}")
             static[argument] = TensorShape(known)
         return static
 
@@ -167,11 +196,8 @@ class Distribution:
     def _event_shape(self):
         return TensorShape(None)
 
-    def _batch_shape_tensor(self):
-        raise self._lacks("batch_shape_tensor")
-
-    def _event_shape_tensor(self):
-        raise self._lacks("event_shape_tensor")
+    _batch_shape_tensor = _lacking("batch_shape_tensor")
+    _event_shape_tensor = _lacking("event_shape_tensor")
 
     # Sampling.
 
@@ -190,109 +216,48 @@ class Distribution:
 
     def _set_sample_static_shape(self, samples, sample_shape):
         known = constant_value(sample_shape)
-        drawn = (
-            TensorShape(known)
-            if known is not None
-            else TensorShape([None] * sample_shape.shape[0].value)
-            if (sample_shape.shape.ndims == 1 and sample_shape.shape[0].value is not None)
-            else TensorShape(None)
-        )
+        if known is None and sample_shape.shape.ndims == 1 and sample_shape.shape[0].value is not None:
+            known = [None] * sample_shape.shape[0].value
+        drawn = TensorShape(known)
         samples.set_shape(drawn.concatenate(self.batch_shape).concatenate(self.event_shape))
         return samples
 
-    def _sample_n(self, n, seed=None):
-        raise self._lacks("sample_n")
+    _sample_n = _lacking("sample_n")
+
+    def _drawn_shape(self, n):
+        """The shape of n draws of single numbers, as a tensor."""
+        return array.concat([[n], self.batch_shape_tensor()], 0)
 
     # Densities and probabilities of values.
 
-    def log_prob(self, value, name="log_prob"):
-        """The logarithm of the density, or of the probability, of a value."""
-        return self._call_log_prob(value, name)
+    log_prob = _public("log_prob", "The logarithm of the density, or of the probability, of a value.")
+    prob = _public("prob", "The density, or the probability, of a value.")
+    log_cdf = _public("log_cdf", "The logarithm of the probability of a draw of at most `value`.")
+    cdf = _public("cdf", "The probability of a draw of at most `value`.")
+    log_survival_function = _public("log_survival_function", "The logarithm of the probability of a draw above `value`.")
+    survival_function = _public("survival_function", "The probability of a draw above `value`.")
+    quantile = _public("quantile", "The value that a draw stays below with the given probability.")
 
-    def prob(self, value, name="prob"):
-        """The density, or the probability, of a value."""
-        return self._call_prob(value, name)
+    _call_log_prob = _of_value("log_prob", lambda self, value, **given: math.log(self._prob(value, **given)))
+    _call_prob = _of_value("prob", lambda self, value, **given: math.exp(self._log_prob(value, **given)))
+    _call_log_cdf = _of_value("log_cdf", lambda self, value, **given: math.log(self._cdf(value, **given)))
+    _call_cdf = _of_value("cdf", lambda self, value, **given: math.exp(self._log_cdf(value, **given)))
+    _call_log_survival_function = _of_value("log_survival_function", lambda self, value, **given: math.log1p(-self.cdf(value, **given)))
+    _call_survival_function = _of_value("survival_function", lambda self, value, **given: 1.0 - self.cdf(value, **given))
+    _call_quantile = _of_value("quantile")
 
-    def log_cdf(self, value, name="log_cdf"):
-        """The logarithm of the probability of a draw of at most `value`."""
-        return self._call_log_cdf(value, name)
-
-    def cdf(self, value, name="cdf"):
-        """The probability of a draw of at most `value`."""
-        return self._call_cdf(value, name)
-
-    def log_survival_function(self, value, name="log_survival_function"):
-        """The logarithm of the probability of a draw above `value`."""
-        return self._call_log_survival_function(value, name)
-
-    def survival_function(self, value, name="survival_function"):
-        """The probability of a draw above `value`."""
-        return self._call_survival_function(value, name)
-
-    def quantile(self, value, name="quantile"):
-        """The value that a draw stays below with the given probability."""
-        return self._call_quantile(value, name)
-
-    def _call_log_prob(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._log_prob(value, **kwargs), lambda: math.log(self._prob(value, **kwargs)))
-
-    def _call_prob(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._prob(value, **kwargs), lambda: math.exp(self._log_prob(value, **kwargs)))
-
-    def _call_log_cdf(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._log_cdf(value, **kwargs), lambda: math.log(self._cdf(value, **kwargs)))
-
-    def _call_cdf(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._cdf(value, **kwargs), lambda: math.exp(self._log_cdf(value, **kwargs)))
-
-    def _call_log_survival_function(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._log_survival_function(value, **kwargs), lambda: math.log1p(-self.cdf(value, **kwargs)))
-
-    def _call_survival_function(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return _first(lambda: self._survival_function(value, **kwargs), lambda: 1.0 - self.cdf(value, **kwargs))
-
-    def _call_quantile(self, value, name, **kwargs):
-        with self._value_scope(name, value) as value:
-            return self._quantile(value, **kwargs)
-
-    def _log_prob(self, value):
-        raise self._lacks("log_prob")
-
-    def _prob(self, value):
-        raise self._lacks("prob")
-
-    def _log_cdf(self, value):
-        raise self._lacks("log_cdf")
-
-    def _cdf(self, value):
-        raise self._lacks("cdf")
-
-    def _log_survival_function(self, value):
-        raise self._lacks("log_survival_function")
-
-    def _survival_function(self, value):
-        raise self._lacks("survival_function")
-
-    def _quantile(self, value):
-        raise self._lacks("quantile")
+    _log_prob = _lacking("log_prob")
+    _prob = _lacking("prob")
+    _log_cdf = _lacking("log_cdf")
+    _cdf = _lacking("cdf")
+    _log_survival_function = _lacking("log_survival_function")
+    _survival_function = _lacking("survival_function")
+    _quantile = _lacking("quantile")
 
     # Statistics.
 
-    def entropy(self, name="entropy"):
-        """Shannon's entropy, in nats."""
-        with self._name_scope(name):
-            return self._entropy()
-
-    def mean(self, name="mean"):
-        """The mean of draws."""
-        with self._name_scope(name):
-            return self._mean()
+    entropy = _statistic("entropy", "Shannon's entropy, in nats.")
+    mean = _statistic("mean", "The mean of draws.")
 
     def variance(self, name="variance"):
         """The mean squared deviation of draws from their mean."""
@@ -304,15 +269,8 @@ class Distribution:
         with self._name_scope(name):
             return _first(self._stddev, lambda: math.sqrt(self._variance()))
 
-    def covariance(self, name="covariance"):
-        """The covariance matrix of the components of a draw."""
-        with self._name_scope(name):
-            return self._covariance()
-
-    def mode(self, name="mode"):
-        """The likeliest value."""
-        with self._name_scope(name):
-            return self._mode()
+    covariance = _statistic("covariance", "The covariance matrix of the components of a draw.")
+    mode = _statistic("mode", "The likeliest value.")
 
     def cross_entropy(self, other, name="cross_entropy"):
         """The cross entropy of another distribution to this one: this one's entropy and the divergence between them."""
@@ -324,29 +282,26 @@ class Distribution:
         with self._name_scope(name):
             return self._kl_divergence(other)
 
-    def _entropy(self):
-        raise self._lacks("entropy")
-
-    def _mean(self):
-        raise self._lacks("mean")
-
-    def _variance(self):
-        raise self._lacks("variance")
-
-    def _stddev(self):
-        raise self._lacks("stddev")
-
-    def _covariance(self):
-        raise self._lacks("covariance")
-
-    def _mode(self):
-        raise self._lacks("mode")
+    _entropy = _lacking("entropy")
+    _mean = _lacking("mean")
+    _variance = _lacking("variance")
+    _stddev = _lacking("stddev")
+    _covariance = _lacking("covariance")
+    _mode = _lacking("mode")
 
     def _cross_entropy(self, other):
         return kullback_leibler.cross_entropy(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def _kl_divergence(self, other):
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
+
+    def _where_defined(self, value, defined, checks, shape=None):
+        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the run."""
+        if not self.allow_nan_stats:
+            return with_dependencies(checks(), value)
+        # In the order of TensorFlow's graphs: NaNs first.
+        nan = fill(self.batch_shape_tensor() if shape is None else shape, np.nan, self.dtype, "nan")
+        return where_v2(defined(), value, nan)
 
     def __str__(self):
         shapes = [
@@ -361,9 +316,6 @@ class Distribution:
             f"<tfp.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} event_shape={self.event_shape} "
             f"dtype={self.dtype.name}>"
         )
-
-    def _lacks(self, method):
-        return NotImplementedError(f"{method} is not implemented: {type(self).__name__}")
 
     @contextlib.contextmanager
     def _name_scope(self, name=None, values=None):

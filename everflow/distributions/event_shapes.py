@@ -1,4 +1,5 @@
-"""Where batch and event shapes come from: `Scalar` for draws of single numbers, `Vector` for draws along a parameter's last axis."""
+"""Where batch and event shapes come from: `Scalar` for draws of single numbers, `Vector` for draws along a parameter's
+last axis, `Inner` for what is made of another distribution."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from everflow.distributions.distribution import Distribution
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array
+from everflow.ops import array, random
 
 
 class Scalar(Distribution):
@@ -39,6 +40,31 @@ class Scalar(Distribution):
 
     def _event_shape(self):
         return TensorShape([])
+
+    def _standard_normal(self, n, seed):
+        return random.random_normal(self._drawn_shape(n), dtype=self.dtype, seed=seed)
+
+    def _standard_uniform(self, n, seed, low):
+        """Draws between `low`, of the type of the distribution, and 1."""
+        return random.random_uniform(self._drawn_shape(n), minval=low, maxval=1.0, dtype=self.dtype, seed=seed)
+
+
+class Inner(Distribution):
+    """Base of distributions whose batch and events have the shapes of those of another, `_shaped_like`."""
+
+    _shaped_like = "distribution"
+
+    def _batch_shape_tensor(self):
+        return getattr(self, self._shaped_like).batch_shape_tensor()
+
+    def _batch_shape(self):
+        return getattr(self, self._shaped_like).batch_shape
+
+    def _event_shape_tensor(self):
+        return getattr(self, self._shaped_like).event_shape_tensor()
+
+    def _event_shape(self):
+        return getattr(self, self._shaped_like).event_shape
 
 
 class Vector(Distribution):

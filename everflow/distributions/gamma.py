@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.distributions.checks import fill, softpluses
+from everflow.distributions.checks import softpluses
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
-from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_same_float_dtype
 from everflow.ops.grouping import with_dependencies
 
@@ -30,15 +29,8 @@ class ConcentrationRate(Scalar):
         parents = [self._concentration, self._rate]
         super().__init__(self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
-    @property
-    def concentration(self):
-        """The shape of the density: the larger, the more symmetrical."""
-        return self._concentration
-
-    @property
-    def rate(self):
-        """The inverse of the scale."""
-        return self._rate
+    concentration = property(lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical.")
+    rate = property(lambda self: self._rate, doc="The inverse of the scale.")
 
     def _log_normalization(self):
         return math.lgamma(self.concentration) - self.concentration * math.log(self.rate)
@@ -79,13 +71,11 @@ class Gamma(ConcentrationRate):
         return math.sqrt(self.concentration) / self.rate
 
     def _mode(self):
-        mode = (self.concentration - 1.0) / self.rate
-        if self.allow_nan_stats:
-            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-            return where_v2(self.concentration > 1.0, mode, nan)
-        return with_dependencies(
-            [check.assert_less(array.ones([], self.dtype), self.concentration, message="mode not defined when any concentration <= 1")],
-            mode,
+        message = "mode not defined when any concentration <= 1"
+        return self._where_defined(
+            (self.concentration - 1.0) / self.rate,
+            lambda: self.concentration > 1.0,
+            lambda: [check.assert_less(array.ones([], self.dtype), self.concentration, message=message)],
         )
 
     def _checked(self, x):

@@ -28,10 +28,8 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
     """
     function = _registered(type(distribution_a), type(distribution_b))
     if function is None:
-        raise NotImplementedError(
-            f"No KL(distribution_a || distribution_b) registered for distribution_a type {type(distribution_a).__name__} "
-            f"and distribution_b type {type(distribution_b).__name__}; tf.distributions.RegisterKL registers one."
-        )
+        pair = f"{type(distribution_a).__name__} || {type(distribution_b).__name__}"
+        raise NotImplementedError(f"No KL({pair}) is registered: tf.distributions.RegisterKL registers one.")
     with name_scope("KullbackLeibler"):
         divergence = function(distribution_a, distribution_b, name=name)
         if allow_nan_stats:
@@ -58,10 +56,10 @@ class RegisterKL:
         self._key = (dist_cls_a, dist_cls_b)
 
     def __call__(self, kl_fn):
+        pair = " || ".join(cls.__name__ for cls in self._key)
         if not callable(kl_fn):
-            raise TypeError(f"kl_fn must be callable, received: {kl_fn}")
-        if self._key in _divergences:
-            a, b = (cls.__name__ for cls in self._key)
-            raise ValueError(f"KL({a} || {b}) has already been registered to: {_divergences[self._key]}")
-        _divergences[self._key] = kl_fn
-        return kl_fn
+            raise TypeError(f"KL({pair}) must be a function, not {kl_fn!r}")
+        known = _divergences.get(self._key)
+        if known is not None:
+            raise ValueError(f"KL({pair}) is registered already: {known}")
+        return _divergences.setdefault(self._key, kl_fn)

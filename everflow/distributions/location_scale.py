@@ -11,7 +11,6 @@ from everflow.distributions.checks import fill, gen_new_seed
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
-from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
 from everflow.ops.array_indexing import where_v2
@@ -33,15 +32,8 @@ class LocationScale(Scalar):
             self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc, self._scale], name
         )
 
-    @property
-    def loc(self):
-        """The location."""
-        return self._loc
-
-    @property
-    def scale(self):
-        """The scale."""
-        return self._scale
+    loc = property(lambda self: self._loc, doc="The location.")
+    scale = property(lambda self: self._scale, doc="The scale.")
 
     def _z(self, x):
         """How many scales a value is away from the location."""
@@ -59,9 +51,7 @@ class Normal(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        sampled = random.random_normal(shape=shape, mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed)
-        return sampled * self.scale + self.loc
+        return self._standard_normal(n, seed) * self.scale + self.loc
 
     def _log_prob(self, x):
         return -0.5 * math.square(self._z(x)) - (0.5 * pymath.log(2.0 * pymath.pi) + math.log(self.scale))
@@ -115,15 +105,8 @@ class Laplace(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
         # From (-1, 1) without its ends: one at either end would be infinitely far away.
-        uniform = random.random_uniform(
-            shape=shape,
-            minval=np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0)),
-            maxval=1.0,
-            dtype=self.dtype,
-            seed=seed,
-        )
+        uniform = self._standard_uniform(n, seed, np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0)))
         return self.loc - self.scale * math.sign(uniform) * math.log1p(-math.abs(uniform))
 
     def _log_prob(self, x):
@@ -192,20 +175,9 @@ class StudentT(Scalar):
         parents = [self._df, self._loc, self._scale]
         super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
-    @property
-    def df(self):
-        """Degrees of freedom."""
-        return self._df
-
-    @property
-    def loc(self):
-        """The location."""
-        return self._loc
-
-    @property
-    def scale(self):
-        """The scale; only its absolute value counts."""
-        return self._scale
+    df = property(lambda self: self._df, doc="Degrees of freedom.")
+    loc = property(lambda self: self._loc, doc="The location.")
+    scale = property(lambda self: self._scale, doc="The scale; only its absolute value counts.")
 
     def _batch_shape_tensor(self):
         inner = array.broadcast_dynamic_shape(array.shape(self.loc), array.shape(self.scale))
@@ -214,17 +186,16 @@ class StudentT(Scalar):
     def _batch_shape(self):
         return array.broadcast_static_shape(array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape)
 
-    def _event_shape_tensor(self):
-        return constant([], dtype=dtypes.int32)
-
     def _sample_n(self, n, seed=None):
         # A standard normal draw divided by the root of a chi-squared one over its degrees of freedom.
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        normal = random.random_normal(shape, dtype=self.dtype, seed=seed)
-        df = self.df * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        gamma = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t"))
-        samples = normal * math.rsqrt(gamma / df)
-        return samples * self.scale + self.loc
+        normal = self._standard_normal(n, seed)
+        df = self._spread(self.df)
+        chi_squared = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t"))
+        return normal * math.rsqrt(chi_squared / df) * self.scale + self.loc
+
+    def _spread(self, x):
+        """A parameter broadcast to the shape of the batch."""
+        return x * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
 
     def _log_prob(self, x):
         return self._log_unnormalized_prob(x) - self._log_normalization()
@@ -260,8 +231,7 @@ class StudentT(Scalar):
         )
 
     def _mean(self):
-        mean = self.loc * array.ones(self.batch_shape_tensor(), dtype=self.dtype)
-        return self._where_defined(mean, "mean")
+        return self._beyond_one(self._spread(self.loc), "mean")
 
     def _variance(self):
         # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
@@ -269,9 +239,10 @@ class StudentT(Scalar):
         variance = array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
         finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
         variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
-        return self._where_defined(variance, "variance")
+        return self._beyond_one(variance, "variance")
 
-    def _where_defined(self, value, what):
+    def _beyond_one(self, value, what):
+        """A statistic that is defined for more than one degree of freedom."""
         if self.allow_nan_stats:
             defined = math.greater(self.df, array.ones(self.batch_shape_tensor(), dtype=self.dtype))
             return where_v2(defined, value, fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan"))

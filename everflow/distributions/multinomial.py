@@ -48,10 +48,7 @@ class _Counts(Distribution):
             counts,
         )
 
-    @property
-    def total_count(self):
-        """The number of draws."""
-        return self._total_count
+    total_count = property(lambda self: self._total_count, doc="The number of draws.")
 
 
 class Multinomial(_Counts, Vector):
@@ -76,15 +73,8 @@ class Multinomial(_Counts, Vector):
         parents = [self._total_count, self._logits, self._probs]
         super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
-    @property
-    def logits(self):
-        """The logits of the classes."""
-        return self._logits
-
-    @property
-    def probs(self):
-        """The probabilities of the classes."""
-        return self._probs
+    logits = property(lambda self: self._logits, doc="The logits of the classes.")
+    probs = property(lambda self: self._probs, doc="The probabilities of the classes.")
 
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)

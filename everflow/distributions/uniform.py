@@ -30,15 +30,8 @@ class Uniform(Scalar):
                 assert_same_float_dtype([self._low, self._high])
         super().__init__(self._low.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._low, self._high], name)
 
-    @property
-    def low(self):
-        """Where the interval begins."""
-        return self._low
-
-    @property
-    def high(self):
-        """Where the interval ends."""
-        return self._high
+    low = property(lambda self: self._low, doc="Where the interval begins.")
+    high = property(lambda self: self._high, doc="Where the interval ends.")
 
     def range(self, name="range"):
         """The length of the interval."""
@@ -46,8 +39,7 @@ class Uniform(Scalar):
             return self.high - self.low
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        samples = random.random_uniform(shape=shape, dtype=self.dtype, seed=seed)
+        samples = random.random_uniform(self._drawn_shape(n), dtype=self.dtype, seed=seed)
         return self.low + self.range() * samples
 
     def _prob(self, x):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from everflow.distributions.distribution import Distribution
+from everflow.distributions.event_shapes import Inner
 from everflow.framework.scopes import name_scope
 
 
-class Autoregressive(Distribution):
+class Autoregressive(Inner):
     """The distribution of `x` whose element i comes from `distribution_fn(x)`, which looks at elements before i only.
 
     Draws are made by applying the function `num_steps` times, from `sample0` on: after step i, the first i elements stay as they are.
     """
+
+    _shaped_like = "distribution0"
 
     def __init__(self, distribution_fn, sample0=None, num_steps=None, validate_args=False, allow_nan_stats=True, name="Autoregressive"):
         parameters = dict(locals())
@@ -20,7 +22,7 @@ class Autoregressive(Distribution):
             if num_steps is None:
                 num_steps = self._distribution0.event_shape.num_elements()
                 if num_steps is None:
-                    raise ValueError("distribution_fn must generate a distribution with fully known `event_shape`.")
+                    raise ValueError(f"num_steps must be given: {self._distribution0} has no known number of elements")
             if num_steps < 1:
                 raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
             self._num_steps = num_steps
@@ -32,18 +34,6 @@ class Autoregressive(Distribution):
     sample0 = property(lambda self: self._sample0, doc="Where drawing begins, or None.")
     num_steps = property(lambda self: self._num_steps, doc="How often the function is applied to draw.")
     distribution0 = property(lambda self: self._distribution0, doc="The distribution that the function makes of `sample0`.")
-
-    def _batch_shape_tensor(self):
-        return self.distribution0.batch_shape_tensor()
-
-    def _batch_shape(self):
-        return self.distribution0.batch_shape
-
-    def _event_shape_tensor(self):
-        return self.distribution0.event_shape_tensor()
-
-    def _event_shape(self):
-        return self.distribution0.event_shape
 
     def _sample_n(self, n, seed=None):
         samples = self.distribution0.sample(n, seed=seed)

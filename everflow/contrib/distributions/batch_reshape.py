@@ -15,6 +15,11 @@ from everflow.ops.array_indexing import where_v2
 from everflow.ops.check_shapes import assert_rank
 
 
+def _through(way, method):
+    """A method that hands the distribution's own to another, which brings it to the new shape."""
+    return lambda self, *value: getattr(self, way)(getattr(self.distribution, method), *value)
+
+
 class BatchReshape(Distribution):
     """A distribution with its batch reshaped; one size may be -1.
 
@@ -57,38 +62,13 @@ class BatchReshape(Distribution):
             x = self.distribution.sample(sample_shape=n, seed=seed)
             return array.reshape(x, array.concat([[n], self._given_shape, self.event_shape_tensor()], 0))
 
-    def _log_prob(self, x):
-        return self._of_value(self.distribution.log_prob, x)
-
-    def _prob(self, x):
-        return self._of_value(self.distribution.prob, x)
-
-    def _log_cdf(self, x):
-        return self._of_value(self.distribution.log_cdf, x)
-
-    def _cdf(self, x):
-        return self._of_value(self.distribution.cdf, x)
-
-    def _log_survival_function(self, x):
-        return self._of_value(self.distribution.log_survival_function, x)
-
-    def _survival_function(self, x):
-        return self._of_value(self.distribution.survival_function, x)
+    _log_prob, _prob, _log_cdf, _cdf, _log_survival_function, _survival_function = (
+        _through("_of_value", method) for method in ("log_prob", "prob", "log_cdf", "cdf", "log_survival_function", "survival_function")
+    )
+    _mean, _mode, _stddev, _variance = (_through("_statistic", method) for method in ("mean", "mode", "stddev", "variance"))
 
     def _entropy(self):
         return self._statistic(self.distribution.entropy, [], TensorShape([]))
-
-    def _mean(self):
-        return self._statistic(self.distribution.mean)
-
-    def _mode(self):
-        return self._statistic(self.distribution.mode)
-
-    def _stddev(self):
-        return self._statistic(self.distribution.stddev)
-
-    def _variance(self):
-        return self._statistic(self.distribution.variance)
 
     def _covariance(self):
         event = self.event_shape_tensor()
@@ -136,13 +116,13 @@ class BatchReshape(Distribution):
             assertions = []
             x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
             expected_ndims = batch_ndims + event_ndims
-            too_few = "Broadcasting is not supported; too few batch and event dims"
             if isinstance(x_ndims, int) and isinstance(expected_ndims, int):
                 if x_ndims < expected_ndims:
-                    raise NotImplementedError(f"{too_few} (expected at least {expected_ndims}, saw {x_ndims}).")
+                    raise _broadcasts(x, f"{expected_ndims} dimensions or more")
             elif self.validate_args:
                 name = "assert_batch_and_event_ndims_large_enough"
-                assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=f"{too_few}.", name=name))
+                message = "Broadcasting is not supported; too few batch and event dims."
+                assertions.append(check.assert_greater_equal(x_ndims, expected_ndims, message=message, name=name))
             wanted = self.batch_shape.concatenate(self.event_shape)
             if not wanted.is_fully_defined():
                 wanted = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
@@ -151,25 +131,29 @@ class BatchReshape(Distribution):
             if not found.is_fully_defined():
                 begin = math.maximum(rest, 0)
                 found = array.shape(x)[begin:]
-            unexpected = "Broadcasting is not supported; unexpected batch and event shape"
             if isinstance(wanted, TensorShape) and isinstance(found, TensorShape):
                 if wanted != found:
-                    raise NotImplementedError(f"{unexpected} (expected {wanted}, saw {found}).")
+                    raise _broadcasts(x, f"a shape that ends in {wanted}")
             elif self.validate_args:
                 wanted, found = (t.as_list() if isinstance(t, TensorShape) else t for t in (wanted, found))
                 with control_dependencies(assertions):
                     name = "assert_batch_and_event_shape_same"
-                    assertions.append(check.assert_equal(wanted, found, message=f"{unexpected}.", name=name))
+                    message = "Broadcasting is not supported; unexpected batch and event shape."
+                    assertions.append(check.assert_equal(wanted, found, message=message, name=name))
             return [*self._assertions, *assertions]
+
+
+def _broadcasts(x, wanted):
+    return NotImplementedError(f"Broadcasting is not supported: a value needs {wanted}, {x.name} is of shape {x.shape}.")
 
 
 def _check_known(distribution, batch_shape):
     """Raise for what is known to be wrong already."""
     if batch_shape.shape.ndims is not None and batch_shape.shape.ndims != 1:
-        raise ValueError(f"`batch_shape` must be a vector (saw rank: {batch_shape.shape.ndims}).")
+        raise ValueError(f"batch_shape must be a vector, its own shape is {batch_shape.shape}.")
     known, own = constant_value_as_shape(batch_shape), distribution.batch_shape
     if known.is_fully_defined() and own.is_fully_defined() and known.num_elements() != own.num_elements():
-        raise ValueError(f"`batch_shape` size ({known.num_elements()}) must match `distribution.batch_shape` size ({own.num_elements()}).")
+        raise ValueError(f"The sizes of the batch must match: {distribution.name} has {own}, batch_shape is {known}.")
 
 
 def _calculate_reshape(original_shape, new_shape, validate):

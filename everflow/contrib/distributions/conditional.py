@@ -7,6 +7,16 @@ from everflow.distributions.distribution import Distribution
 from everflow.ops import math
 
 
+def _with_conditions(method):
+    """A method of values that takes conditions, too, and hands them on."""
+
+    def call(self, value, name=method, **condition_kwargs):
+        return getattr(self, f"_call_{method}")(value, name, **condition_kwargs)
+
+    call.__name__, call.__doc__ = method, getattr(Distribution, method).__doc__.replace(".", ", given the conditions.")
+    return call
+
+
 class ConditionalDistribution(Distribution):
     """Base of distributions whose `_sample_n`, `_log_prob`, ... take keyword arguments, the conditions."""
 
@@ -14,29 +24,12 @@ class ConditionalDistribution(Distribution):
         """Draw values, given the conditions."""
         return self._call_sample_n(sample_shape, seed, name, **condition_kwargs)
 
-    def log_prob(self, value, name="log_prob", **condition_kwargs):
-        """The logarithm of the density, or of the probability, of a value, given the conditions."""
-        return self._call_log_prob(value, name, **condition_kwargs)
-
-    def prob(self, value, name="prob", **condition_kwargs):
-        """The density, or the probability, of a value, given the conditions."""
-        return self._call_prob(value, name, **condition_kwargs)
-
-    def log_cdf(self, value, name="log_cdf", **condition_kwargs):
-        """The logarithm of the probability of a draw of at most `value`, given the conditions."""
-        return self._call_log_cdf(value, name, **condition_kwargs)
-
-    def cdf(self, value, name="cdf", **condition_kwargs):
-        """The probability of a draw of at most `value`, given the conditions."""
-        return self._call_cdf(value, name, **condition_kwargs)
-
-    def log_survival_function(self, value, name="log_survival_function", **condition_kwargs):
-        """The logarithm of the probability of a draw above `value`, given the conditions."""
-        return self._call_log_survival_function(value, name, **condition_kwargs)
-
-    def survival_function(self, value, name="survival_function", **condition_kwargs):
-        """The probability of a draw above `value`, given the conditions."""
-        return self._call_survival_function(value, name, **condition_kwargs)
+    log_prob = _with_conditions("log_prob")
+    prob = _with_conditions("prob")
+    log_cdf = _with_conditions("log_cdf")
+    cdf = _with_conditions("cdf")
+    log_survival_function = _with_conditions("log_survival_function")
+    survival_function = _with_conditions("survival_function")
 
 
 class ConditionalTransformedDistribution(ConditionalDistribution, TransformedDistribution):

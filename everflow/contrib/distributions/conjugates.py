@@ -9,9 +9,9 @@ from everflow.ops import math
 def _updated(prior, scale, s, n):
     """(mean, variance of that mean, variance of an observation) after n observations whose sum is s."""
     if not isinstance(prior, Normal):
-        raise TypeError("Expected prior to be an instance of type Normal")
+        raise TypeError(f"The prior must be a Normal, not {prior!r}")
     if s.dtype != prior.dtype:
-        raise TypeError(f"Observation sum s.dtype does not match prior dtype: {s.dtype} vs. {prior.dtype}")
+        raise TypeError(f"s is {s.dtype.name}, the prior {prior.dtype.name}: they must be of one type")
     n = math.cast(n, prior.dtype)
     prior_variance, variance = math.square(prior.scale), math.square(scale)
     posterior_variance = 1.0 / (1 / prior_variance + n / variance)

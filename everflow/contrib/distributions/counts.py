@@ -27,11 +27,11 @@ class Poisson(Scalar):
         parameters = dict(locals())
         with name_scope(name, values=[rate]) as name:
             if (rate is None) == (log_rate is None):
-                raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
+                raise ValueError("A Poisson distribution takes either rate or log_rate: exactly one of them")
             if log_rate is None:
                 rate = convert_to_tensor(rate, name="rate")
                 if not rate.dtype.is_floating:
-                    raise TypeError(f"rate.dtype ({rate.dtype.name}) is a not a float-type.")
+                    raise TypeError(f"rate must be of floats, not of {rate.dtype.name}")
                 with control_dependencies([check.assert_positive(rate)] if validate_args else []):
                     self._rate = array.identity(rate, name="rate")
                     self._log_rate = math.log(rate, name="log_rate")

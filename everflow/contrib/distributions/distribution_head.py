@@ -17,10 +17,7 @@ class DistributionHead(RegressionHead):
         self._make_distribution_fn = make_distribution_fn
         self._distributions = {}
 
-    @property
-    def distributions(self):
-        """All distributions that were made, by their logits."""
-        return self._distributions
+    distributions = property(lambda self: self._distributions, doc="All distributions that were made, by their logits.")
 
     def distribution(self, logits, name=None):
         """The distribution that these logits are the parameters of; made once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def fill_triangular(x, upper=False, name=None):
         if m is not None:
             n = np.sqrt(0.25 + 2.0 * m) - 0.5
             if n != np.floor(n):
-                raise ValueError(f"Input right-most shape ({m}) does not correspond to a triangular matrix.")
+                raise ValueError(f"{m} numbers do not fill a triangular matrix: n * (n + 1) / 2 do")
             n = int(n)
             static = x.shape[:-1].concatenate([n, n])
         else:
@@ -131,14 +132,11 @@ class SeedStream:
     def __init__(self, seed, salt):
         self._seed = seed.original_seed if isinstance(seed, SeedStream) else seed
         self._salt = salt
-        self._counter = 0
+        self._numbers = itertools.count(1)
 
     original_seed = property(lambda self: self._seed, doc="The seed it began with.")
     salt = property(lambda self: self._salt, doc="The name.")
 
     def __call__(self):
-        self._counter += 1
-        if self._seed is None:
-            return None
-        text = str((self._seed, self._counter, self._salt)).encode()
-        return int(hashlib.sha512(text).hexdigest(), 16)
+        place = self._seed, next(self._numbers), self._salt
+        return None if self._seed is None else int(hashlib.sha512(str(place).encode()).hexdigest(), 16)

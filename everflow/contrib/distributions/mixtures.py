@@ -7,6 +7,7 @@ import numpy as np
 from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.discrete import Categorical
 from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.event_shapes import Inner
 from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -26,27 +27,23 @@ class Mixture(Distribution):
     def __init__(self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False, name="Mixture"):
         parameters = dict(locals())
         if not isinstance(cat, Categorical):
-            raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
+            raise TypeError(f"cat chooses among the components: it must be a Categorical, not {cat!r}")
         if not components:
-            raise ValueError("components must be a non-empty list or tuple")
-        if not isinstance(components, (list, tuple)):
-            raise TypeError(f"components must be a list or tuple, but saw: {components}")
-        if not all(isinstance(component, Distribution) for component in components):
-            raise TypeError(f"all entries in components must be Distribution instances but saw: {components}")
+            raise ValueError("A mixture needs components")
+        if not isinstance(components, (list, tuple)) or not all(isinstance(c, Distribution) for c in components):
+            raise TypeError(f"components must be a list or tuple of Distributions, not {components!r}")
         dtype = components[0].dtype
         if not all(component.dtype == dtype for component in components):
-            raise TypeError(f"All components must have the same dtype, but saw dtypes: {[(c.name, c.dtype) for c in components]}")
+            raise TypeError(f"components must be of one dtype, but are {', '.join(f'{c.name}: {c.dtype.name}' for c in components)}")
         event_shape, batch_shape = components[0].event_shape, cat.batch_shape
         for component in components:
             event_shape = event_shape.merge_with(component.event_shape)
             batch_shape = batch_shape.merge_with(component.batch_shape)
         if event_shape.ndims is None:
-            raise ValueError(
-                "Expected to know rank(event_shape) from components, but none of the components provide a static number of ndims"
-            )
+            raise ValueError("The rank of events must be known of one component at least")
         classes = constant_value(cat.event_size)
         if classes is None:
-            raise ValueError("Could not infer number of classes from cat and unable to compare this value to the number of components")
+            raise ValueError(f"The number of classes of {cat.name} must be known, and one for each of {len(components)} components")
         if int(classes) != len(components):
             raise ValueError(f"cat.num_classes != len(components): {classes} vs {len(components)}")
         with name_scope(name, values=[cat.logits]) as name:
@@ -163,8 +160,10 @@ class Mixture(Distribution):
         return math.reduce_sum(stacked * mask, axis=-1 - self._static_event_shape.ndims)
 
 
-class MixtureSameFamily(Distribution):
+class MixtureSameFamily(Inner):
     """A mixture whose components are the last axis of one distribution's batch."""
+
+    _shaped_like = "components_distribution"
 
     def __init__(self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True, name="MixtureSameFamily"):
         parameters = dict(locals())
@@ -182,16 +181,12 @@ class MixtureSameFamily(Distribution):
                     and mixture_distribution.batch_shape.is_fully_defined()
                     and mixture_distribution.batch_shape != wanted
                 ):
-                    raise ValueError(
-                        f"`mixture_distribution.batch_shape` ({mixture_distribution.batch_shape}) is not compatible with "
-                        f"`components_distribution.batch_shape` ({wanted})"
-                    )
+                    found = mixture_distribution.batch_shape
+                    raise ValueError(f"mixture_distribution must have a batch of shape {wanted}, not {found}")
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:
-                raise ValueError(
-                    f"`mixture_distribution components` ({km}) does not equal `components_distribution.batch_shape[-1]` ({kc})"
-                )
+                raise ValueError(f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}")
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
@@ -201,16 +196,10 @@ class MixtureSameFamily(Distribution):
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
 
     def _batch_shape_tensor(self):
-        return self.components_distribution.batch_shape_tensor()[:-1]
+        return super()._batch_shape_tensor()[:-1]
 
     def _batch_shape(self):
-        return self.components_distribution.batch_shape.with_rank_at_least(1)[:-1]
-
-    def _event_shape_tensor(self):
-        return self.components_distribution.event_shape_tensor()
-
-    def _event_shape(self):
-        return self.components_distribution.event_shape
+        return super()._batch_shape().with_rank_at_least(1)[:-1]
 
     def _sample_n(self, n, seed=None):
         # As in TensorFlow, both draws go by the graph's seed alone.
@@ -284,9 +273,8 @@ class Independent(Distribution):
                 raise NotImplementedError("reinterpreted_batch_ndims has to be known while the graph is drawn")
             self._ndims = int(known)
             if distribution.batch_shape.ndims is not None and self._ndims > distribution.batch_shape.ndims:
-                raise ValueError(
-                    f"reinterpreted_batch_ndims({self._ndims}) cannot exceed distribution.batch_ndims({distribution.batch_shape.ndims})"
-                )
+                has = f"{distribution.name} has a batch of shape {distribution.batch_shape}"
+                raise ValueError(f"reinterpreted_batch_ndims={self._ndims} is too large: {has}")
         parents = distribution._graph_parents
         super().__init__(
             distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name

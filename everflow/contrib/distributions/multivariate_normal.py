@@ -100,7 +100,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
             if scale_tril is None:
                 if loc is None:
-                    raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
+                    raise ValueError("Neither loc nor scale_tril is given: one of them has to tell the number of components")
                 scale = diag_scale(loc, None, None, validate_args)
             else:
                 loc = None if loc is None else convert_to_tensor(loc, name="loc")

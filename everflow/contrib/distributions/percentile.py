@@ -75,7 +75,7 @@ def _axes(axis, x):
         raise ValueError(f"Expected argument 'axis' to have ndims <= 1.  Found tensor {axis}")
     values = constant_value(axis)
     if values is None:
-        raise ValueError(f"Expected argument 'axis' to be statically available.  Found: {axis}")
+        raise ValueError(f"axis must be known while the graph is drawn, {axis} is not")
     ndims = known["x"]
     for a in np.atleast_1d(values):
         if not -ndims <= a < ndims:

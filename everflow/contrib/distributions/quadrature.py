@@ -90,14 +90,14 @@ def _of_one(x, name, validate_args):
         assertions = []
         if x.shape.ndims is not None:
             if x.shape.ndims == 0:
-                raise ValueError(f"Mixing params must be a (batch of) vector; {name}.shape.ndims={x.shape.ndims} is not at least one.")
+                raise ValueError(f"{name} must be a vector, or a batch of them: it is a scalar")
         elif validate_args:
             message = f"Mixing params must be a (batch of) vector; {name}.ndims is not at least one."
             assertions.append(check.assert_less_equal(1, array.rank(x), message=message))
         size = x.shape.with_rank_at_least(1)[-1].value
         if size is not None:
             if size != 1:
-                raise NotImplementedError(f"Currently only bimixtures are supported; {name}.shape[-1]={size} is not 1.")
+                raise NotImplementedError(f"There are only bimixtures, whose {name} has a last axis of size 1, not {size}")
         elif validate_args:
             message = f"Currently only bimixtures are supported; {name}.shape[-1] is not 1."
             assertions.append(check.assert_equal(array.shape(x)[-1], 1, message=message))
@@ -130,7 +130,7 @@ class PoissonLogNormalQuadratureCompound(Distribution):
             self._quadrature_size = quadrature_size
             grid, probs = tuple(quadrature_fn(self._loc, self._scale, quadrature_size, validate_args))
             if grid.dtype.base_dtype != probs.dtype.base_dtype:
-                raise TypeError(f"Quadrature grid dtype ({grid.dtype.name}) does not match quadrature probs dtype ({probs.dtype.name}).")
+                raise TypeError(f"quadrature_fn gave a grid of {grid.dtype.name}, but probabilities of {probs.dtype.name}")
             options = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
             self._distribution = Poisson(log_rate=grid, **options)
             self._mixture_distribution = Categorical(logits=math.log(probs), **options)

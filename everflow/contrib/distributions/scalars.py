@@ -15,8 +15,6 @@ from everflow.distributions.location_scale import LocationScale
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, math, nn, random
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.grouping import with_dependencies
 
 
 class Logistic(LocationScale):
@@ -26,13 +24,7 @@ class Logistic(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        uniform = random.random_uniform(
-            shape=array.concat([[n], self.batch_shape_tensor()], 0),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1.0,
-            dtype=self.dtype,
-            seed=seed,
-        )
+        uniform = self._standard_uniform(n, seed, np.finfo(self.dtype.as_numpy_dtype).tiny)
         return (math.log(uniform) - math.log1p(-1.0 * uniform)) * self.scale + self.loc
 
     def _log_prob(self, x):
@@ -71,9 +63,7 @@ class Cauchy(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        probs = random.random_uniform(shape=shape, minval=0.0, maxval=1.0, dtype=self.dtype, seed=seed)
-        return self._quantile(probs)
+        return self._quantile(self._standard_uniform(n, seed, 0.0))
 
     def _log_prob(self, x):
         return -math.log1p(math.square(self._z(x))) - (np.log(np.pi) + math.log(self.scale))
@@ -95,14 +85,15 @@ class Cauchy(LocationScale):
         return self.loc * array.ones_like(self.scale)
 
     def _mean(self):
-        if self.allow_nan_stats:
-            return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-        raise ValueError("`mean` is undefined for Cauchy distribution.")
+        return self._undefined("mean")
 
     def _stddev(self):
-        if self.allow_nan_stats:
-            return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-        raise ValueError("`stddev` is undefined for Cauchy distribution.")
+        return self._undefined("stddev")
+
+    def _undefined(self, statistic):
+        if not self.allow_nan_stats:
+            raise ValueError(f"{statistic} is undefined for Cauchy distribution.")
+        return fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
 
 
 class HalfNormal(Scalar):
@@ -120,9 +111,7 @@ class HalfNormal(Scalar):
     scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
 
     def _sample_n(self, n, seed=None):
-        shape = array.concat([[n], self.batch_shape_tensor()], 0)
-        sampled = random.random_normal(shape=shape, mean=0.0, stddev=1.0, dtype=self.dtype, seed=seed)
-        return math.abs(sampled * self.scale)
+        return math.abs(self._standard_normal(n, seed) * self.scale)
 
     def _prob(self, x):
         coeff = np.sqrt(2) / self.scale / np.sqrt(np.pi)
@@ -178,21 +167,23 @@ class InverseGamma(ConcentrationRate):
         )
 
     def _mean(self):
-        return self._defined(self.rate / (self.concentration - 1.0), 1.0, "mean undefined when any concentration <= 1")
+        return self._beyond(1, self.rate / (self.concentration - 1.0), "mean")
 
     def _variance(self):
         variance = math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
-        return self._defined(variance, 2.0, "variance undefined when any concentration <= 2")
+        return self._beyond(2, variance, "variance")
 
     def _mode(self):
         return self.rate / (1.0 + self.concentration)
 
-    def _defined(self, value, above, message):
-        if self.allow_nan_stats:
-            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-            return where_v2(self.concentration > above, value, nan)
-        bound = convert_to_tensor(above, dtype=self.dtype)
-        return with_dependencies([check.assert_less(bound, self.concentration, message=message)], value)
+    def _beyond(self, least, value, what):
+        """A statistic that is defined for concentrations above a bound."""
+        message = f"{what} undefined when any concentration <= {least}"
+        return self._where_defined(
+            value,
+            lambda: self.concentration > float(least),
+            lambda: [check.assert_less(convert_to_tensor(float(least), dtype=self.dtype), self.concentration, message=message)],
+        )
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):

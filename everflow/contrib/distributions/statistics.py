@@ -15,6 +15,11 @@ from everflow.ops.initializers import zeros_initializer
 from everflow.ops.variable_scope import get_variable, variable_scope
 
 
+def _check_floating(name, dtype):
+    if not dtype.is_floating:
+        raise TypeError(f"{name} must be of floats, not of {dtype.name}")
+
+
 def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None):
     """Move a mean and a variance, kept in two variables, towards a value; `(mean, variance)` after it.
 
@@ -23,10 +28,10 @@ def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None)
     with variable_scope(name, "assign_moving_mean_variance", [variance_var, mean_var, value, decay]):
         with colocate_with(variance_var), colocate_with(mean_var):
             dtype = mean_var.dtype.base_dtype
-            if not dtype.is_floating:
-                raise TypeError(f"mean_var.base_dtype({dtype.name}) does not have float type `dtype`.")
+            _check_floating("mean_var", dtype)
             if dtype != variance_var.dtype.base_dtype:
-                raise TypeError(f"mean_var.base_dtype({dtype.name}) != variance_var.base_dtype({variance_var.dtype.base_dtype.name})")
+                both = f"{dtype.name} and {variance_var.dtype.base_dtype.name}"
+                raise TypeError(f"mean_var and variance_var must be of one type, not {both}")
             value = convert_to_tensor(value, dtype=dtype, name="value")
             decay = convert_to_tensor(decay, dtype=dtype, name="decay")
             delta = value - mean_var
@@ -42,8 +47,7 @@ def assign_log_moving_mean_exp(log_mean_exp_var, log_value, decay, name=None):
         # In logarithms, the old mean weighs log(decay) and the new value log(1 - decay); both are taken relative to the old mean.
         with colocate_with(log_mean_exp_var):
             dtype = log_mean_exp_var.dtype.base_dtype
-            if not dtype.is_floating:
-                raise TypeError(f"log_mean_exp_var.base_dtype({dtype.name}) does not have float type `dtype`.")
+            _check_floating("log_mean_exp_var", dtype)
             log_value = convert_to_tensor(log_value, dtype=dtype, name="log_value")
             decay = convert_to_tensor(decay, dtype=dtype, name="decay")
             delta = (log_value - log_mean_exp_var)[None, ...]
@@ -57,8 +61,7 @@ def moving_mean_variance(value, decay, collections=None, name=None):
     with variable_scope(name, "moving_mean_variance", [value, decay]):
         value = convert_to_tensor(value, name="value")
         dtype = value.dtype.base_dtype
-        if not dtype.is_floating:
-            raise TypeError(f"value.base_dtype({dtype.name}) does not have float type `dtype`.")
+        _check_floating("value", dtype)
         decay = convert_to_tensor(decay, dtype=dtype, name="decay")
         variance_var, mean_var = (
             get_variable(

@@ -56,6 +56,16 @@ class _Override:
         self.static = TensorShape([None] * self.ndims if known is None else [int(size) for size in known])
 
 
+def _of_inverse(method):
+    """A method that asks the untransformed distribution about the value that was mapped."""
+
+    def ask(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        self._scalar_only(method)
+        return getattr(self.distribution, method)(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+
+    return ask
+
+
 class TransformedDistribution(Distribution):
     """The distribution of `bijector.forward(x)` for draws x of another.
 
@@ -143,13 +153,19 @@ class TransformedDistribution(Distribution):
         order = math.mod(math.range(0, ndims) + shift, ndims)
         return array.transpose(x, order)
 
-    def _log_prob(self, y, bijector_kwargs=None, distribution_kwargs=None):
+    def _over_inverses(self, y, of_one, added, bijector_kwargs, distribution_kwargs):
+        """What is computed of the value that is mapped to y; added up where there are several."""
         x = self.bijector.inverse(y, **(bijector_kwargs or {}))
         log_det = self.bijector.inverse_log_det_jacobian(y, event_ndims=self._event_ndims(), **(bijector_kwargs or {}))
-        if isinstance(x, tuple):  # several values are mapped to one
-            parts = [self._log_prob_of(part, det, distribution_kwargs) for part, det in zip(x, log_det, strict=True)]
+        if isinstance(x, tuple):
+            return added([of_one(part, det, distribution_kwargs) for part, det in zip(x, log_det, strict=True)])
+        return of_one(x, log_det, distribution_kwargs)
+
+    def _log_prob(self, y, bijector_kwargs=None, distribution_kwargs=None):
+        def added(parts):
             return math.reduce_logsumexp(array.stack(parts), axis=0)
-        return self._log_prob_of(x, log_det, distribution_kwargs)
+
+        return self._over_inverses(y, self._log_prob_of, added, bijector_kwargs, distribution_kwargs)
 
     def _log_prob_of(self, x, log_det, distribution_kwargs):
         log_prob = self.distribution.log_prob(self._rotated(x, -1), **(distribution_kwargs or {}))
@@ -158,12 +174,7 @@ class TransformedDistribution(Distribution):
         return log_prob + log_det
 
     def _prob(self, y, bijector_kwargs=None, distribution_kwargs=None):
-        x = self.bijector.inverse(y, **(bijector_kwargs or {}))
-        log_det = self.bijector.inverse_log_det_jacobian(y, event_ndims=self._event_ndims(), **(bijector_kwargs or {}))
-        if isinstance(x, tuple):
-            parts = [self._prob_of(part, det, distribution_kwargs) for part, det in zip(x, log_det, strict=True)]
-            return math.add_n(parts)
-        return self._prob_of(x, log_det, distribution_kwargs)
+        return self._over_inverses(y, self._prob_of, math.add_n, bijector_kwargs, distribution_kwargs)
 
     def _prob_of(self, x, log_det, distribution_kwargs):
         prob = self.distribution.prob(self._rotated(x, -1), **(distribution_kwargs or {}))
@@ -175,21 +186,9 @@ class TransformedDistribution(Distribution):
         if self._event_override.ndims:
             raise NotImplementedError(f"{method} is not implemented when overriding event_shape")
 
-    def _log_cdf(self, y, bijector_kwargs=None, distribution_kwargs=None):
-        self._scalar_only("log_cdf")
-        return self.distribution.log_cdf(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
-
-    def _cdf(self, y, bijector_kwargs=None, distribution_kwargs=None):
-        self._scalar_only("cdf")
-        return self.distribution.cdf(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
-
-    def _log_survival_function(self, y, bijector_kwargs=None, distribution_kwargs=None):
-        self._scalar_only("log_survival_function")
-        return self.distribution.log_survival_function(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
-
-    def _survival_function(self, y, bijector_kwargs=None, distribution_kwargs=None):
-        self._scalar_only("survival_function")
-        return self.distribution.survival_function(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+    _log_cdf, _cdf, _log_survival_function, _survival_function = (
+        _of_inverse(method) for method in ("log_cdf", "cdf", "log_survival_function", "survival_function")
+    )
 
     def _quantile(self, value, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only("quantile")

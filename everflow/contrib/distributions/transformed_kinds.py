@@ -9,15 +9,14 @@ from everflow.contrib.distributions.bijectors.elementwise import AffineScalar
 from everflow.contrib.distributions.bijectors.elementwise import Kumaraswamy as KumaraswamyBijector
 from everflow.contrib.distributions.bijectors.elementwise import SinhArcsinh as SinhArcsinhBijector
 from everflow.contrib.distributions.transformed import TransformedDistribution
-from everflow.distributions.checks import fill
-from everflow.distributions.distribution import NOT_REPARAMETERIZED, Distribution
+from everflow.distributions.distribution import NOT_REPARAMETERIZED
+from everflow.distributions.event_shapes import Inner
 from everflow.distributions.location_scale import Normal
 from everflow.distributions.uniform import Uniform
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, check, math
 from everflow.ops.array_indexing import where_v2
-from everflow.ops.grouping import with_dependencies
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -59,12 +58,11 @@ class Kumaraswamy(TransformedDistribution):
 
     def _mode(self):
         a, b = self.concentration1, self.concentration0
-        mode = math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a)
-        if self.allow_nan_stats:
-            nan = fill(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
-            return where_v2(math.logical_and(a > 1.0, b > 1.0), mode, nan)
-        one = array.ones([], self.dtype)
-        return with_dependencies([check.assert_less(one, a, message="Mode undefined for concentration1 <= 1.")], mode)
+        return self._where_defined(
+            math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a),
+            lambda: math.logical_and(a > 1.0, b > 1.0),
+            lambda: [check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")],
+        )
 
 
 def _common_shape(*parameters):
@@ -121,7 +119,7 @@ class SinhArcsinh(TransformedDistribution):
     skewness = property(lambda self: self._skewness, doc="To which side it leans.")
 
 
-class QuantizedDistribution(Distribution):
+class QuantizedDistribution(Inner):
     """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are given."""
 
     def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
@@ -136,18 +134,6 @@ class QuantizedDistribution(Distribution):
     distribution = property(lambda self: self._dist, doc="The continuous distribution.")
     low = property(lambda self: self._low, doc="The least value, or None.")
     high = property(lambda self: self._high, doc="The largest value, or None.")
-
-    def _batch_shape_tensor(self):
-        return self.distribution.batch_shape_tensor()
-
-    def _batch_shape(self):
-        return self.distribution.batch_shape
-
-    def _event_shape_tensor(self):
-        return self.distribution.event_shape_tensor()
-
-    def _event_shape(self):
-        return self.distribution.event_shape
 
     def _sample_n(self, n, seed=None):
         samples = math.ceil(self.distribution.sample(n, seed=seed))

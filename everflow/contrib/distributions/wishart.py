@@ -27,7 +27,7 @@ class _WishartLinearOperator(Distribution):
         self._cholesky_input_output_matrices = cholesky_input_output_matrices
         with name_scope(name) as name, name_scope("init", values=[df, scale_operator]):
             if not scale_operator.dtype.is_floating:
-                raise TypeError(f"scale_operator.dtype={scale_operator.dtype} is not a floating-point type")
+                raise TypeError(f"scale must be of floats, not of {scale_operator.dtype.name}")
             if not scale_operator.is_square:
                 raise ValueError("scale_operator must be square.")
             self._scale_operator = scale_operator
@@ -47,9 +47,7 @@ class _WishartLinearOperator(Distribution):
         known, size = constant_value(df), constant_value(self._dimension)
         if known is not None and size is not None:
             if np.any(known < size):
-                raise ValueError(
-                    f"Degrees of freedom (df = {known}) cannot be less than dimension of scale matrix (scale.dimension = {size})"
-                )
+                raise ValueError(f"df={known} cannot be less than dimension {size:g} of the scale: matrices would be singular")
             return df
         if not validate_args:
             return df
@@ -152,7 +150,7 @@ class _WishartLinearOperator(Distribution):
 
     def _stddev(self):
         if self.cholesky_input_output_matrices:
-            raise ValueError("Computing std. dev. when is cholesky_input_output_matrices=True does not make sense.")
+            raise ValueError("With cholesky_input_output_matrices=True a standard deviation does not make sense")
         return linalg.cholesky(self.variance())
 
     def _mode(self):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.embedding_columns import EmbeddingColumn, OneHotColumn, ScatteredEmbeddingColumn
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
@@ -43,10 +45,7 @@ def check_feature_columns(feature_columns):
     seen = set()
     for column in feature_columns:
         if column.key in seen:
-            raise ValueError(
-                f"Duplicate feature column key found for column: {column.name}. This usually means that the column is almost identical to "
-                "another column, and one must be discarded."
-            )
+            raise ValueError(f"Duplicate feature column key: {column.name} is there already, with the same settings. Leave one out.")
         seen.add(column.key)
 
 
@@ -57,7 +56,7 @@ def _sorted(feature_columns):
 def _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, output_rank, default_name, cols_to_outs=None):
     check_feature_columns(feature_columns)
     if cols_to_outs is not None and not isinstance(cols_to_outs, dict):
-        raise ValueError("cols_to_outs must be a dict unless None")
+        raise ValueError(f"cols_to_outs is a dict to be filled, or None, not {cols_to_outs!r}")
     with variable_scope(scope, default_name=default_name, values=columns_to_tensors.values()):
         transformer = _Transformer(columns_to_tensors)
         state = ScopedVariables(with_model_variables(weight_collections), trainable)
@@ -96,7 +95,7 @@ def sequence_input_from_feature_columns(columns_to_tensors, feature_columns, wei
         if not isinstance(column, (EmbeddingColumn, OneHotColumn, RealValuedColumn)) or isinstance(
             inner, (WeightedSparseColumn, CrossedColumn)
         ):
-            raise ValueError(f"FeatureColumn type {type(inner).__name__} is not currently supported for sequence data.")
+            raise ValueError(f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are.")
     return _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, 3, "sequence_input_from_feature_columns")
 
 
@@ -164,6 +163,20 @@ def weighted_sum_from_feature_columns(
         return nn.bias_add(total, bias), variables, bias
 
 
+def _check_joint(column):
+    """Raise where the weights of a column can't be rows of one variable for all columns."""
+    if isinstance(column, EmbeddingColumn):
+        raise ValueError(f"A linear model has no weights for the embedding {column.name}: give the column that it embeds.")
+    without_ids = (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)
+    for holds, error, what in (
+        (isinstance(column, without_ids), NotImplementedError, "numbers, which can be bucketized"),
+        (isinstance(column, WeightedSparseColumn), AssertionError, "weights of its own"),
+        (getattr(column, "combiner", "sum") != "sum", AssertionError, "a combiner other than 'sum'"),
+    ):
+        if holds:
+            raise error(f"Column {column.name} has {what}: take weighted_sum_from_feature_columns for it.")
+
+
 def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True,
                                             scope=None):  # fmt: skip
     """As `weighted_sum_from_feature_columns`, with one variable for the weights of all columns."""
@@ -173,20 +186,7 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
         lookups = []
         for column in _sorted(feature_columns):
             transformed = transformer.get(column)
-            if isinstance(column, EmbeddingColumn):
-                raise ValueError(f"Column {column.name} is not supported in linear models. Please use the column that it embeds.")
-            if isinstance(column, (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)):
-                raise NotImplementedError(
-                    "Real-valued columns are not supported. Use weighted_sum_from_feature_columns instead, or bucketize these columns."
-                )
-            if isinstance(column, WeightedSparseColumn):
-                raise AssertionError(
-                    "Joint sums for weighted sparse columns are not supported. Please use weighted_sum_from_feature_columns instead."
-                )
-            if column.combiner != "sum":
-                raise AssertionError(
-                    "Combiners other than sum are not supported for joint sums. Please use weighted_sum_from_feature_columns instead."
-                )
+            _check_joint(column)
             lookups.append((column.weighted_ids(transformed)[0], column.num_buckets))
         size, shifted = 0, []
         for ids, buckets in lookups:
@@ -213,7 +213,7 @@ def create_feature_spec_for_parsing(feature_columns):
     result = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):
-            raise TypeError(f"feature_columns should only contain instances of FeatureColumn. Given column is {column}")
+            raise TypeError(f"feature_columns must be FeatureColumns, but {column!r} is a {type(column).__name__}")
         result.update(column.parse_example_spec)
     return result
 
@@ -268,17 +268,6 @@ def infer_real_valued_columns(features):
 
 
 def _column_for(name, tensor):
-    if isinstance(tensor, SparseTensor):
-        raise ValueError(
-            f"SparseTensor is not supported for auto detection. Please define corresponding FeatureColumn for tensor {name} {tensor}."
-        )
-    if not (tensor.dtype.is_integer or tensor.dtype.is_floating):
-        raise ValueError(
-            f"Non integer or non floating types are not supported for auto detection. Please define corresponding FeatureColumn for tensor "
-            f"{name} {tensor}."
-        )
-    shape = tensor.shape.as_list()
-    dimension = 1
-    for size in shape[1:]:
-        dimension *= size
-    return real_valued_column(name, dimension=dimension, dtype=tensor.dtype)
+    if isinstance(tensor, SparseTensor) or not (tensor.dtype.is_integer or tensor.dtype.is_floating):
+        raise ValueError(f"Auto detection knows columns for dense numbers only; define a FeatureColumn for {name!r}: {tensor}.")
+    return real_valued_column(name, dimension=prod(tensor.shape.as_list()[1:]), dtype=tensor.dtype)

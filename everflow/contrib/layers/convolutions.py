@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.dense import NAMES, ZEROS, applied, finished
 from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, get_variable_collections, last_dimension, two_element_tuple
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import (
+    check_data_format,
+    last_dimension,
+    two_element_tuple,
+)
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import dimension_value
 from everflow.layers import convolutional as base
@@ -81,26 +84,15 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
         height, width = two_element_tuple(kernel_size)
         stride_height, stride_width = two_element_tuple(stride)
         channels = last_dimension(inputs.get_shape(), min_rank=4)
-        weights = model_variable(
-            "weights",
-            shape=[height, width, 1, 1],
-            dtype=dtype,
-            initializer=weights_initializer,
-            regularizer=weights_regularizer,
-            collections=get_variable_collections(variables_collections, "weights"),
-            trainable=trainable,
+        kernel = [height, width, 1, 1]
+        weights = layer_variable(
+            "weights", kernel, dtype, weights_initializer, variables_collections, trainable, regularizer=weights_regularizer
         )
         depthwise = array.tile(weights, [1, 1, channels, 1])
         outputs = nn.depthwise_conv2d(inputs, depthwise, [1, stride_height, stride_width, 1], padding)
         if not normalizer_fn and biases_initializer is not None:
-            biases = model_variable(
-                "biases",
-                shape=[channels],
-                dtype=dtype,
-                initializer=biases_initializer,
-                regularizer=biases_regularizer,
-                collections=get_variable_collections(variables_collections, "biases"),
-                trainable=trainable,
+            biases = layer_variable(
+                "biases", [channels], dtype, biases_initializer, variables_collections, trainable, regularizer=biases_regularizer
             )
             outputs = nn.bias_add(outputs, biases)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
@@ -118,8 +110,7 @@ def _transposed(name, layer_class, default_scope, default_format):
                  trainable=True, scope=None):  # fmt: skip
         arguments = dict(locals())
         first = default_format[0] + "C" + default_format[1:-1]
-        if data_format not in (first, default_format):
-            raise ValueError(f"data_format has to be either {first} or {default_format}.")
+        check_data_format(data_format, first, default_format)
         with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
             inputs = convert_to_tensor(inputs)
             own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
@@ -140,79 +131,51 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
                             pointwise_initializer=None, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
                             reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
     """A convolution of each channel, then one across channels; only the first where `num_outputs` is None."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    arguments = dict(locals())
+    check_data_format(data_format, "NCHW", "NHWC")
     names = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
     with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)) as sc:
         inputs = convert_to_tensor(inputs)
-        if num_outputs is not None:
-            layer = base.SeparableConv2D(
-                filters=num_outputs,
-                kernel_size=kernel_size,
-                strides=stride,
-                padding=padding,
-                data_format=_layer_format(data_format),
-                dilation_rate=two_element_tuple(rate),
-                activation=None,
-                depth_multiplier=depth_multiplier,
-                use_bias=not normalizer_fn and bool(biases_initializer),
-                depthwise_initializer=weights_initializer,
-                pointwise_initializer=weights_initializer if pointwise_initializer is None else pointwise_initializer,
-                bias_initializer=biases_initializer,
-                depthwise_regularizer=weights_regularizer,
-                pointwise_regularizer=weights_regularizer,
-                bias_regularizer=biases_regularizer,
-                activity_regularizer=None,
-                trainable=trainable,
-                name=sc.name,
-                dtype=inputs.dtype.base_dtype,
-                _scope=sc,
-                _reuse=reuse,
-            )
-            outputs = layer.apply(inputs)
-            add_variable_to_collections(layer.depthwise_kernel, variables_collections, "weights")
-            add_variable_to_collections(layer.pointwise_kernel, variables_collections, "weights")
-            if layer.bias is not None:
-                add_variable_to_collections(layer.bias, variables_collections, "biases")
-        else:
-            outputs = _depthwise(
-                inputs, kernel_size, depth_multiplier, stride, padding, data_format, rate, normalizer_fn, weights_initializer,
-                weights_regularizer, biases_initializer, biases_regularizer, variables_collections, trainable,
-            )  # fmt: skip
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        if num_outputs is None:
+            outputs = _depthwise(inputs, arguments)
+            return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
+        if pointwise_initializer is not None:
+            own["pointwise_initializer"] = pointwise_initializer
+        return applied(
+            base.SeparableConv2D,
+            inputs,
+            sc,
+            arguments,
+            kernels=("depthwise_kernel", "pointwise_kernel"),
+            data_format=_layer_format(data_format),
+            dilation_rate=two_element_tuple(rate),
+            depth_multiplier=depth_multiplier,
+            **own,
+        )
 
 
 separable_conv2d = separable_convolution2d
 
 
-def _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, data_format, rate, normalizer_fn, weights_initializer,
-               weights_regularizer, biases_initializer, biases_regularizer, variables_collections, trainable):  # fmt: skip
+def _depthwise(inputs, given):
+    """A convolution of each channel alone, by what `separable_convolution2d` was given."""
     dtype = inputs.dtype.base_dtype
-    height, width = two_element_tuple(kernel_size)
-    stride_height, stride_width = two_element_tuple(stride)
+    height, width = two_element_tuple(given["kernel_size"])
+    stride_height, stride_width = two_element_tuple(given["stride"])
+    data_format, multiplier = given["data_format"], given["depth_multiplier"]
     first = data_format.startswith("NC")
     channels = dimension_value(inputs.get_shape()[1 if first else 3])
-    weights = model_variable(
-        "depthwise_weights",
-        shape=[height, width, channels, depth_multiplier],
-        dtype=dtype,
-        initializer=weights_initializer,
-        regularizer=weights_regularizer,
-        trainable=trainable,
-        collections=get_variable_collections(variables_collections, "weights"),
-    )
+
+    def variable(name, shape, kind):
+        start, regularizer = given[f"{kind}_initializer"], given[f"{kind}_regularizer"]
+        collections, trainable = given["variables_collections"], given["trainable"]
+        return layer_variable(name, shape, dtype, start, collections, trainable, kind, regularizer=regularizer)
+
+    weights = variable("depthwise_weights", [height, width, channels, multiplier], "weights")
     strides = [1, 1, stride_height, stride_width] if first else [1, stride_height, stride_width, 1]
-    outputs = nn.depthwise_conv2d(inputs, weights, strides, padding, rate=two_element_tuple(rate), data_format=data_format)
-    outputs_count = depth_multiplier * channels
-    if not normalizer_fn and biases_initializer is not None:
-        biases = model_variable(
-            "biases",
-            shape=[outputs_count],
-            dtype=dtype,
-            initializer=biases_initializer,
-            regularizer=biases_regularizer,
-            trainable=trainable,
-            collections=get_variable_collections(variables_collections, "biases"),
-        )
-        outputs = nn.bias_add(outputs, biases, data_format=data_format)
-    return outputs
+    rate = two_element_tuple(given["rate"])
+    outputs = nn.depthwise_conv2d(inputs, weights, strides, given["padding"], rate=rate, data_format=data_format)
+    if given["normalizer_fn"] or given["biases_initializer"] is None:
+        return outputs
+    return nn.bias_add(outputs, variable("biases", [multiplier * channels], "biases"), data_format=data_format)

@@ -6,14 +6,18 @@ import functools
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, channel_dimension, collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import (
+    activated,
+    add_variable_to_collections,
+    channel_dimension,
+    check_data_format,
+    last_dimension,
+)
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections
-from everflow.framework.shapes import dimension_value
 from everflow.layers.core import Dense
 from everflow.ops import array, initializers, math
 from everflow.ops.variable_scope import get_variable, variable_scope
@@ -26,24 +30,24 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
     """What follows the linear part of a layer: normalization, activation, collection."""
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    if activation_fn is not None:
-        outputs = activation_fn(outputs)
-    return collect_named_outputs(outputs_collections, scope.name, outputs)
+    return activated(outputs, activation_fn, outputs_collections, scope)
 
 
-def applied(layer_class, inputs, scope, arguments, **own):
+def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
     """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then `finished`.
 
-    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this layer takes.
+    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this
+    layer takes, and `kernels` are the attributes that hold its weights.
     """
+    settings = {"bias_initializer": arguments["biases_initializer"], "bias_regularizer": arguments["biases_regularizer"]}
+    for kernel in kernels:
+        part = kernel.removesuffix("_kernel")
+        settings[f"{part}_initializer"] = arguments["weights_initializer"]
+        settings[f"{part}_regularizer"] = arguments["weights_regularizer"]
     layer = layer_class(
-        **own,
+        **{**settings, **own},
         activation=None,
         use_bias=not arguments["normalizer_fn"] and bool(arguments["biases_initializer"]),
-        kernel_initializer=arguments["weights_initializer"],
-        bias_initializer=arguments["biases_initializer"],
-        kernel_regularizer=arguments["weights_regularizer"],
-        bias_regularizer=arguments["biases_regularizer"],
         activity_regularizer=None,
         trainable=arguments["trainable"],
         name=scope.name,
@@ -52,7 +56,8 @@ def applied(layer_class, inputs, scope, arguments, **own):
         _reuse=arguments["reuse"],
     )
     outputs = layer.apply(inputs)
-    add_variable_to_collections(layer.kernel, arguments["variables_collections"], "weights")
+    for kernel in kernels:
+        add_variable_to_collections(getattr(layer, kernel), arguments["variables_collections"], "weights")
     if layer.use_bias:
         add_variable_to_collections(layer.bias, arguments["variables_collections"], "biases")
     after = (arguments[key] for key in ("normalizer_fn", "normalizer_params", "activation_fn", "outputs_collections"))
@@ -70,7 +75,7 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     """
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
-        raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
+        raise ValueError(f"num_outputs must be an int, not {num_outputs!r}")
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
         return applied(Dense, inputs, sc, arguments, units=num_outputs)
@@ -86,31 +91,16 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, reuse=None, variables_collections=None,
              outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
     """`inputs` plus a bias for each channel."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
-        rank = inputs.get_shape().ndims
-        if rank is None:
-            raise ValueError("Dims of shape must be known but is None")
-        if rank != 4 and data_format == "NCHW":
-            raise ValueError("Data format NCHW only supports 4D Tensor")
+        if data_format == "NCHW" and inputs.shape.rank not in (None, 4):
+            raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
-        if channels is None:
-            raise ValueError("`C` dimension must be known but is None")
-        biases = model_variable(
-            "biases",
-            shape=[channels],
-            dtype=inputs.dtype.base_dtype,
-            initializer=initializer,
-            regularizer=regularizer,
-            collections=get_variable_collections(variables_collections, "biases"),
-            trainable=trainable,
-        )
+        dtype = inputs.dtype.base_dtype
+        biases = layer_variable("biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer)
         outputs = nn.bias_add(inputs, biases, data_format=data_format)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope
@@ -120,14 +110,7 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
     """The first form of `fully_connected`, whose variables are "weights" and "bias"."""
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
-        dims = x.get_shape().dims
-        if dims is None:
-            raise ValueError("dims of x must be known but is None")
-        if len(dims) < 2:
-            raise ValueError(f"rank of x must be at least 2 not: {len(dims)}")
-        inputs = dimension_value(dims[-1])
-        if inputs is None:
-            raise ValueError("last dimension of x must be known but is None")
+        inputs, rank = last_dimension(x.shape, min_rank=2), x.shape.rank
         dtype = x.dtype.base_dtype
 
         def made(label, shape, init, collections, regularizer):
@@ -137,11 +120,11 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
             )
 
         weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)
-        flat = x if len(dims) <= 2 else array.reshape(x, [-1, inputs])
+        flat = x if rank == 2 else array.reshape(x, [-1, inputs])
         y = math.matmul(flat, weights)
         if bias_init is not None:
             y = nn.bias_add(y, made("bias", [num_output_units], bias_init, bias_collections, bias_regularizer))
-        if len(dims) > 2:
+        if rank > 2:
             y = array.reshape(y, array.stack([*array.unstack(array.shape(x))[:-1], num_output_units]))
             y.set_shape([*x.shape.as_list()[:-1], num_output_units])
         result = y if activation_fn is None else activation_fn(y)

@@ -6,9 +6,9 @@ import collections
 import math as python_math
 
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
-from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten
+from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten, require
 from everflow.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
-from everflow.contrib.layers.sparse_columns import SparseColumn, WeightedSparseColumn
+from everflow.contrib.layers.sparse_columns import SparseColumn, WeightedSparseColumn, check_checkpoint
 from everflow.feature_column.columns import DenseColumn
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
@@ -110,9 +110,8 @@ class EmbeddingColumn(
             raise ValueError(f"Collection {collection} can only contain one (partitioned) variable.")
         if shared:
             if shared[0].shape.as_list() != shape:
-                raise ValueError(
-                    f"The embedding variable with name {self.shared_embedding_name} already exists, but its shape is not {shape}."
-                )
+                found = f"{self.shared_embedding_name} already exists with shape {shared[0].shape}"
+                raise ValueError(f"{found}; the embedding {self.name} would share it with shape {shape}.")
             return shared[0]
         table = state_manager.create_variable(
             self, self.shared_embedding_name, shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
@@ -122,10 +121,8 @@ class EmbeddingColumn(
 
 
 def _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ckpt, column_name):
-    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
-    if initializer is not None and not callable(initializer):
-        raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {column_name}")
+    check_checkpoint(column_name, ckpt_to_load_from, tensor_name_in_ckpt)
+    require(initializer is None or callable(initializer), column_name, "initializer must be a function", initializer)
     # Rows for more categories start smaller.
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(size))
 
@@ -143,10 +140,10 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
                              ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
     """Embedding columns, one for each sparse column, which all look up the same table."""
     if len(sparse_id_columns) < 1:
-        raise ValueError("The input sparse_id_columns should have at least one element.")
+        raise ValueError("sparse_id_columns is empty: give the columns that share the embedding")
     for column in sparse_id_columns:
         if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
-            raise TypeError(f"Elements of sparse_id_columns must be SparseColumn or WeightedSparseColumn, but {column} is not.")
+            raise TypeError(f"sparse_id_columns are sparse or weighted sparse columns, but {column} is a {type(column).__name__}")
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
         return [
@@ -156,7 +153,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
         ]
     plain = [column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns]
     if len({(type(column), column[1:]) for column in plain}) > 1:
-        raise ValueError("The input sparse id columns are not compatible.")
+        raise ValueError(f"sparse_id_columns that share an embedding may differ in their names only: {plain}")
     if not shared_embedding_name:
         names = sorted(column.name for column in sparse_id_columns)
         others = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
@@ -208,12 +205,9 @@ class ScatteredEmbeddingColumn(
 
 def scattered_embedding_column(column_name, size, dimension, hash_key, combiner="mean", initializer=None):
     """Strings as vectors whose numbers are picked from `size` learned ones by hashing: no vocabulary, little memory."""
-    if dimension < 1 or size < 1:
-        raise ValueError(f"Dimension and size must be greater than 0. dimension: {dimension}, size: {size}, column_name: {column_name}")
-    if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"Combiner must be one of 'mean', 'sqrtn' or 'sum'. combiner: {combiner}, column_name: {column_name}")
-    if initializer is not None and not callable(initializer):
-        raise ValueError(f"initializer must be callable if specified. column_name: {column_name}")
+    require(dimension > 0 and size > 0, column_name, "dimension and size must be greater than 0", (dimension, size))
+    require(combiner in ("mean", "sqrtn", "sum"), column_name, "combiner must be 'mean', 'sqrtn' or 'sum'", combiner)
+    require(initializer is None or callable(initializer), column_name, "initializer must be a function", initializer)
     # One number serves for many values; its scale is that of an embedding of fixed size.
     initializer = initializer or truncated_normal_initializer(mean=0, stddev=0.1)
     return ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)

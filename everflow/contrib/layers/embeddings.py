@@ -17,9 +17,7 @@ def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializ
                    reuse=None):  # fmt: skip
     """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
     if not (reuse or (vocab_size and embed_dim)):
-        raise ValueError(
-            f"Must specify vocab size and embedding dimension when not reusing. Got vocab_size={vocab_size} and embed_dim={embed_dim}"
-        )
+        raise ValueError(f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}; or set reuse.")
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
         shape = [vocab_size, embed_dim]
         if reuse and vocab_size is None or embed_dim is None:
@@ -37,7 +35,7 @@ def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None
         )
         if not sparse_lookup:
             if isinstance(ids, SparseTensor):
-                raise TypeError("ids are expected to be dense Tensor, got: %s", ids)
+                raise TypeError(f"With sparse_lookup=False ids must be a dense tensor, not {ids!r}")
             return math.reduce_mean(nn.embedding_lookup(embeddings, ids), axis=1)
         sparse_ids = ids if isinstance(ids, SparseTensor) else dense_to_sparse_tensor(ids)
         return safe_embedding_lookup_sparse([embeddings], sparse_ids, combiner="mean", default_id=0)

@@ -27,7 +27,7 @@ class OldColumn(FeatureColumn):
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
         """Its part of an input layer."""
-        raise ValueError(f"{type(self).__name__} is not supported in DNN. Please use embedding_column or one_hot_column. column: {self}")
+        raise ValueError(f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}.")
 
     def weighted_ids(self, transformed):
         """(ids, weights) for a sum of weights; NotImplementedError where the column has no ids."""
@@ -36,6 +36,12 @@ class OldColumn(FeatureColumn):
     def dense_numbers(self, transformed):
         """The numbers that a weighted sum multiplies with weights."""
         raise NotImplementedError(f"No dense tensor representation for column {self}.")
+
+
+def require(holds, column_name, wanted, given, error=ValueError):
+    """Raise an error that names the column, unless something about its arguments holds."""
+    if not holds:
+        raise error(f"Column {column_name!r}: {wanted}, not {given!r}.")
 
 
 def inner_flatten(inputs, new_rank):
@@ -129,12 +135,9 @@ class DataFrameColumn(OldColumn, collections.namedtuple("DataFrameColumn", ("col
 
 def real_valued_column(column_name, dimension=1, default_value=None, dtype=dtypes.float32, normalizer=None):
     """`dimension` numbers of a feature, as they are or as `normalizer` makes them."""
-    if not isinstance(dimension, int):
-        raise TypeError(f"dimension must be an integer. dimension: {dimension}, column_name: {column_name}")
-    if dimension < 1:
-        raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, column_name: {column_name}")
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, column_name: {column_name}")
+    require(isinstance(dimension, int), column_name, "dimension must be an integer", dimension, TypeError)
+    require(dimension > 0, column_name, "dimension must be greater than 0", dimension)
+    require(dtype.is_integer or dtype.is_floating, column_name, "dtype must be convertible to float", dtype)
     return RealValuedColumn(column_name, dimension, _checked_default(default_value, dimension, dtype, column_name), dtype, normalizer)
 
 
@@ -143,12 +146,9 @@ def _checked_default(value, dimension, dtype, column_name):
     if value is None:
         return None
     values = list(value) if isinstance(value, (list, tuple)) else [value] * dimension
-    if len(values) != dimension:
-        raise ValueError(
-            f"The length of default_value must be equal to dimension. default_value: {value}, dimension: {dimension}, column_name: {column_name}"
-        )
-    if not all(isinstance(v, int) or isinstance(v, float) and dtype.is_floating for v in values):
-        raise TypeError(f"default_value must be compatible with dtype. default_value: {value}, dtype: {dtype}, column_name: {column_name}")
+    require(len(values) == dimension, column_name, f"default_value must have dimension={dimension} numbers", value)
+    fit = all(isinstance(v, int) or isinstance(v, float) and dtype.is_floating for v in values)
+    require(fit, column_name, f"default_value must be compatible with {dtype}", value, TypeError)
     return tuple(float(v) if dtype.is_floating else int(v) for v in values)
 
 
@@ -180,15 +180,13 @@ class BucketizedColumn(
         """The buckets as sparse ids, with ids of its own for each number."""
         dimension = self.source_column.dimension
         batch_size = array.shape(buckets, name="shape")[0]
+        rows = math.range(0, batch_size)
         if dimension > 1:
-            rows = math.range(0, batch_size)
-            rows = array.reshape(
-                array.tile(array.expand_dims(rows, 1, name="expand_dims"), [1, dimension], name="tile"), [-1], name="reshape"
-            )
+            rows = array.tile(array.expand_dims(rows, 1, name="expand_dims"), [1, dimension], name="tile")
+            rows = array.reshape(rows, [-1], name="reshape")
             columns = array.tile(math.range(0, dimension), [batch_size], name="tile")
             ids = array.reshape(buckets, [-1], name="reshape") + self.length * columns
         else:
-            rows = math.range(0, batch_size)
             columns = array.zeros(shape=[batch_size], dtype=dtypes.int32)
             ids = array.reshape(buckets, [-1], name="reshape")
         indices = math.cast(array.transpose(array.stack((rows, columns))), dtypes.int64)
@@ -204,9 +202,8 @@ class BucketizedColumn(
 def bucketized_column(source_column, boundaries):
     """Numbers of a `real_valued_column` by the bucket they fall into."""
     if not isinstance(source_column, RealValuedColumn):
-        raise TypeError(f"source_column must be an instance of RealValuedColumn. source_column: {source_column}")
-    if not isinstance(boundaries, (list, tuple)) or not boundaries:
-        raise ValueError(f"boundaries must be a non-empty list or tuple. boundaries: {boundaries}, column_name: {source_column.name}")
-    if list(boundaries) != sorted(boundaries):
-        raise ValueError(f"boundaries must be a sorted list. boundaries: {boundaries}, column_name: {source_column.name}")
+        raise TypeError(f"Buckets are of a real_valued_column's numbers: source_column must be one, not {source_column!r}.")
+    filled = isinstance(boundaries, (list, tuple)) and len(boundaries) > 0
+    require(filled, source_column.name, "boundaries must be a list or tuple of numbers", boundaries)
+    require(list(boundaries) == sorted(boundaries), source_column.name, "boundaries must be a sorted list", boundaries)
     return BucketizedColumn(source_column, tuple(sorted(set(boundaries))))

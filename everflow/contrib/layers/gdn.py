@@ -51,7 +51,7 @@ class GDN(Layer):
         axis = self._channel_axis_of(self.data_format)
         channels = TensorShape(input_shape)[axis].value
         if channels is None:
-            raise ValueError("The channel dimension of the inputs to `GDN` must be defined.")
+            raise ValueError(f"GDN makes weights for each channel: dimension {axis} must be known, the shape is {input_shape}")
         self.input_spec = InputSpec(min_ndim=3, max_ndim=5, axes={axis: channels})
         # Roots are trained rather than the values, so that these stay positive.
         pedestal = constant(self._reparam_offset**2, dtype=self.dtype)
@@ -93,17 +93,5 @@ class GDN(Layer):
 def gdn(inputs, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
         activity_regularizer=None, trainable=True, name=None, reuse=None):  # fmt: skip
     """Generalized divisive normalization of images; see `GDN`."""
-    layer = GDN(
-        inverse=inverse,
-        beta_min=beta_min,
-        gamma_init=gamma_init,
-        reparam_offset=reparam_offset,
-        data_format=data_format,
-        activity_regularizer=activity_regularizer,
-        trainable=trainable,
-        name=name,
-        dtype=inputs.dtype.base_dtype,
-        _scope=name,
-        _reuse=reuse,
-    )
-    return layer.apply(inputs)
+    settings = {key: value for key, value in locals().items() if key not in ("inputs", "reuse")}
+    return GDN(**settings, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse).apply(inputs)

@@ -26,19 +26,22 @@ def _fans(shape):
     return inputs, outputs
 
 
+def _check_floating(dtype):
+    if not dtype.is_floating:
+        raise TypeError(f"Variances are scaled for floating-point types, not for {dtype.name}")
+
+
 def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=dtypes.float32):
     """Values whose variance is `factor` divided by the number of inputs, of outputs or their mean.
 
     >>> layers.variance_scaling_initializer()   # He et al. (2015), for layers with ReLU
     """
-    if not dtype.is_floating:
-        raise TypeError("Cannot create initializer for non-floating point type.")
+    _check_floating(dtype)
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
-        raise TypeError("Unknown mode %s [FAN_IN, FAN_OUT, FAN_AVG]", mode)
+        raise TypeError(f"mode must be 'FAN_IN', 'FAN_OUT' or 'FAN_AVG', not {mode!r}")
 
     def _initializer(shape, dtype=dtype, partition_info=None):
-        if not dtype.is_floating:
-            raise TypeError("Cannot create initializer for non-floating point type.")
+        _check_floating(dtype)
         inputs, outputs = _fans(shape) if shape != [] else (1.0, 1.0)
         n = {"FAN_IN": inputs, "FAN_OUT": outputs, "FAN_AVG": (inputs + outputs) / 2.0}[mode]
         if uniform:

@@ -5,8 +5,22 @@ from __future__ import annotations
 import functools
 
 from everflow.contrib.framework.variables import model_variable
+from everflow.contrib.layers.outputs import get_variable_collections
 from everflow.framework import dtypes
 from everflow.ops.variables import VariableAggregation, VariableSynchronization
+
+
+def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
+    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its name."""
+    return model_variable(
+        name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        collections=get_variable_collections(collections, kind or name),
+        trainable=trainable,
+        **options,
+    )
 
 
 def model_variable_getter(rename=None):

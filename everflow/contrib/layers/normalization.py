@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import types
+
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections, collect_named_outputs, get_variable_collections
-from everflow.framework import dtypes
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import activated, add_variable_to_collections, channel_dimension, check_data_format, known_rank
+from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, control_dependencies
-from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.framework.shapes import TensorShape
 from everflow.layers.normalization import BatchNormalization
 from everflow.ops import array, initializers
 from everflow.ops.constants import constant
@@ -30,64 +32,42 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
 
     The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the layer itself.
     """
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
-    fused = True if fused is None else fused
+    call = _BatchNorm(**locals())
+    check_data_format(data_format, "NCHW", "NHWC")
     # What tf.layers' batch normalization can't do is done here; so are matrices, which it doesn't fuse.
-    inputs = convert_to_tensor(inputs)
-    rank = inputs.get_shape().ndims
-    own_fused = batch_weights is None and fused and not renorm and adjustment is None and rank in (2, 4)
+    call.fused = True if fused is None else fused
+    call.inputs = convert_to_tensor(inputs)
+    rank = call.inputs.shape.rank
+    own_fused = batch_weights is None and call.fused and not renorm and adjustment is None and rank in (2, 4)
     by_layer = batch_weights is None and updates_collections is GraphKeys.UPDATE_OPS and not zero_debias_moving_mean
-    parameters = _Parameters(param_initializers, param_regularizers, variables_collections, trainable)
     if by_layer and not (own_fused and rank == 2):
-        return _through_layer(
-            inputs, decay, center, scale, epsilon, activation_fn, parameters, is_training, reuse, outputs_collections, fused, data_format,
-            scope, renorm, renorm_clipping, renorm_decay, adjustment,
-        )  # fmt: skip
+        return call.through_layer()
     if renorm:
-        with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):  # uses the name up
-            raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
-    build = _fused if own_fused else _plain
-    return build(
-        inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,
-        batch_weights, data_format, zero_debias_moving_mean, scope,
-    )  # fmt: skip
+        with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
+            raise ValueError("renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean")
+    return call.by_fused_op() if own_fused else call.plain()
 
 
-class _Parameters:
-    """How beta, gamma and the moving averages are made: initial values, regularizers, collections."""
+class _BatchNorm(types.SimpleNamespace):
+    """A call of `batch_norm`: what it was given, the variables it makes, and the ways to build it."""
 
-    def __init__(self, initial_values, regularizers, collections, trainable):
-        self.initial_values = initial_values or {}
-        self.regularizers = regularizers or {}
-        self.collections = collections
-        self.trainable = trainable
+    def scope_of_variables(self, **options):
+        return variable_scope(self.scope, "BatchNorm", [self.inputs], reuse=self.reuse, **options)
 
     def initializer(self, name):
         ones = name in ("gamma", "moving_variance")
-        return self.initial_values.get(name, initializers.ones_initializer() if ones else initializers.zeros_initializer())
+        default = initializers.ones_initializer() if ones else initializers.zeros_initializer()
+        return (self.param_initializers or {}).get(name, default)
+
+    def regularizer(self, name):
+        return (self.param_regularizers or {}).get(name)
 
     def make(self, name, shape, dtype):
-        """beta or gamma."""
-        return model_variable(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=self.initializer(name),
-            regularizer=self.regularizers.get(name),
-            collections=get_variable_collections(self.collections, name),
-            trainable=self.trainable,
-        )
-
-    def make_average(self, name, shape, dtype):
-        return model_variable(
-            name,
-            shape=shape,
-            dtype=dtype,
-            initializer=self.initializer(name),
-            trainable=False,
-            collections=get_variable_collections(self.collections, name),
-        )
+        """beta or gamma, or an average, which isn't trained."""
+        start, collections = self.initializer(name), self.variables_collections
+        if name.startswith("moving_"):
+            return layer_variable(name, shape, dtype, start, collections, trainable=False)
+        return layer_variable(name, shape, dtype, start, collections, self.trainable, regularizer=self.regularizer(name))
 
     def make_averages(self, shape, dtype):
         """The moving mean and variance; they stay whole where the scope partitions variables."""
@@ -95,169 +75,122 @@ class _Parameters:
         partitioner = scope.partitioner
         try:
             scope.set_partitioner(None)
-            return self.make_average("moving_mean", shape, dtype), self.make_average("moving_variance", shape, dtype)
+            return self.make("moving_mean", shape, dtype), self.make("moving_variance", shape, dtype)
         finally:
             scope.set_partitioner(partitioner)
 
-
-def _through_layer(inputs, decay, center, scale, epsilon, activation_fn, parameters, is_training, reuse, outputs_collections, fused,
-                   data_format, scope, renorm, renorm_clipping, renorm_decay, adjustment):  # fmt: skip
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=model_variable_getter()) as sc:
-        rank = inputs.get_shape().ndims
-        if rank is None:
-            raise ValueError("Input has undefined rank:", inputs.get_shape())
-        layer = BatchNormalization(
-            axis=1 if data_format == "NCHW" else -1,
-            momentum=decay,
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=parameters.initializer("beta"),
-            gamma_initializer=parameters.initializer("gamma"),
-            moving_mean_initializer=parameters.initializer("moving_mean"),
-            moving_variance_initializer=parameters.initializer("moving_variance"),
-            beta_regularizer=parameters.regularizers.get("beta"),
-            gamma_regularizer=parameters.regularizers.get("gamma"),
-            trainable=parameters.trainable,
-            renorm=renorm,
-            renorm_clipping=renorm_clipping,
-            renorm_momentum=renorm_decay,
-            adjustment=adjustment,
-            name=sc.name,
-            _scope=sc,
-            _reuse=reuse,
-            fused=bool(fused) and rank == 4 and not renorm,
-        )
-        outputs = layer.apply(inputs, training=is_training)
-        for variable, name in (
-            (layer.moving_mean, "moving_mean"),
-            (layer.moving_variance, "moving_variance"),
-            (layer.beta, "beta"),
-            (layer.gamma, "gamma"),
-        ):
-            if variable is not None:
-                add_variable_to_collections(variable, parameters.collections, name)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
-
-
-def _moved_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias):
-    return (
-        assign_moving_average(moving_mean, mean, decay, zero_debias=zero_debias),
-        assign_moving_average(moving_variance, variance, decay, zero_debias=False),
-    )
-
-
-def _fused(inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,
-           batch_weights, data_format, zero_debias, scope):  # fmt: skip
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as sc:
-        original = inputs
-        rank = inputs.get_shape().ndims
-        dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
-        channels = dimension_value(inputs.get_shape()[1 if data_format == "NCHW" else -1])
-        if channels is None:
-            raise ValueError("`C` dimension must be known but is None")
-        if rank == 2:
-            inputs = array.reshape(inputs, [-1, 1, 1, channels] if data_format == "NHWC" else [-1, channels, 1, 1])
-        shape = TensorShape([channels])
-        beta = parameters.make("beta", shape, dtype) if center else constant(0.0, dtype=dtype, shape=shape)
-        gamma = parameters.make("gamma", shape, dtype) if scale else constant(1.0, dtype=dtype, shape=shape)
-        moving_mean, moving_variance = parameters.make_averages(shape, dtype)
-        options = {"epsilon": epsilon, "data_format": data_format}
-        outputs, mean, variance = smart_cond(
-            is_training,
-            lambda: nn.fused_batch_norm(inputs, gamma, beta, is_training=True, **options),
-            lambda: nn.fused_batch_norm(inputs, gamma, beta, mean=moving_mean, variance=moving_variance, is_training=False, **options),
-        )
-        known = smart_constant_value(is_training)
-        if known is None or known:
-
-            def update():
-                return _moved_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias)
-
-            if updates_collections is None:
-
-                def with_updates():
-                    with control_dependencies(update()):
-                        return array.identity(outputs)
-
-                outputs = smart_cond(is_training, with_updates, lambda: outputs)
-            else:
-                for moved in smart_cond(is_training, update, lambda: (moving_mean, moving_variance)):
-                    add_to_collections(updates_collections, moved)
-        outputs.set_shape(inputs.get_shape())
-        if rank == 2:
-            outputs = array.reshape(outputs, array.shape(original))
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
-
-
-def _plain(inputs, decay, center, scale, epsilon, activation_fn, parameters, updates_collections, is_training, reuse, outputs_collections,
-           batch_weights, data_format, zero_debias, scope):  # fmt: skip
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=model_variable_getter()) as sc:
-        shape = inputs.get_shape()
-        rank = shape.ndims
-        if rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-        dtype = inputs.dtype.base_dtype
-        if batch_weights is not None:
-            batch_weights = convert_to_tensor(batch_weights)
-            shape[0:1].assert_is_compatible_with(batch_weights.get_shape())
-            batch_weights = array.reshape(batch_weights, [-1] + [1] * (rank - 1))
-        first = data_format == "NCHW"
-        axes = [0, *range(2, rank)] if first else list(range(rank - 1))
-        params_shape = shape[1:2] if first else shape[-1:]
-        broadcast_shape = [1, shape[1].value] + [1] * (rank - 2) if first else None
-        if not params_shape.is_fully_defined():
-            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {params_shape}.")
-        beta = parameters.make("beta", params_shape, dtype) if center else None
-        gamma = parameters.make("gamma", params_shape, dtype) if scale else None
-        # Entering the scope again takes the name "batchnorm", as in TensorFlow's graphs.
-        with variable_scope(get_variable_scope()):
-            moving_mean, moving_variance = parameters.make_averages(params_shape, dtype)
-        known = smart_constant_value(is_training)
-        if known is not None and not known:
-            mean, variance = moving_mean, moving_variance
-        else:
-            mean, variance = _batch_moments(inputs, axes, batch_weights, keep_dims=first)
-            if first:
-                mean, variance = array.reshape(mean, [-1]), array.reshape(variance, [-1])
-            mean, variance = _with_averages(
-                mean, variance, moving_mean, moving_variance, decay, zero_debias, updates_collections, is_training
+    def through_layer(self):
+        with self.scope_of_variables(custom_getter=model_variable_getter()) as sc:
+            rank = known_rank(self.inputs)
+            layer = BatchNormalization(
+                axis=1 if self.data_format == "NCHW" else -1,
+                momentum=self.decay,
+                epsilon=self.epsilon,
+                center=self.center,
+                scale=self.scale,
+                **{f"{name}_initializer": self.initializer(name) for name in ("beta", "gamma", "moving_mean", "moving_variance")},
+                **{f"{name}_regularizer": self.regularizer(name) for name in ("beta", "gamma")},
+                trainable=self.trainable,
+                renorm=self.renorm,
+                renorm_clipping=self.renorm_clipping,
+                renorm_momentum=self.renorm_decay,
+                adjustment=self.adjustment,
+                name=sc.name,
+                _scope=sc,
+                _reuse=self.reuse,
+                fused=bool(self.fused) and rank == 4 and not self.renorm,
             )
-        if first:
-            mean, variance = array.reshape(mean, broadcast_shape), array.reshape(variance, broadcast_shape)
-            beta = None if beta is None else array.reshape(beta, broadcast_shape)
-            gamma = None if gamma is None else array.reshape(gamma, broadcast_shape)
-        outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon)
-        outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+            outputs = layer.apply(self.inputs, training=self.is_training)
+            for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+                variable = getattr(layer, name)
+                if variable is not None:
+                    add_variable_to_collections(variable, self.variables_collections, name)
+            return activated(outputs, self.activation_fn, self.outputs_collections, sc)
 
+    def by_fused_op(self):
+        with self.scope_of_variables() as sc:
+            inputs, flat = self.inputs, self.inputs.shape.rank == 2
+            dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
+            channels = channel_dimension(inputs.get_shape(), self.data_format)
+            if flat:
+                inputs = array.reshape(inputs, [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1])
+            shape = TensorShape([channels])
+            beta = self.make("beta", shape, dtype) if self.center else constant(0.0, dtype=dtype, shape=shape)
+            gamma = self.make("gamma", shape, dtype) if self.scale else constant(1.0, dtype=dtype, shape=shape)
+            averages = self.make_averages(shape, dtype)
+            options = {"epsilon": self.epsilon, "data_format": self.data_format}
+            given = dict(zip(("mean", "variance"), averages))
+            outputs, *statistics = smart_cond(
+                self.is_training,
+                lambda: nn.fused_batch_norm(inputs, gamma, beta, is_training=True, **options),
+                lambda: nn.fused_batch_norm(inputs, gamma, beta, **given, is_training=False, **options),
+            )
+            if self.may_train():
+                outputs = self.moving(averages, statistics, outputs, outputs)
+            outputs.set_shape(inputs.get_shape())
+            if flat:
+                outputs = array.reshape(outputs, array.shape(self.inputs))
+            return activated(outputs, self.activation_fn, self.outputs_collections, sc)
 
-def _batch_moments(inputs, axes, batch_weights, keep_dims):
-    if batch_weights is None:
-        return nn.moments(inputs, axes, keep_dims=keep_dims)
-    return nn.weighted_moments(inputs, axes, batch_weights, keep_dims=keep_dims)
+    def may_train(self):
+        known = smart_constant_value(self.is_training)
+        return known is None or bool(known)
 
+    def moving(self, averages, statistics, trained, otherwise):
+        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in collections."""
 
-def _with_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias, updates_collections, is_training):
-    """(mean, variance) to normalize with, after the updates of the moving averages were made or collected."""
-
-    def update():
-        return _moved_averages(mean, variance, moving_mean, moving_variance, decay, zero_debias)
-
-    if updates_collections is None:
+        def update():
+            return tuple(
+                assign_moving_average(average, value, self.decay, zero_debias=debias)
+                for average, value, debias in zip(averages, statistics, (self.zero_debias_moving_mean, False))
+            )
 
         def with_updates():
             with control_dependencies(update()):
-                return array.identity(mean), array.identity(variance)
+                return nest.map_structure(array.identity, trained)
 
-        return smart_cond(is_training, with_updates, lambda: (moving_mean, moving_variance))
+        if self.updates_collections is None:
+            return smart_cond(self.is_training, with_updates, lambda: otherwise)
+        for moved in smart_cond(self.is_training, update, lambda: averages):
+            add_to_collections(self.updates_collections, moved)
+        return trained
 
-    for moved in smart_cond(is_training, update, lambda: (moving_mean, moving_variance)):
-        add_to_collections(updates_collections, moved)
-    return smart_cond(is_training, lambda: (mean, variance), lambda: (moving_mean, moving_variance))
+    def plain(self):
+        with self.scope_of_variables(custom_getter=model_variable_getter()) as sc:
+            shape, rank = self.inputs.get_shape(), known_rank(self.inputs)
+            dtype = self.inputs.dtype.base_dtype
+            moments = self.moments_of(shape, rank)
+            first = self.data_format == "NCHW"
+            params_shape = shape[1:2] if first else shape[-1:]
+            if not params_shape.is_fully_defined():
+                raise ValueError(f"Inputs {self.inputs.name} has undefined channels dimension {params_shape}.")
+            beta = self.make("beta", params_shape, dtype) if self.center else None
+            gamma = self.make("gamma", params_shape, dtype) if self.scale else None
+            # Entering the scope again takes the name "batchnorm", as in TensorFlow's graphs.
+            with variable_scope(get_variable_scope()):
+                averages = self.make_averages(params_shape, dtype)
+            mean, variance = averages
+            if self.may_train():
+                statistics = moments([0, *range(2, rank)] if first else list(range(rank - 1)), keep_dims=first)
+                if first:
+                    statistics = tuple(array.reshape(value, [-1]) for value in statistics)
+                mean, variance = self.moving(averages, statistics, statistics, averages)
+                if self.updates_collections is not None:
+                    mean, variance = smart_cond(self.is_training, lambda: (mean, variance), lambda: averages)
+            if first:
+                around = [1, shape[1].value] + [1] * (rank - 2)
+                mean, variance, beta, gamma = (
+                    None if value is None else array.reshape(value, around) for value in (mean, variance, beta, gamma)
+                )
+            outputs = nn.batch_normalization(self.inputs, mean, variance, beta, gamma, self.epsilon)
+            outputs.set_shape(shape)
+            return activated(outputs, self.activation_fn, self.outputs_collections, sc)
+
+    def moments_of(self, shape, rank):
+        """A function from axes to the moments of the inputs, which `batch_weights` may weigh."""
+        if self.batch_weights is None:
+            return functools.partial(nn.moments, self.inputs)
+        weights = convert_to_tensor(self.batch_weights)
+        shape[0:1].assert_is_compatible_with(weights.get_shape())
+        weights = array.reshape(weights, [-1] + [1] * (rank - 1))
+        return lambda axes, keep_dims: nn.weighted_moments(self.inputs, axes, weights, keep_dims=keep_dims)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.outputs import collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.model_variables import layer_variable
+from everflow.contrib.layers.outputs import activated, check_data_format, known_rank
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
@@ -16,14 +16,7 @@ from everflow.ops.variable_scope import variable_scope
 def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):
     """beta, which starts at zero, or gamma, which starts at one."""
     default = initializers.zeros_initializer() if name == "beta" else initializers.ones_initializer()
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=(initial_values or {}).get(name, default),
-        collections=get_variable_collections(variables_collections, name),
-        trainable=trainable,
-    )
+    return layer_variable(name, shape, dtype, (initial_values or {}).get(name, default), variables_collections, trainable)
 
 
 @add_arg_scope
@@ -35,17 +28,13 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
     """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
-        shape = inputs.shape
-        rank = shape.ndims
-        if rank is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        shape, rank = inputs.shape, known_rank(inputs)
         dtype = inputs.dtype.base_dtype
         if begin_norm_axis < 0:
             begin_norm_axis = rank + begin_norm_axis
         if begin_params_axis >= rank or begin_norm_axis >= rank:
-            raise ValueError(
-                f"begin_params_axis ({begin_params_axis}) and begin_norm_axis ({begin_norm_axis}) must be < rank(inputs) ({rank})"
-            )
+            given = f"begin_norm_axis={begin_norm_axis} and begin_params_axis={begin_params_axis}"
+            raise ValueError(f"{inputs.name} has {rank} dimensions, {given} must be among them")
         params_shape = shape[begin_params_axis:]
         if not params_shape.is_fully_defined():
             raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
@@ -56,9 +45,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
         epsilon = 1e-12 if dtype != dtypes.float16 else 1e-3
         outputs = nn.batch_normalization(inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=epsilon)
         outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope
@@ -66,12 +53,8 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
                   variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
     """Each channel of each example at zero mean and unit variance; Ulyanov et al. (2016)."""
     inputs = convert_to_tensor(inputs)
-    shape = inputs.shape
-    rank = shape.ndims
-    if rank is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    shape, rank = inputs.shape, known_rank(inputs)
+    check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         first = data_format == "NCHW"
         axis = 1 if first else rank - 1
@@ -89,9 +72,21 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         mean, variance = nn.moments(inputs, [i for i in range(1, rank) if i != axis], keep_dims=True)
         outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs.set_shape(shape)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
+
+
+def _checked_axes(inputs, channels_axis, reduction_axes):
+    """The axis of channels and those of space counted from the front; all of known size."""
+    rank = inputs.shape.rank
+    axis, *reduced = [a + rank if a < 0 else a for a in (channels_axis, *reduction_axes)]
+    if axis >= rank or any(a > rank for a in reduced):
+        raise ValueError(f"Axis is out of bounds: {inputs.name} has {rank} dimensions.")
+    for a in (axis, *reduced):
+        if inputs.shape[a].value is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
+    if axis in reduced:
+        raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves.")
+    return axis, reduced
 
 
 @add_arg_scope
@@ -100,33 +95,16 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
                mean_close_to_zero=False):  # fmt: skip
     """Groups of channels of each example at zero mean and unit variance; Wu and He (2018)."""
     inputs = convert_to_tensor(inputs)
-    if inputs.shape.ndims is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    rank = inputs.shape.ndims
-    if channels_axis > rank - 1:
-        raise ValueError("Axis is out of bounds.")
+    rank = known_rank(inputs)
+    axis, reduced = _checked_axes(inputs, channels_axis, reduction_axes)
     dynamic = array.shape(inputs)
     sizes = [dynamic[i] if d.value is None else d.value for i, d in enumerate(inputs.shape.dims)]
-    axis = channels_axis + rank if channels_axis < 0 else channels_axis
     channels = inputs.shape[axis].value
-    if channels is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {axis}.")
-    reduced = [a + rank if a < 0 else a for a in reduction_axes]
-    for a in reduced:
-        if a > rank:
-            raise ValueError("Axis is out of bounds.")
-        if inputs.shape[a].value is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
-        if a == axis:
-            raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
-    if groups > channels:
-        raise ValueError(f"Invalid groups {groups} for {channels} channels.")
     if channels % groups != 0:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
     inside = channels // groups
     # The channels become two dimensions, groups and what is in each; dimensions after them move on by one.
     moments_axes = [axis + 1, *(a if a < axis else a + 1 for a in reduced)]
-    original_shape = sizes
     grouped_shape = [*sizes[:axis], groups, inside, *sizes[axis + 1 :]]
     static = inputs.shape
     params_shape = [1] * (rank + 1)
@@ -153,11 +131,9 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
             gain, offset = gain * gamma, offset * gamma
         if beta is not None:
             offset = offset + beta
-        outputs = array.reshape(inputs * gain + offset, original_shape)
+        outputs = array.reshape(inputs * gain + offset, sizes)
         outputs.set_shape(static)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collect_named_outputs(outputs_collections, sc.name, outputs)
+        return activated(outputs, activation_fn, outputs_collections, sc)
 
 
 @add_arg_scope
@@ -168,12 +144,10 @@ def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
             raise ValueError("The input rank must be known.")
         rank = len(inputs.get_shape().as_list())
         if dim < 0 or dim >= rank:
-            raise ValueError("dim must be positive but smaller than the input rank.")
+            raise ValueError(f"dim must be one of the {rank} dimensions of {inputs.name}, not {dim}")
         lengths = math.sqrt(epsilon + math.reduce_sum(math.square(inputs), dim, keepdims=True))
-        multiples = []
-        if dim > 0:
-            multiples.append(array.ones([dim], dtypes.int32))
-        multiples.append(array.strided_slice(array.shape(inputs), [dim], [dim + 1]))
-        if dim < rank - 1:
-            multiples.append(array.ones([rank - 1 - dim], dtypes.int32))
+        before = [array.ones([dim], dtypes.int32)] if dim > 0 else []
+        size = array.strided_slice(array.shape(inputs), [dim], [dim + 1])
+        behind = [array.ones([rank - 1 - dim], dtypes.int32)] if dim < rank - 1 else []
+        multiples = [*before, size, *behind]
         return math.div(inputs, array.tile(lengths, array.concat(multiples, 0)))

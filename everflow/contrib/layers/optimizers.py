@@ -60,12 +60,10 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
         if update_ops:
             loss = with_dependencies(list(update_ops), loss)
         rate = _learning_rate(learning_rate, learning_rate_decay_fn, global_step)
-        if summaries is None:
-            summaries = ["loss", "learning_rate", "global_gradient_norm"]
-        else:
-            for wanted in summaries:
-                if wanted not in OPTIMIZER_SUMMARIES:
-                    raise ValueError(f"Summaries should be one of [{', '.join(OPTIMIZER_SUMMARIES)}], you provided {wanted}.")
+        summaries = ["loss", "learning_rate", "global_gradient_norm"] if summaries is None else summaries
+        for wanted in summaries:
+            if wanted not in OPTIMIZER_SUMMARIES:
+                raise ValueError(f"There is no summary {wanted!r}; there are {', '.join(OPTIMIZER_SUMMARIES)}.")
         if learning_rate is not None and learning_rate_decay_fn is not None and "learning_rate" in summaries:
             summary.scalar("learning_rate", rate)
         opt = _optimizer(optimizer, rate)
@@ -80,12 +78,8 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
             gradients = _multiplied(gradients, gradient_multipliers)
         if "global_gradient_norm" in summaries or "gradient_norm" in summaries:
             summary.scalar("global_norm/gradient_norm", clip.global_norm([g for g, _ in gradients]))
-        if isinstance(clip_gradients, float):
+        if clip_gradients is not None:
             gradients = _clipped(gradients, clip_gradients)
-        elif callable(clip_gradients):
-            gradients = clip_gradients(gradients)
-        elif clip_gradients is not None:
-            raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
         if "loss" in summaries:
             summary.scalar("loss", loss)
         _summarize(gradients, summaries, clipped=clip_gradients is not None)
@@ -103,35 +97,31 @@ def _learning_rate(given, decay, global_step):
             raise ValueError("Invalid learning_rate %s.", given)
         rate = get_variable("learning_rate", [], trainable=False, initializer=initializers.constant_initializer(given))
     else:
-        raise ValueError(f"Learning rate should be 0d Tensor or float. Got {given!s} of type {type(given)!s}")
+        raise ValueError(f"learning_rate must be a float or a scalar tensor, not {given!r}")
     if decay is not None:
         if global_step is None:
-            raise ValueError("global_step is required for learning_rate_decay_fn.")
+            raise ValueError("learning_rate_decay_fn needs a global_step: make one with tf.train.create_global_step()")
         rate = decay(rate, global_step)
     return rate
 
 
 def _optimizer(given, rate):
-    if isinstance(given, str):
-        if rate is None:
-            raise ValueError(f"Learning rate is None, but should be specified if optimizer is string ({given}).")
-        if given not in OPTIMIZER_CLS_NAMES:
-            raise ValueError(f"Optimizer name should be one of [{', '.join(OPTIMIZER_CLS_NAMES)}], you provided {given}.")
-        return OPTIMIZER_CLS_NAMES[given](learning_rate=rate)
-    if isinstance(given, type) and issubclass(given, Optimizer):
-        if rate is None:
-            raise ValueError(f"Learning rate is None, but should be specified if optimizer is class ({given}).")
-        return given(learning_rate=rate)
     if isinstance(given, Optimizer):
         return given
+    by_name = isinstance(given, str)
+    if by_name or (isinstance(given, type) and issubclass(given, Optimizer)):
+        if rate is None:
+            raise ValueError(f"Learning rate is None; the optimizer {given!r} is made with one.")
+        if by_name and given not in OPTIMIZER_CLS_NAMES:
+            raise ValueError(f"Optimizer name {given!r} is not one of {', '.join(OPTIMIZER_CLS_NAMES)}.")
+        return (OPTIMIZER_CLS_NAMES[given] if by_name else given)(learning_rate=rate)
+    made = given
     if callable(given):
         made = given(rate) if rate is not None else given()
-        if not isinstance(made, Optimizer):
-            raise ValueError(f"Unrecognized optimizer: function should return subclass of Optimizer. Got {made!s}.")
-        return made
-    raise ValueError(
-        f"Unrecognized optimizer: should be string, subclass of Optimizer, instance of subclass of Optimizer or function with one argument. Got {given!s}."
-    )
+    if not isinstance(made, Optimizer):
+        wanted = "a name, a subclass of Optimizer, an Optimizer, or a function that returns one"
+        raise ValueError(f"Unrecognized optimizer {made!r}: {wanted} is wanted.")
+    return made
 
 
 def _values(gradient):
@@ -151,9 +141,14 @@ def _summarize(gradients, wanted, clipped):
         summary.scalar("global_norm/clipped_gradient_norm", clip.global_norm([g for g, _ in gradients]))
 
 
-def _clipped(gradients, norm):
+def _clipped(gradients, how):
+    """Gradients scaled down to a global norm, or as a function does it."""
+    if callable(how):
+        return how(gradients)
+    if not isinstance(how, float):
+        raise ValueError(f"clip_gradients must be a float or a function, not {how!r}")
     values, variables = zip(*gradients)
-    return list(zip(clip.clip_by_global_norm(values, norm)[0], variables))
+    return list(zip(clip.clip_by_global_norm(values, how)[0], variables))
 
 
 def _with_noise(gradients, scale):
@@ -172,15 +167,20 @@ def _multiplied(gradients, multipliers):
     """Gradients scaled by what is given for their variables, or for their names."""
     result = []
     for gradient, variable in gradients:
-        key = variable if variable in multipliers else variable.name
-        if gradient is not None and (key in multipliers):
-            factor = multipliers[key]
-            if isinstance(gradient, IndexedSlices):
-                gradient = IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
-            else:
-                gradient = gradient * math.cast(factor, gradient.dtype)
-        result.append((gradient, variable))
+        factor = multipliers.get(variable if variable in multipliers else variable.name)
+        if isinstance(gradient, Tensor) and factor is not None:
+            factor = math.cast(factor, gradient.dtype)
+        result.append((gradient if factor is None else _times(gradient, factor), variable))
     return result
+
+
+def _times(gradient, factor):
+    """A gradient of any kind scaled; None, where a variable has none, stays."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
+    return gradient * factor
 
 
 def _largest_normal_norm(norm, std_factor, decay, global_step, epsilon, name):
@@ -209,22 +209,14 @@ def adaptive_clipping_fn(std_factor=2.0, decay=0.95, static_max_norm=None, globa
     """A function for `clip_gradients` that scales gradients down which are much larger than they used to be."""
 
     def gradient_clipping(grads_and_vars):
-        gradients, variables = zip(*grads_and_vars)
-        norm = clip.global_norm(gradients)
+        grads_and_vars = list(grads_and_vars)
+        norm = clip.global_norm([gradient for gradient, _ in grads_and_vars])
         bound, log_mean = _largest_normal_norm(norm, std_factor, decay, global_step, epsilon, name)
         if report_summary:
             summary.scalar("global_norm/adaptive_max_gradient_norm", bound)
         factor = array.where(norm < bound, array.ones_like(norm), math.exp(log_mean) / norm)
         if static_max_norm is not None:
             factor = math.minimum(static_max_norm / norm, factor)
-        clipped = []
-        for gradient in gradients:
-            if gradient is None:
-                clipped.append(None)
-            elif isinstance(gradient, IndexedSlices):
-                clipped.append(IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape))
-            else:
-                clipped.append(gradient * factor)
-        return list(zip(clipped, variables))
+        return [(_times(gradient, factor), variable) for gradient, variable in grads_and_vars]
 
     return gradient_clipping

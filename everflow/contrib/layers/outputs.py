@@ -23,6 +23,19 @@ def collect_named_outputs(collections, alias, outputs):
     return outputs
 
 
+def activated(outputs, activation_fn, outputs_collections, scope):
+    """What comes last in a layer: its activation, if it has one, and its place in collections."""
+    outputs = outputs if activation_fn is None else activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope.name, outputs)
+
+
+def known_rank(inputs):
+    """The rank of inputs; ValueError where it is unknown."""
+    if inputs.shape.rank is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    return inputs.shape.rank
+
+
 def append_tensor_alias(tensor, alias):
     """Give a tensor a further name; returns it."""
     alias = alias[:-1] if alias.endswith("/") else alias
@@ -55,7 +68,7 @@ def convert_collection_to_dict(collection, clear_collection=False):
 def constant_value(value_or_tensor_or_var, dtype=None):
     """The value of something known while building, else None."""
     if value_or_tensor_or_var is None:
-        raise ValueError("value_or_tensor_or_var cannot be None")
+        raise ValueError("constant_value takes a value, a tensor or a variable: it was given None")
     if isinstance(value_or_tensor_or_var, (Tensor, Variable)):
         if dtype and value_or_tensor_or_var.dtype != dtype:
             raise ValueError(f"It has the wrong type {value_or_tensor_or_var.dtype} instead of {dtype}")
@@ -65,10 +78,9 @@ def constant_value(value_or_tensor_or_var, dtype=None):
 
 def static_cond(pred, fn1, fn2):
     """What one of two functions returns, for a predicate known while building."""
-    if not callable(fn1):
-        raise TypeError("fn1 must be callable.")
-    if not callable(fn2):
-        raise TypeError("fn2 must be callable.")
+    for name, function in (("fn1", fn1), ("fn2", fn2)):
+        if not callable(function):
+            raise TypeError(f"{name} must be callable, not {function!r}")
     return fn1() if pred else fn2()
 
 
@@ -83,15 +95,16 @@ def channel_dimension(shape, data_format, min_rank=1):
 
 
 def _known_dimension(shape, axis, min_rank):
-    dims = shape.dims
-    if dims is None:
-        raise ValueError("dims of shape must be known but is None")
-    if len(dims) < min_rank:
-        raise ValueError(f"rank of shape must be at least {min_rank} not: {len(dims)}")
-    size = dimension_value(dims[axis])
+    size = dimension_value(shape[axis]) if shape.rank is not None and shape.rank >= min_rank else None
     if size is None:
-        raise ValueError(f"dimension {axis} of shape must be known but is None: {shape}")
+        raise ValueError(f"At least {min_rank} dimensions are needed, of which dimension {axis} must be known: the shape is {shape}")
     return size
+
+
+def check_data_format(data_format, *allowed):
+    """Raise ValueError for a data format that is none of those that a layer knows."""
+    if data_format not in allowed:
+        raise ValueError(f"data_format must be {' or '.join(allowed)}, not {data_format!r}")
 
 
 def two_element_tuple(int_or_tuple):
@@ -104,7 +117,7 @@ def two_element_tuple(int_or_tuple):
         return int_or_tuple, int_or_tuple
     if isinstance(int_or_tuple, TensorShape) and len(int_or_tuple) == 2:
         return int_or_tuple[0].value, int_or_tuple[1].value
-    raise ValueError("Must be an int, a list with 2 elements or a TensorShape of length 2")
+    raise ValueError(f"A size in two dimensions is an int or two of them, not {int_or_tuple!r}")
 
 
 def n_positive_integers(n, value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.layers.outputs import collect_named_outputs
+from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.layers import pooling as base
@@ -13,8 +13,7 @@ from everflow.layers import pooling as base
 def _pooling(name, layer_class, scope_name, default_format):
     def pool(inputs, kernel_size, stride=2, padding="VALID", data_format=default_format, outputs_collections=None, scope=None):
         first = default_format[0] + "C" + default_format[1:-1]
-        if data_format not in (first, default_format):
-            raise ValueError(f"data_format has to be either {first} or {default_format}.")
+        check_data_format(data_format, first, default_format)
         with name_scope(scope, scope_name, [inputs]) as sc:
             inputs = convert_to_tensor(inputs)
             layer = layer_class(

@@ -18,7 +18,7 @@ def _check_scale(scale, label):
         raise ValueError(f"{label} cannot be an integer: {scale}")
     if isinstance(scale, numbers.Real):
         if scale < 0.0:
-            raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
+            raise ValueError(f"A regularizer's {label} must be 0 or more, not {scale}")
         if scale == 0.0:
             logging.info("Scale of 0 disables regularizer.")
             return False
@@ -97,7 +97,7 @@ def apply_regularization(regularizer, weights_list=None):
         penalties = [penalty if penalty is not None else constant(0.0) for penalty in penalties]
         for penalty in penalties:
             if penalty.get_shape().ndims != 0:
-                raise ValueError(f"regularizer must return a scalar Tensor instead of a Tensor with rank {penalty.get_shape().ndims}.")
+                raise ValueError(f"A regularizer must return a scalar, not {penalty}")
         total = math.add_n(penalties, name=scope)
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
         return total

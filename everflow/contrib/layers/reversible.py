@@ -148,15 +148,7 @@ def _per_layer(function, count):
 
 def rev_block(x1, x2, f, g, num_layers=1, f_side_input=None, g_side_input=None, is_training=True):
     """The outputs of reversible layers; without training their activations may be kept as usual."""
-    block = RevBlock(
-        f=f,
-        g=g,
-        num_layers=num_layers,
-        f_side_input=f_side_input,
-        g_side_input=g_side_input,
-        use_efficient_backprop=is_training,
-        _reuse=get_variable_scope().reuse,
-    )
+    block = RevBlock(f, g, num_layers, f_side_input, g_side_input, is_training, _reuse=get_variable_scope().reuse)
     return block.forward(x1, x2)
 
 
@@ -195,8 +187,8 @@ def _recomputed(fn, use_data_dep=False, tupleize_grads=False):
                         again = nest.flatten(fn(*copies))
                     if len(global_variables()) != known:
                         raise ValueError(
-                            "The variables used on recompute were different than the variables originally used: the function given to "
-                            "recompute_grad made new ones. Its variables have to come from get_variable, in scopes whose names are given."
+                            "Variables are different in the second computation: the function made new ones. "
+                            "The variables of what recompute_grad is given have to come from get_variable, in scopes whose names are given."
                         )
                 found = gradients(again, [*copies, *(variables or [])], list(grads))
                 if tupleize_grads:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.variables import model_variable
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import collect_named_outputs, get_variable_collections
+from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.outputs import check_data_format, collect_named_outputs
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
@@ -54,7 +53,7 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         shape = inputs.get_shape().as_list()
         channels = shape[axis]
         if channels % num_units:
-            raise ValueError(f"number of features({channels}) is not a multiple of num_units({num_units})")
+            raise ValueError(f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}")
         shape[axis] = num_units
         shape += [channels // num_units]
         # Sizes that are not known yet are taken from the tensor.
@@ -78,13 +77,9 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
     """Where each channel is strongest, as expected coordinates between -1 and 1: (x, y) for each channel."""
     with variable_scope(name, "spatial_softmax"):
         shape = array.shape(features)
-        static = features.shape
-        if data_format == "NHWC":
-            height, width, channels = shape[1], shape[2], dimension_value(static[3])
-        elif data_format == "NCHW":
-            channels, height, width = dimension_value(static[1]), shape[2], shape[3]
-        else:
-            raise ValueError("data_format has to be either NCHW or NHWC.")
+        check_data_format(data_format, "NCHW", "NHWC")
+        rows, columns, depth = (1, 2, 3) if data_format == "NHWC" else (2, 3, 1)
+        height, width, channels = shape[rows], shape[columns], dimension_value(features.shape[depth])
         if channels is None:
             raise ValueError("The channels dimension of the features should be defined. Found `None`.")
         with name_scope("spatial_softmax_op", "spatial_softmax_op", [features]):
@@ -94,14 +89,7 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
             start = initializers.ones_initializer() if temperature is None else initializers.constant_initializer(temperature)
-            made = model_variable(
-                "temperature",
-                shape=(),
-                dtype=dtypes.float32,
-                initializer=start,
-                collections=get_variable_collections(variables_collections, "temperature"),
-                trainable=trainable,
-            )
+            made = layer_variable("temperature", (), dtypes.float32, start, variables_collections, trainable)
             if data_format == "NHWC":
                 features = array.transpose(features, [0, 3, 1, 2])
             features = array.reshape(features, [-1, height * width])
@@ -117,8 +105,7 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
 @add_arg_scope
 def images_to_sequence(inputs, data_format="NHWC", outputs_collections=None, scope=None):
     """Images as sequences of their columns: [width, batch * height, channels]."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
+    check_data_format(data_format, "NCHW", "NHWC")
     with name_scope(scope, "ImagesToSequence", [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
         if data_format == "NCHW":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 
-from everflow.contrib.layers.feature_columns import BucketizedColumn, OldColumn
+from everflow.contrib.layers.feature_columns import BucketizedColumn, OldColumn, require
 from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor
 from everflow.feature_column.columns import CategoricalColumn, IdWeightPair
 from everflow.framework import dtypes
@@ -105,21 +105,26 @@ class SparseColumnVocabulary(SparseColumn, collections.namedtuple("SparseColumnV
 
 
 def _check_dtype(dtype, column_name):
-    if not (dtype == dtypes.string or dtype.is_integer):
-        raise ValueError(f"dtype must be string or integer. dtype: {dtype}, column_name: {column_name}")
+    require(dtype == dtypes.string or dtype.is_integer, column_name, "dtype must be string or integer", dtype)
 
 
 def _check_size(bucket_size, column_name):
-    if bucket_size < 1:
-        raise ValueError(f"bucket_size must be at least 1. bucket_size: {bucket_size}, column_name: {column_name}")
+    require(bucket_size > 0, column_name, "bucket_size must be at least 1", bucket_size)
+
+
+def check_checkpoint(column_name, ckpt_to_load_from, tensor_name_in_ckpt):
+    """Raise ValueError where only one of a checkpoint and a tensor's name in it is given."""
+    both_or_none = (ckpt_to_load_from is None) == (tensor_name_in_ckpt is None)
+    wanted = "a checkpoint to load from and the tensor's name there must both be given, or neither"
+    require(both_or_none, column_name, wanted, (ckpt_to_load_from, tensor_name_in_ckpt))
 
 
 def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=dtypes.string, hash_keys=None):
     """Strings or integers, hashed to ids below `hash_bucket_size`; with several `hash_keys`, pairs of ints, to as many ids."""
     _check_dtype(dtype, column_name)
     _check_size(hash_bucket_size, column_name)
-    if hash_keys is not None and not all(isinstance(key, list) and len(key) == 2 for key in hash_keys):
-        raise ValueError("Each element of hash_keys must be a pair of integers.")
+    pairs = all(isinstance(key, list) and len(key) == 2 for key in hash_keys or ())
+    require(pairs, column_name, "hash_keys must be lists of two ints each", hash_keys)
     return SparseColumnHashed(
         column_name, False, hash_bucket_size, None, combiner, dtype, tuple(tuple(key) for key in hash_keys) if hash_keys else None
     )
@@ -127,8 +132,7 @@ def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum"
 
 def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=dtypes.int64):
     """Integers as ids; those from `bucket_size` on begin at 0 again."""
-    if not dtype.is_integer:
-        raise ValueError(f"dtype must be an integer. dtype: {dtype}, column_name: {column_name}.")
+    require(dtype.is_integer, column_name, "dtype must be an integer", dtype)
     _check_size(bucket_size, column_name)
     return SparseColumnIntegerized(column_name, True, bucket_size, None, combiner, dtype)
 
@@ -143,8 +147,7 @@ def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum",
 def sparse_column_with_vocabulary_file(column_name, vocabulary_file, num_oov_buckets=0, vocab_size=None, default_value=-1, combiner="sum",
                                        dtype=dtypes.string):  # fmt: skip
     """Values by the number of their line in a file."""
-    if vocab_size is None:
-        raise ValueError(f"vocab_size should be defined. column_name: {column_name}")
+    require(vocab_size is not None, column_name, "vocab_size must be given", vocab_size)
     _check_dtype(dtype, column_name)
     config = SparseIdLookupConfig(vocabulary_file, None, num_oov_buckets, vocab_size, default_value)
     return SparseColumnVocabulary(column_name, False, None, config, combiner, dtype)
@@ -177,8 +180,7 @@ class WeightedSparseColumn(
 
 def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.float32):
     """Categories that count as much as the numbers of another feature say."""
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype is not convertible to float. Given {dtype}")
+    require(dtype.is_integer or dtype.is_floating, weight_column_name, "dtype must be convertible to float", dtype)
     return WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)
 
 
@@ -249,15 +251,11 @@ def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=
     """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(
-                "columns must be a set of SparseColumn, CrossedColumn, or BucketizedColumn instances. "
-                f"(column {column} is a {type(column).__name__})"
-            )
+            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}")
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
-    if hash_bucket_size < 2:
-        raise ValueError(f"hash_bucket_size must be at least 2. hash_bucket_size: {hash_bucket_size}")
-    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-        raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
     by_name = tuple(sorted(columns, key=lambda column: column.name))
-    return CrossedColumn(by_name, hash_bucket_size, hash_key, combiner, ckpt_to_load_from, tensor_name_in_ckpt)
+    crossed = CrossedColumn(by_name, hash_bucket_size, hash_key, combiner, ckpt_to_load_from, tensor_name_in_ckpt)
+    require(hash_bucket_size > 1, crossed.name, "hash_bucket_size must be at least 2", hash_bucket_size)
+    check_checkpoint(crossed.name, ckpt_to_load_from, tensor_name_in_ckpt)
+    return crossed

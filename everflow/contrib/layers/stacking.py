@@ -32,7 +32,7 @@ def stack(inputs, layer, stack_args, **kwargs):
     """
     scope = kwargs.pop("scope", None)
     if not isinstance(stack_args, (list, tuple)):
-        raise ValueError("stack_args need to be a list or tuple")
+        raise ValueError(f"stack_args must be a list or tuple with an entry for each layer, not {stack_args!r}")
     with variable_scope(scope, "Stack", [inputs]):
         inputs = convert_to_tensor(inputs)
         name = _name_of(layer, scope, "stack")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, with_feed_previous
+from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, step_input, with_feed_previous
 from everflow.contrib.rnn.linear import Linear
 from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
 from everflow.framework import dtypes, nest
@@ -56,9 +56,9 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
                       scope=None, initial_state_attention=False):  # fmt: skip
     """(outputs, state) of an unrolled decoder that attends to states [batch, length, size] at every step."""
     if not decoder_inputs:
-        raise ValueError("Must provide at least 1 input to attention decoder.")
+        raise ValueError("decoder_inputs is empty: a decoder is unrolled over at least 1 input")
     if num_heads < 1:
-        raise ValueError("With less than 1 heads, use a non-attention decoder.")
+        raise ValueError(f"num_heads={num_heads}: without attention, take rnn_decoder")
     if attention_states.shape[2].value is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     if output_size is None:
@@ -67,7 +67,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
         dtype = scope.dtype
         batch_size = array.shape(decoder_inputs[0])[0]
         attention = _Attention(attention_states, num_heads, dtype)
-        state, outputs, prev = initial_state, [], None
+        state, outputs = initial_state, []
         shape = array.stack([batch_size, attention.size])
         attended = [array.zeros(shape, dtype=dtype) for _ in range(num_heads)]
         for value in attended:
@@ -75,11 +75,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
         if initial_state_attention:
             attended = attention(initial_state)
         for i, value in enumerate(decoder_inputs):
-            if i > 0:
-                scopes.get_variable_scope().reuse_variables()
-            if loop_function is not None and prev is not None:
-                with scopes.variable_scope("loop_function", reuse=True):
-                    value = loop_function(prev, i)
+            value = step_input(value, outputs, loop_function)
             input_size = value.shape.with_rank(2)[1].value
             if input_size is None:
                 raise ValueError(f"Could not infer input size from input: {value.name}")
@@ -93,8 +89,6 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
             with scopes.variable_scope("AttnOutputProjection"):
                 inputs = [math.cast(cell_output, dtype)] + attended
                 output = Linear(inputs, output_size, True)(inputs)
-            if loop_function is not None:
-                prev = output
             outputs.append(output)
     return outputs, state
 
@@ -138,7 +132,7 @@ def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encode
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
             output_size = num_decoder_symbols
 
-        def decode(feeds, **settings):
+        def decode(feeds, updates):
             return embedding_attention_decoder(
                 decoder_inputs,
                 encoder_state,
@@ -150,12 +144,8 @@ def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encode
                 output_size=output_size,
                 output_projection=output_projection,
                 feed_previous=feeds,
+                update_embedding_for_previous=updates,
                 initial_state_attention=initial_state_attention,
-                **settings,
             )
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return with_feed_previous(
-            feed_previous, lambda feeds: decode(feeds, update_embedding_for_previous=False), decoder_inputs, lambda: encoder_state
-        )
+        return with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)

@@ -26,21 +26,32 @@ def best_and_embedded(embedding, output_projection=None, update_embedding=True):
     return loop_function
 
 
+def check_projection(output_projection, num_symbols, dtype):
+    """Raise where weights and biases of a projection, if there is one, don't give `num_symbols`."""
+    if output_projection is not None:
+        for value, shape in zip(output_projection, ([None, num_symbols], [num_symbols])):
+            convert_to_tensor(value, dtype=dtype).shape.assert_is_compatible_with(shape)
+
+
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
     """(outputs, state) of a cell unrolled over inputs; after the first, `loop_function(previous output, i)` replaces them."""
+    outputs, state = [], initial_state
     with scopes.variable_scope(scope or "rnn_decoder"):
-        state, outputs, prev = initial_state, [], None
-        for i, value in enumerate(decoder_inputs):
-            if loop_function is not None and prev is not None:
-                with scopes.variable_scope("loop_function", reuse=True):
-                    value = loop_function(prev, i)
-            if i > 0:
-                scopes.get_variable_scope().reuse_variables()
-            output, state = cell(value, state)
+        for value in decoder_inputs:
+            output, state = cell(step_input(value, outputs, loop_function), state)
             outputs.append(output)
-            if loop_function is not None:
-                prev = output
     return outputs, state
+
+
+def step_input(given, outputs, loop_function):
+    """What a step reads after those that gave `outputs`, all with the variables of the first one."""
+    if not outputs:
+        return given
+    scopes.get_variable_scope().reuse_variables()
+    if loop_function is None:
+        return given
+    with scopes.variable_scope("loop_function", reuse=True):
+        return loop_function(outputs[-1], len(outputs))
 
 
 def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32, scope=None):
@@ -52,22 +63,18 @@ def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32
 
 def tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, loop_function=None, dtype=dtypes.float32, scope=None):
     """An encoder and a decoder that share their variables."""
-    with scopes.variable_scope("combined_tied_rnn_seq2seq"):
-        scope = scope or "tied_rnn_seq2seq"
-        _, state = static_rnn(cell, encoder_inputs, dtype=dtype, scope=scope)
-        scopes.get_variable_scope().reuse_variables()
-        return rnn_decoder(decoder_inputs, state, cell, loop_function=loop_function, scope=scope)
+    inner = scope or "tied_rnn_seq2seq"
+    with scopes.variable_scope("combined_tied_rnn_seq2seq") as shared:
+        state = static_rnn(cell, encoder_inputs, dtype=dtype, scope=inner)[1]
+        shared.reuse_variables()
+        return rnn_decoder(decoder_inputs, state, cell, loop_function, inner)
 
 
 def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embedding_size, output_projection=None, feed_previous=False,
                           update_embedding_for_previous=True, scope=None):  # fmt: skip
     """A decoder of symbols, which embeds them; with `feed_previous` it reads its own best symbols."""
     with scopes.variable_scope(scope or "embedding_rnn_decoder") as scope:
-        if output_projection is not None:
-            weights = convert_to_tensor(output_projection[0], dtype=scope.dtype)
-            weights.shape.assert_is_compatible_with([None, num_symbols])
-            biases = convert_to_tensor(output_projection[1], dtype=scope.dtype)
-            biases.shape.assert_is_compatible_with([num_symbols])
+        check_projection(output_projection, num_symbols, scope.dtype)
         embedding = scopes.get_variable("embedding", [num_symbols, embedding_size])
         loop_function = best_and_embedded(embedding, output_projection, update_embedding_for_previous) if feed_previous else None
         # Looked up one by one as the decoder asks for them, inside its scope.
@@ -76,11 +83,13 @@ def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embe
 
 
 def with_feed_previous(feed_previous, decode, decoder_inputs, structure):
-    """(outputs, state) of `decode(feed_previous: bool)`, chosen by a boolean tensor when run; `structure()` is a state."""
+    """(outputs, state) of `decode(feeds, updates_embedding)`; if a tensor chooses when run, `structure()` is a state."""
+    if isinstance(feed_previous, bool):
+        return decode(feed_previous, True)
 
     def flat(feeds):
         with scopes.variable_scope(scopes.get_variable_scope(), reuse=None if feeds else True):
-            outputs, state = decode(feeds)
+            outputs, state = decode(feeds, False)
             return outputs + (nest.flatten(state) if nest.is_sequence(state) else [state])
 
     results = cond(feed_previous, lambda: flat(True), lambda: flat(False))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import copy
 
-from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, embedding_rnn_decoder, tied_rnn_seq2seq, with_feed_previous
+from everflow.contrib.legacy_seq2seq.decoders import (
+    best_and_embedded,
+    check_projection,
+    embedding_rnn_decoder,
+    tied_rnn_seq2seq,
+    with_feed_previous,
+)
 from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
-from everflow.framework.conversion import convert_to_tensor
 from everflow.ops import array
 from everflow.ops import variable_scope as scopes
 from everflow.ops.embedding import embedding_lookup
@@ -26,23 +31,11 @@ def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symb
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
 
-        def decode(feeds, **settings):
-            return embedding_rnn_decoder(
-                decoder_inputs,
-                encoder_state,
-                cell,
-                num_decoder_symbols,
-                embedding_size,
-                output_projection=output_projection,
-                feed_previous=feeds,
-                **settings,
-            )
+        def decode(feeds, updates):
+            sizes = num_decoder_symbols, embedding_size
+            return embedding_rnn_decoder(decoder_inputs, encoder_state, cell, *sizes, output_projection, feeds, updates)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return with_feed_previous(
-            feed_previous, lambda feeds: decode(feeds, update_embedding_for_previous=False), decoder_inputs, lambda: encoder_state
-        )
+        return with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)
 
 
 def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols, embedding_size, num_decoder_symbols=None,
@@ -50,11 +43,7 @@ def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols
     """(outputs, state) of an encoder and a decoder that share one embedding and all variables."""
     with scopes.variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as scope:
         dtype = scope.dtype
-        if output_projection is not None:
-            weights = convert_to_tensor(output_projection[0], dtype=dtype)
-            weights.shape.assert_is_compatible_with([None, num_symbols])
-            biases = convert_to_tensor(output_projection[1], dtype=dtype)
-            biases.shape.assert_is_compatible_with([num_symbols])
+        check_projection(output_projection, num_symbols, dtype)
         embedding = scopes.get_variable("embedding", [num_symbols, embedding_size], dtype=dtype)
         embedded_inputs = [embedding_lookup(embedding, x) for x in encoder_inputs]
         embedded_targets = [embedding_lookup(embedding, x) for x in decoder_inputs]
@@ -65,14 +54,11 @@ def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols
             loop_function = best_and_embedded(embedding, output_projection, update_embedding) if feeds else None
             return tied_rnn_seq2seq(embedded_inputs, embedded_targets, cell, loop_function=loop_function, dtype=dtype)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous, True)
-
         def any_state():
             batch_size = encoder_inputs[0].shape[0].value or array.shape(encoder_inputs[0])[0]
             return cell.zero_state(batch_size, dtype)
 
-        return with_feed_previous(feed_previous, lambda feeds: decode(feeds, False), decoder_inputs, any_state)
+        return with_feed_previous(feed_previous, decode, decoder_inputs, any_state)
 
 
 def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cells_dict, num_encoder_symbols, num_decoder_symbols_dict,
@@ -88,13 +74,9 @@ def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cell
             with scopes.variable_scope("one2many_decoder_" + str(name)):
                 cell = OutputProjectionWrapper(dec_cells_dict[name], symbols)
 
-                def decode(feeds, cell=cell, inputs=decoder_inputs, symbols=symbols):
+                def decode(feeds, _, cell=cell, inputs=decoder_inputs, symbols=symbols):
                     return embedding_rnn_decoder(inputs, encoder_state, cell, symbols, embedding_size, feed_previous=feeds)
 
-                if isinstance(feed_previous, bool):
-                    outputs, state = decode(feed_previous)
-                else:
-                    outputs, state = with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)
-            outputs_dict[name] = outputs
-            state_dict[name] = state
+                found = with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)
+            outputs_dict[name], state_dict[name] = found
     return outputs_dict, state_dict

@@ -14,7 +14,8 @@ def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=
     >>> losses = tf.contrib.legacy_seq2seq.sequence_loss_by_example([logits], [tf.reshape(targets, [-1])], [tf.ones([batch * steps])])
     """
     if len(targets) != len(logits) or len(weights) != len(logits):
-        raise ValueError(f"Lengths of logits, weights, and targets must be the same {len(logits)}, {len(weights)}, {len(targets)}.")
+        steps = f"{len(logits)} in logits, {len(targets)} in targets, {len(weights)} in weights"
+        raise ValueError(f"The numbers of steps must be the same: {steps}")
     with name_scope(name, "sequence_loss_by_example", logits + targets + weights):
         losses = []
         for logit, target, weight in zip(logits, targets, weights):
@@ -60,7 +61,7 @@ def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets
         ("weights", weights, buckets[-1][1]),
     ):
         if len(values) < longest:
-            raise ValueError(f"Length of {what} ({len(values)}) must be at least that of last bucket ({longest}).")
+            raise ValueError(f"The last bucket has {longest} steps: {what} has only {len(values)}")
     losses, outputs = [], []
     with name_scope(name, "model_with_buckets", encoder_inputs + decoder_inputs + targets + weights):
         for i, (source, target) in enumerate(buckets):

@@ -25,6 +25,22 @@ def _build_lstm(layer, inputs_shape):
     layer.built = True
 
 
+def _lstm_arguments(layer, inputs, cs_before, h_before, dtype):
+    """What the ops of LSTM blocks take, of a layer and its inputs and state."""
+    peepholes = layer._peepholes if layer._use_peephole else [array.zeros([layer._num_units], dtype=dtype)] * 3
+    return {
+        "x": inputs,
+        "cs_prev": cs_before,
+        "h_prev": h_before,
+        "w": layer._kernel,
+        **dict(zip(("wci", "wcf", "wco"), peepholes)),
+        "b": layer._bias,
+        "forget_bias": layer._forget_bias,
+        "cell_clip": layer._cell_clip,
+        "use_peephole": layer._use_peephole,
+    }
+
+
 class LSTMBlockCell(LayerRNNCell):
     """LSTM of one op a step; variables as those of `LSTMCell`, so that checkpoints fit both.
 
@@ -50,21 +66,9 @@ class LSTMBlockCell(LayerRNNCell):
     def call(self, inputs, state):
         """One step of the LSTM."""
         if len(state) != 2:
-            raise ValueError("Expecting state to be a tuple with length 2.")
-        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units], dtype=self.dtype)] * 3
-        cs_before, h_before = state
-        _, cs, _, _, _, _, h = raw.LSTMBlockCell(
-            x=inputs,
-            cs_prev=cs_before,
-            h_prev=h_before,
-            w=self._kernel,
-            **dict(zip(("wci", "wcf", "wco"), peepholes)),
-            b=self._bias,
-            forget_bias=self._forget_bias,
-            cell_clip=self._cell_clip,
-            use_peephole=self._use_peephole,
-            name="LSTMBlockCell",
-        )
+            raise ValueError(f"The state must be a pair, (c, h), not {state!r}")
+        arguments = _lstm_arguments(self, inputs, *state, self.dtype)
+        _, cs, _, _, _, _, h = raw.LSTMBlockCell(**arguments, name="LSTMBlockCell")
         return h, LSTMStateTuple(cs, h)
 
 
@@ -76,7 +80,7 @@ class GRUBlockCell(LayerRNNCell):
     def __init__(self, num_units=None, cell_size=None, reuse=None, name="gru_cell"):
         super().__init__(_reuse=reuse, name=name)
         if (cell_size is None) == (num_units is None):
-            raise ValueError("Exactly one of num_units or cell_size must be provided.")
+            raise ValueError("GRUBlockCell takes num_units, or cell_size, its old name: one of them")
         self._cell_size = cell_size if num_units is None else num_units
         self.input_spec = InputSpec(ndim=2)
 
@@ -140,12 +144,12 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         steps = shape[0].value or array.shape(inputs)[0]
         if initial_state is None:
             if dtype is None:
-                raise ValueError("Either initial_state or dtype needs to be specified")
+                raise ValueError("Without an initial_state a dtype must be given, for zeros to start with")
             zeros = array.zeros(array.stack([batch_size, self.num_units]), dtype=dtype)
             initial_state = zeros, zeros
         else:
             if len(initial_state) != 2:
-                raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+                raise ValueError(f"initial_state must be a pair, (c, h), or None, not {initial_state!r}")
             if dtype is None:
                 dtype = initial_state[0].dtype
         initial_cell_state, initial_output = initial_state
@@ -193,19 +197,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):
         steps = inputs.shape[0].value or array.shape(inputs)[0]
-        peepholes = self._peepholes if self._use_peephole else [array.zeros([self._num_units], dtype=dtype)] * 3
+        arguments = _lstm_arguments(self, inputs, initial_cell_state, initial_output, dtype)
         longest = steps if sequence_length is None else math.reduce_max(sequence_length)
-        longest = math.cast(longest, dtypes.int64)
-        _, cs, _, _, _, _, h = raw.BlockLSTM(
-            seq_len_max=longest,
-            x=inputs,
-            cs_prev=initial_cell_state,
-            h_prev=initial_output,
-            w=self._kernel,
-            **dict(zip(("wci", "wcf", "wco"), peepholes)),
-            b=self._bias,
-            forget_bias=self._forget_bias,
-            cell_clip=self._cell_clip,
-            use_peephole=self._use_peephole,
-        )
+        _, cs, _, _, _, _, h = raw.BlockLSTM(seq_len_max=math.cast(longest, dtypes.int64), **arguments)
         return cs, h

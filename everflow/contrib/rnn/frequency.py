@@ -5,18 +5,12 @@ from __future__ import annotations
 import collections
 
 from everflow.contrib.rnn.gated import sharded_variable
+from everflow.contrib.rnn.linear import known_width
 from everflow.ops import array, initializers, math, nn
 from everflow.ops import variable_scope as scopes
 from everflow.ops.clip import clip_by_value
 from everflow.ops.constants import constant
 from everflow.rnn.cells import RNNCell
-
-
-def _known_width(inputs):
-    width = inputs.shape.with_rank(2)[-1].value
-    if width is None:
-        raise ValueError("Cannot infer input_size from static shape inference.")
-    return width
 
 
 class TimeFreqLSTMCell(RNNCell):
@@ -38,7 +32,7 @@ class TimeFreqLSTMCell(RNNCell):
     output_size = property(lambda self: self._num_units)  # Of one band.
 
     def _bands(self, inputs):
-        count = (_known_width(inputs) - self._feature_size) // self._frequency_skip + 1
+        count = (known_width(inputs) - self._feature_size) // self._frequency_skip + 1
         return [array.slice_(inputs, [0, i * self._frequency_skip], [-1, self._feature_size]) for i in range(count)]
 
     def call(self, inputs, state):
@@ -120,34 +114,25 @@ class GridLSTMCell(RNNCell):
 
     def _bands(self, inputs, offset=0):
         """The bands of each block."""
-        width = _known_width(inputs)
+        width = known_width(inputs)
         if offset > 0:
             inputs = array.pad(inputs, constant([[0, 0], [0, offset]]))
         elif offset < 0:
             inputs, offset = array.pad(inputs, constant([[0, 0], [-offset, 0]])), 0
-        if self._start_freqindex_list is None:
-            ranges = [(0, width)]
-            if len(self._num_frequency_blocks) != 1:
-                raise ValueError(f"Length of num_frequency_blocks is not 1, but instead is {len(self._num_frequency_blocks)}")
-        else:
-            if len(self._start_freqindex_list) != len(self._end_freqindex_list):
-                raise ValueError(
-                    "Length of start and end freqindex_list does not match "
-                    f"{len(self._start_freqindex_list)} {len(self._end_freqindex_list)}"
-                )
-            if len(self._num_frequency_blocks) != len(self._start_freqindex_list):
-                raise ValueError(
-                    "Length of num_frequency_blocks is not equal to start_freqindex_list "
-                    f"{len(self._num_frequency_blocks)} {len(self._start_freqindex_list)}"
-                )
-            ranges = list(zip(self._start_freqindex_list, self._end_freqindex_list))
+        starts, ends = [0], [width]
+        if self._start_freqindex_list is not None:
+            starts, ends = self._start_freqindex_list, self._end_freqindex_list
+        counts = len(self._num_frequency_blocks), len(starts), len(ends)
+        if len(set(counts)) > 1:
+            lists = "num_frequency_blocks, start_freqindex_list and end_freqindex_list"
+            raise ValueError(f"{lists} must have an entry for each block: they are for {counts} blocks")
+        ranges = zip(starts, ends)
         blocks = []
         for wanted, (start, end) in zip(self._num_frequency_blocks, ranges):
             count = (end - start - self._feature_size) // self._frequency_skip + 1
             if wanted != count:
-                raise ValueError(
-                    f"Invalid num_frequency_blocks, requires {wanted} but gets {count}, please check the input size and filter config are correct."
-                )
+                sizes = f"feature_size={self._feature_size} and frequency_skip={self._frequency_skip}"
+                raise ValueError(f"Invalid num_frequency_blocks {wanted}: {end - start} inputs make {count}, with {sizes}")
             blocks.append([
                 array.slice_(inputs, [0, offset + start + i * self._frequency_skip], [-1, self._feature_size]) for i in range(count)
             ])  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import Linear
+from everflow.contrib.rnn.linear import Linears, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.ops import array, initializers, math, nn
@@ -133,9 +133,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
             c_before = array.slice_(state, [0, 0], [-1, units])
             m_before = array.slice_(state, [0, units], [-1, self.output_size])
         dtype = inputs.dtype
-        input_size = inputs.shape.with_rank(2)[1].value
-        if input_size is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        input_size = known_width(inputs)
         kernel = sharded_variable("W", [input_size + self.output_size, 3 * units], dtype, self._num_unit_shards)
         bias = scopes.get_variable("B", shape=[3 * units], initializer=initializers.zeros_initializer(), dtype=dtype)
         gates = math.matmul(array.concat([inputs, m_before], 1), kernel)
@@ -168,20 +166,18 @@ class UGRNNCell(RNNCell):
         self._initializer = initializer
         self._forget_bias = forget_bias
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
 
     def call(self, inputs, state):
         """One step of the update gate RNN."""
-        if inputs.shape.with_rank(2)[1].value is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             joined = array.concat([inputs, state], 1)
-            if self._linear is None:
-                self._linear = Linear(joined, 2 * self._num_units, True)
-            gate, candidate = array.split(axis=1, num_or_size_splits=2, value=self._linear(joined))
+            both = self._linears("gates", joined, 2 * self._num_units)
+            gate, candidate = array.split(axis=1, num_or_size_splits=2, value=both)
             candidate = self._activation(candidate)
             gate = math.sigmoid(gate + self._forget_bias)
             new_state = gate * state + (1.0 - gate) * candidate
@@ -198,8 +194,7 @@ class IntersectionRNNCell(RNNCell):
         self._forget_bias = forget_bias
         self._num_input_proj = num_in_proj
         self._y_activation = y_activation
-        self._projection = None
-        self._linear = None
+        self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
@@ -207,23 +202,15 @@ class IntersectionRNNCell(RNNCell):
     def call(self, inputs, state):
         """One step of the intersection RNN."""
         units = self._num_units
-        input_size = inputs.shape.with_rank(2)[1].value
-        if input_size is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        input_size = known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
                 if not self._num_input_proj:
-                    raise ValueError(
-                        "Must have input size == output size for Intersection RNN. To fix, num_in_proj should be set to num_units at cell init."
-                    )
+                    raise ValueError(f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}")
                 with scopes.variable_scope("in_projection"):
-                    if self._projection is None:
-                        self._projection = Linear(inputs, self._num_input_proj, True)
-                    inputs = self._projection(inputs)
+                    inputs = self._linears("projection", inputs, self._num_input_proj)
             joined = array.concat([inputs, state], 1)
-            if self._linear is None:
-                self._linear = Linear(joined, 4 * units, True)
-            gates = self._linear(joined)
+            gates = self._linears("gates", joined, 4 * units)
             state_gate = gates[:, :units]
             candidate = gates[:, units : 2 * units]
             output_gate = gates[:, 2 * units : 3 * units]
@@ -255,7 +242,7 @@ class NASCell(LayerRNNCell):
         width = self._BASES * self._num_units
         depth = inputs_shape[1].value
         if depth is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+            raise ValueError(f"Expecting the last size of the inputs to be set: {inputs_shape}")
         self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, width])
         self.kernel = self.add_variable("kernel", [depth, width])
         if self._use_bias:

@@ -21,7 +21,7 @@ class _IndependentCell(LayerRNNCell):
 
     def _known_depth(self, inputs_shape):
         if inputs_shape[1].value is None:
-            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+            raise ValueError(f"Expecting the last size of the inputs to be set: {inputs_shape}")
         return inputs_shape[1].value
 
     def _own_weights(self, name, columns, initializer=None):

@@ -33,6 +33,18 @@ class Linear:
         return nn.bias_add(result, self._biases) if self._build_bias else result
 
 
+class Linears:
+    """The `Linear`s of a cell by name, each made when it is first called."""
+
+    def __init__(self):
+        self._made = {}
+
+    def __call__(self, name, args, output_size, build_bias=True):
+        if name not in self._made:
+            self._made[name] = Linear(args, output_size, build_bias)
+        return self._made[name](args)
+
+
 def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
     """args * W + b with variables made (or reused) in the current variable scope."""
     args = _checked(args)
@@ -49,10 +61,18 @@ def _checked(args) -> list:
     args = list(args) if nest.is_sequence(args) else [args]
     for shape in (a.shape for a in args):
         if shape.rank != 2:
-            raise ValueError(f"linear is expecting 2D arguments: {[a.shape for a in args]}")
+            raise ValueError(f"Matrices are multiplied, so 2D arguments are wanted: {[a.shape for a in args]}")
         if shape[1].value is None:
-            raise ValueError(f"linear expects shape[1] to be provided for shape {shape}, but saw {shape[1]}")
+            raise ValueError(f"The second dimension of what is multiplied must be known: {[a.shape for a in args]}")
     return args
+
+
+def known_width(inputs):
+    """The number of columns of a matrix, for which weights are made."""
+    width = inputs.shape.with_rank(2)[1].value
+    if width is None:
+        raise ValueError(f"The size of the inputs must be known, since weights are made for it: their shape is {inputs.shape}")
+    return width
 
 
 def _kernel(args, output_size, initializer):

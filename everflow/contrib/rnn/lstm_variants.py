@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.contrib.rnn.linear import BIAS, KERNEL, Linear
+from everflow.contrib.rnn.linear import BIAS, KERNEL, Linears, known_width
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, initializers, math, nn, random
 from everflow.ops import variable_scope as scopes
@@ -21,14 +21,12 @@ class GLSTMCell(RNNCell):
         self._forget_bias = forget_bias
         self._activation = activation
         self._number_of_groups = number_of_groups
-        if num_units % number_of_groups != 0:
-            raise ValueError("num_units must be divisible by number_of_groups")
-        if num_proj and num_proj % number_of_groups != 0:
-            raise ValueError("num_proj must be divisible by number_of_groups")
+        for name, size in (("num_units", num_units), ("num_proj", num_proj)):
+            if size and size % number_of_groups != 0:
+                raise ValueError(f"{name}={size} can't be cut into {number_of_groups} groups of one size")
         self._group_units = num_units // number_of_groups
         self._group_outputs = (num_proj or num_units) // number_of_groups
-        self._linears = None
-        self._projection = None
+        self._linears = Linears()
 
     output_size = property(lambda self: self._num_proj or self._num_units)
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
@@ -40,22 +38,16 @@ class GLSTMCell(RNNCell):
     def call(self, inputs, state):
         """One step of the LSTM."""
         c_before, m_before = state
-        depth = inputs.shape.with_rank(2)[1].value
-        if depth is None:
-            raise ValueError("Could not infer input size from inputs.shape[-1].")
+        depth = known_width(inputs)
         groups, dtype = self._number_of_groups, inputs.dtype
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             parts = []
-            linears = self._linears or []
             for group in range(groups):
                 with scopes.variable_scope(f"group{group}"):
                     joined = array.concat(
                         [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)], axis=1
                     )
-                    if self._linears is None:
-                        linears.append(Linear(joined, 4 * self._group_units, False))
-                    parts.append(array.split(linears[group](joined), 4, 1))
-            self._linears = linears
+                    parts.append(array.split(self._linears(group, joined, 4 * self._group_units, False), 4, 1))
             biases = [
                 scopes.get_variable(
                     f"{BIAS}_{name}",
@@ -70,9 +62,7 @@ class GLSTMCell(RNNCell):
         m = math.sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
             with scopes.variable_scope("projection"):
-                if self._projection is None:
-                    self._projection = Linear(m, self._num_proj, False)
-                m = self._projection(m)
+                m = self._linears("projection", m, self._num_proj, False)
         return m, LSTMStateTuple(c, m)
 
 
@@ -89,15 +79,10 @@ class PhasedLSTMCell(RNNCell):
         self._trainable_ratio_on = trainable_ratio_on
         self._period_init_min = period_init_min
         self._period_init_max = period_init_max
-        self._linears = {}
+        self._linears = Linears()
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
-
-    def _linear(self, scope, values, size):
-        if scope not in self._linears:
-            self._linears[scope] = Linear(values, size, True)
-        return self._linears[scope](values)
 
     def _period_initializer(self):
         def initializer(shape, dtype=None, partition_info=None):
@@ -112,14 +97,14 @@ class PhasedLSTMCell(RNNCell):
         time, x = inputs
         gate_inputs = [x, h_before] + ([c_before] if self._use_peepholes else [])
         with scopes.variable_scope("mask_gates"):
-            gates = math.sigmoid(self._linear("mask_gates", gate_inputs, 2 * self._num_units))
+            gates = math.sigmoid(self._linears("mask_gates", gate_inputs, 2 * self._num_units))
             input_gate, forget_gate = array.split(axis=1, num_or_size_splits=2, value=gates)
         with scopes.variable_scope("new_input"):
-            new_input = math.tanh(self._linear("new_input", [x, h_before], self._num_units))
+            new_input = math.tanh(self._linears("new_input", [x, h_before], self._num_units))
         new_c = (c_before * forget_gate) + (input_gate * new_input)
         output_inputs = [x, h_before] + ([new_c] if self._use_peepholes else [])
         with scopes.variable_scope("output_gate"):
-            output_gate = math.sigmoid(self._linear("output_gate", output_inputs, self._num_units))
+            output_gate = math.sigmoid(self._linears("output_gate", output_inputs, self._num_units))
         new_h = math.tanh(new_c) * output_gate
         period = scopes.get_variable("period", [self._num_units], initializer=self._period_initializer())
         phase = scopes.get_variable(
@@ -178,10 +163,9 @@ class ConvLSTMCell(RNNCell):
 
     def _convolved(self, args, channels):
         shapes = [a.shape.as_list() for a in args]
-        if any(len(s) not in (3, 4, 5) for s in shapes):
-            raise ValueError(f"Conv Linear expects 3D, 4D or 5D arguments: {shapes}")
-        if len({len(s) for s in shapes}) > 1:
-            raise ValueError(f"Conv Linear expects all args to be of same Dimension: {shapes}")
+        ranks = {len(s) for s in shapes}
+        if len(ranks) > 1 or not ranks <= {3, 4, 5}:
+            raise ValueError(f"What is convolved must be of one rank, and of 3, 4 or 5 dimensions: {shapes}")
         depth = sum(s[-1] for s in shapes)
         dtype, rank = args[0].dtype, len(shapes[0])
         kernel = scopes.get_variable(KERNEL, self._kernel_shape + [depth, channels], dtype=dtype)

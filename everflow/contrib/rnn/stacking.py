@@ -13,36 +13,38 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         if not cells:
             raise ValueError(f"Must specify at least one {what[-2:]} cell for BidirectionalRNN.")
         if not isinstance(cells, list):
-            raise ValueError(f"{what} must be a list of RNNCells (one per layer).")
+            raise ValueError(f"{what} must be a list with a cell for each layer, not {cells!r}")
     if len(cells_fw) != len(cells_bw):
-        raise ValueError("Forward and Backward cells must have the same depth.")
+        raise ValueError(f"Both ways must have the same depth, but there are {len(cells_fw)} cells_fw and {len(cells_bw)} cells_bw")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
-            raise ValueError(f"initial_states_{what} must be a list of state tensors (one per layer).")
+            raise ValueError(f"initial_states_{what} must be a list with a state for each of the {len(cells)} layers, not {states!r}")
+
+
+def _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, run):
+    """Layer after layer: `run` gives (inputs of the next, state forwards, state backwards) of two cells in their scope."""
+    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    nothing = [None] * len(cells_fw)
+    layers = zip(cells_fw, cells_bw, initial_states_fw or nothing, initial_states_bw or nothing)
+    final_states = []
+    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw, state_fw, state_bw) in enumerate(layers):
+            with scopes.variable_scope(f"cell_{i}") as cell_scope:
+                states = {"initial_state_fw": state_fw, "initial_state_bw": state_bw}
+                inputs, *final = run(cell_scope, cell_fw, cell_bw, inputs, **states)
+            final_states.append(final)
+    return inputs, *zip(*final_states)
 
 
 def stack_bidirectional_rnn(
     cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None, sequence_length=None, scope=None
 ):
     """(outputs, final states forwards, final states backwards) of unrolled bidirectional layers."""
-    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states_fw, states_bw = [], []
-    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
-            with scopes.variable_scope(f"cell_{i}") as cell_scope:
-                inputs, state_fw, state_bw = static_bidirectional_rnn(
-                    cell_fw,
-                    cell_bw,
-                    inputs,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    dtype=dtype,
-                    scope=cell_scope,
-                )
-            states_fw.append(state_fw)
-            states_bw.append(state_bw)
-    return inputs, tuple(states_fw), tuple(states_bw)
+
+    def unrolled(cell_scope, *layer, **states):
+        return static_bidirectional_rnn(*layer, **states, sequence_length=sequence_length, dtype=dtype, scope=cell_scope)
+
+    return _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, unrolled)
 
 
 def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
@@ -51,24 +53,10 @@ def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_f
 
     >>> outputs, fw, bw = tf.contrib.rnn.stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, dtype=tf.float32)
     """
-    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
-    states_fw, states_bw = [], []
-    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
-        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
-            with scopes.variable_scope(f"cell_{i}"):
-                outputs, (state_fw, state_bw) = bidirectional_dynamic_rnn(
-                    cell_fw,
-                    cell_bw,
-                    inputs,
-                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
-                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
-                    sequence_length=sequence_length,
-                    parallel_iterations=parallel_iterations,
-                    dtype=dtype,
-                    swap_memory=swap_memory,
-                    time_major=time_major,
-                )
-                inputs = array.concat(outputs, 2)
-            states_fw.append(state_fw)
-            states_bw.append(state_bw)
-    return inputs, tuple(states_fw), tuple(states_bw)
+    settings = {"sequence_length": sequence_length, "parallel_iterations": parallel_iterations, "dtype": dtype}
+
+    def by_loops(_, *layer, **states):
+        outputs, final = bidirectional_dynamic_rnn(*layer, **states, **settings, swap_memory=swap_memory, time_major=time_major)
+        return array.concat(outputs, 2), *final
+
+    return _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, by_loops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math as python_math
 
-from everflow.contrib.rnn.linear import Linear
+from everflow.contrib.rnn.linear import Linears
 from everflow.framework import nest
 from everflow.framework.scopes import device, name_scope
 from everflow.ops import array, initializers, math, nn
@@ -37,7 +37,7 @@ class EmbeddingWrapper(_Wrapper):
     def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(cell, reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
-            raise ValueError(f"Both embedding_classes and embedding_size must be > 0: {embedding_classes}, {embedding_size}.")
+            raise ValueError(f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0")
         self._embedding_classes = embedding_classes
         self._embedding_size = embedding_size
         self._initializer = initializer
@@ -68,13 +68,11 @@ class InputProjectionWrapper(_Wrapper):
             logging.warning("%s: The input_size parameter is deprecated.", self)
         self._num_proj = num_proj
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     def call(self, inputs, state):
         """One step of the cell on projected inputs."""
-        if self._linear is None:
-            self._linear = Linear(inputs, self._num_proj, True)
-        projected = self._linear(inputs)
+        projected = self._linears("projection", inputs, self._num_proj)
         return self._cell(self._activation(projected) if self._activation else projected, state)
 
 
@@ -84,19 +82,17 @@ class OutputProjectionWrapper(_Wrapper):
     def __init__(self, cell, output_size, activation=None, reuse=None):
         super().__init__(cell, reuse)
         if output_size < 1:
-            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+            raise ValueError(f"output_size must be > 0, not {output_size}")
         self._output_size = output_size
         self._activation = activation
-        self._linear = None
+        self._linears = Linears()
 
     output_size = property(lambda self: self._output_size)
 
     def call(self, inputs, state):
         """One step of the cell, and the projection of its output."""
         output, new_state = self._cell(inputs, state)
-        if self._linear is None:
-            self._linear = Linear(output, self._output_size, True)
-        projected = self._linear(output)
+        projected = self._linears("projection", output, self._output_size)
         return self._activation(projected) if self._activation else projected, new_state
 
 
@@ -106,15 +102,15 @@ class AttentionCellWrapper(_Wrapper):
     def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None):
         super().__init__(cell, reuse)
         if nest.is_sequence(cell.state_size) and not state_is_tuple:
-            raise ValueError(f"Cell returns tuple of states, but the flag state_is_tuple is not set. State size is: {cell.state_size}")
+            raise ValueError(f"The inner cell's state is a tuple, {cell.state_size}, so state_is_tuple must be True")
         if attn_length <= 0:
-            raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
+            raise ValueError(f"attn_length must be greater than zero, not {attn_length}")
         self._attn_size = attn_size if attn_size is not None else cell.output_size
         self._attn_vec_size = attn_vec_size if attn_vec_size is not None else self._attn_size
         self._input_size = input_size
         self._attn_length = attn_length
         self._state_is_tuple = state_is_tuple
-        self._linears = {}
+        self._linears = Linears()
 
     @property
     def state_size(self):
@@ -123,11 +119,6 @@ class AttentionCellWrapper(_Wrapper):
 
     output_size = property(lambda self: self._attn_size)
     zero_state = RNNCell.zero_state
-
-    def _linear(self, name, values, size):
-        if name not in self._linears:
-            self._linears[name] = Linear(values, size, True)
-        return self._linears[name](values)
 
     def call(self, inputs, state):
         """One step of the cell and its attention."""
@@ -141,12 +132,12 @@ class AttentionCellWrapper(_Wrapper):
             attn_states = array.slice_(states, [0, start + size], [-1, size * length])
         attn_states = array.reshape(attn_states, [-1, length, size])
         input_size = self._input_size if self._input_size is not None else inputs.shape.as_list()[1]
-        inputs = self._linear("inputs", [inputs, attns], input_size)
+        inputs = self._linears("inputs", [inputs, attns], input_size)
         output, new_state = self._cell(inputs, state)
         joined_state = array.concat(nest.flatten(new_state), 1) if self._state_is_tuple else new_state
         new_attns, new_attn_states = self._attention(joined_state, attn_states)
         with scopes.variable_scope("attn_output_projection"):
-            output = self._linear("output", [output, new_attns], size)
+            output = self._linears("output", [output, new_attns], size)
         new_attn_states = array.concat([new_attn_states, array.expand_dims(output, 1)], 1)
         new_attn_states = array.reshape(new_attn_states, [-1, length * size])
         new_state = (new_state, new_attns, new_attn_states)
@@ -160,7 +151,7 @@ class AttentionCellWrapper(_Wrapper):
             v = scopes.get_variable("attn_v", [vec_size])
             hidden = array.reshape(attn_states, [-1, length, 1, size])
             features = conv2d(hidden, k, [1, 1, 1, 1], "SAME")
-            y = array.reshape(self._linear("query", query, vec_size), [-1, 1, 1, vec_size])
+            y = array.reshape(self._linears("query", query, vec_size), [-1, 1, 1, vec_size])
             weights = nn.softmax(math.reduce_sum(v * math.tanh(features + y), [2, 3]))
             attended = math.reduce_sum(array.reshape(weights, [-1, length, 1, 1]) * hidden, [1, 2])
             return array.reshape(attended, [-1, size]), array.slice_(attn_states, [0, 1, 0], [-1, -1, -1])

@@ -27,7 +27,7 @@ def hardmax(logits, name=None):
 def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
     """The memory with zeros after each sequence's end, or where a mask says so."""
     if memory_sequence_length is not None and memory_mask is not None:
-        raise ValueError("memory_sequence_length and memory_mask can't be provided at same time.")
+        raise ValueError("Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count")
     lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
@@ -35,7 +35,7 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
-                raise ValueError(f"Expected memory {m.name} to have fully defined inner dims, but saw shape: {m.shape}")
+                raise ValueError(f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}")
     if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
@@ -101,6 +101,18 @@ class _BaseAttentionMechanism(AttentionMechanism):
             self._batch_size = self._keys.shape[0].value or array.shape(self._keys)[0]
             self._alignments_size = self._keys.shape[1].value or array.shape(self._keys)[1]
 
+    def _construct(self, num_units, memory, probability_fn, dtype, name, **settings):
+        """The constructor of the kinds below, which project the memory to `num_units`, and some of them queries, too."""
+
+        def projection(label):
+            return Dense(num_units, name=label, use_bias=False, dtype=dtype or dtypes.float32)
+
+        query_layer = projection("query_layer") if self._projects_query else None
+        _BaseAttentionMechanism.__init__(
+            self, query_layer, memory, probability_fn, memory_layer=projection("memory_layer"), name=name, **settings
+        )
+        self._num_units, self._name = num_units, name
+
     memory_layer = property(lambda self: self._memory_layer)
     query_layer = property(lambda self: self._query_layer)
     values = property(lambda self: self._values)
@@ -137,10 +149,8 @@ def _luong_score(query, keys, scale):
     """Dot products of a query with all keys, times a learned number where `scale` is set."""
     depth, key_units = query.shape[-1], keys.shape[-1]
     if depth.value != key_units.value:
-        raise ValueError(
-            f"Incompatible or unknown inner dimensions between query and keys.  Query ({query}) has units: {depth}.  "
-            f"Keys ({keys}) have units: {key_units}.  Perhaps you need to set num_units to the keys' dimension ({key_units})?"
-        )
+        wanted = f"num_units must be the cell's output size, {depth}, and not {key_units}"
+        raise ValueError(f"Dot products of query and keys need vectors of one known size ({query.shape} and {keys.shape}): {wanted}")
     factor = None
     if scale:
         factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=())
@@ -170,18 +180,10 @@ def learned_bahdanau_score(processed_query, keys, units, normalize):
     return _bahdanau_score(processed_query, keys, v, g, b)
 
 
-def memory_layer(units, dtype):
-    """The projection of a memory to keys."""
-    return Dense(units, name="memory_layer", use_bias=False, dtype=dtype or dtypes.float32)
-
-
-def query_layer(units, dtype):
-    """The projection of a query to the keys' depth."""
-    return Dense(units, name="query_layer", use_bias=False, dtype=dtype or dtypes.float32)
-
-
 class Multiplicative:
     """Scores that are dot products of the query with a projected memory."""
+
+    _projects_query = False
 
     def _score(self, query):
         return _luong_score(query, self._keys, self._scale)
@@ -189,6 +191,8 @@ class Multiplicative:
 
 class Additive:
     """Scores that a small network makes of the query and each step of a projected memory."""
+
+    _projects_query = True
 
     def _score(self, query):
         processed_query = self._query_layer(query) if self._query_layer else query
@@ -205,19 +209,9 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
                  custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
-        super().__init__(
-            query_layer=None,
-            memory_layer=memory_layer(num_units, dtype),
-            memory=memory,
-            probability_fn=_without_previous(probability_fn),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            custom_key_value_fn=custom_key_value_fn,
-            name=name,
-        )
-        self._num_units = num_units
+        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
+        self._construct(num_units, memory, _without_previous(probability_fn), dtype, name, custom_key_value_fn=custom_key_value_fn, **masks)
         self._scale = scale
-        self._name = name
 
 
 class BahdanauAttention(Additive, _BaseAttentionMechanism):
@@ -230,16 +224,6 @@ class BahdanauAttention(Additive, _BaseAttentionMechanism):
 
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
                  dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
-        super().__init__(
-            query_layer=query_layer(num_units, dtype),
-            memory_layer=memory_layer(num_units, dtype),
-            memory=memory,
-            probability_fn=_without_previous(probability_fn),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            custom_key_value_fn=custom_key_value_fn,
-            name=name,
-        )
-        self._num_units = num_units
+        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
+        self._construct(num_units, memory, _without_previous(probability_fn), dtype, name, custom_key_value_fn=custom_key_value_fn, **masks)
         self._normalize = normalize
-        self._name = name

@@ -45,6 +45,11 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
     return attention, alignments, next_attention_state
 
 
+def _check_one_each(name, values, mechanisms):
+    if len(values) != len(mechanisms):
+        raise ValueError(f"{name} must have one entry for each of the {len(mechanisms)} attention mechanisms, not {len(values)}")
+
+
 class AttentionWrapper(RNNCell):
     """A cell whose input is joined with the last attention, and whose output is the new attention.
 
@@ -59,16 +64,13 @@ class AttentionWrapper(RNNCell):
         mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
         for mechanism in mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                wanted = "contain only instances of AttentionMechanism" if self._is_multi else (
-                    "be an AttentionMechanism or list of multiple AttentionMechanism instances"
-                )  # fmt: skip
-                raise TypeError(f"attention_mechanism must {wanted}, saw type: {type(mechanism).__name__}")
+                raise TypeError(f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}")
         if cell_input_fn is None:
             cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
         elif not callable(cell_input_fn):
-            raise TypeError(f"cell_input_fn must be callable, saw type: {type(cell_input_fn).__name__}")
+            raise TypeError(f"cell_input_fn must be a function of inputs and attention, not {cell_input_fn!r}")
         if attention_layer_size is not None and attention_layer is not None:
-            raise ValueError("Only one of attention_layer_size and attention_layer should be set")
+            raise ValueError("attention_layer_size and attention_layer are both given: leave one out")
         self._make_layers(cell, mechanisms, attention_layer_size, attention_layer, dtype)
         self._cell = cell
         self._attention_mechanisms = mechanisms
@@ -86,28 +88,18 @@ class AttentionWrapper(RNNCell):
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
                     "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
                 )
-                with control_dependencies(self._batch_size_checks(batch_size, message)):
-                    self._initial_cell_state = nest.map_structure(
-                        lambda s: array.identity(s, name="check_initial_cell_state"), initial_cell_state
-                    )
+                self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, "check_initial_cell_state")
 
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
         if attention_layer_size is not None:
             sizes = tuple(attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,))
-            if len(sizes) != len(mechanisms):
-                raise ValueError(
-                    f"If provided, attention_layer_size must contain exactly one integer per attention_mechanism, saw: {len(sizes)} vs {len(mechanisms)}"
-                )
+            _check_one_each("attention_layer_size", sizes, mechanisms)
             self._attention_layers = tuple(Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes)
             self._attention_layer_size = sum(sizes)
         elif attention_layer is not None:
             self._attention_layers = tuple(attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,))
-            if len(self._attention_layers) != len(mechanisms):
-                raise ValueError(
-                    "If provided, attention_layer must contain exactly one layer per attention_mechanism, "
-                    f"saw: {len(self._attention_layers)} vs {len(mechanisms)}"
-                )
+            _check_one_each("attention_layer", self._attention_layers, mechanisms)
             self._attention_layer_size = sum(
                 TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[-1].value
                 for layer, mechanism in zip(self._attention_layers, mechanisms)
@@ -116,8 +108,11 @@ class AttentionWrapper(RNNCell):
             self._attention_layers = None
             self._attention_layer_size = sum(mechanism.values.shape[-1].value for mechanism in mechanisms)
 
-    def _batch_size_checks(self, batch_size, message):
-        return [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+    def _checked(self, values, batch_size, message, name):
+        """The values themselves, once all memories are known to have entries for so many sequences."""
+        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+        with control_dependencies(checks):
+            return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
     def _one_or_all(self, values):
         """The values as a tuple, or the only one where one mechanism was given."""
@@ -152,8 +147,7 @@ class AttentionWrapper(RNNCell):
                 "been tiled to beam_width via tf.contrib.seq2seq.tile_batch, and the batch_size= argument passed to zero_state is "
                 "batch_size * beam_width."
             )
-            with control_dependencies(self._batch_size_checks(batch_size, message)):
-                cell_state = nest.map_structure(lambda s: array.identity(s, name="checked_cell_state"), cell_state)
+            cell_state = self._checked(cell_state, batch_size, message, "checked_cell_state")
             alignments = [m.initial_alignments(batch_size, dtype) for m in self._attention_mechanisms]
             return AttentionWrapperState(
                 cell_state=cell_state,
@@ -170,7 +164,7 @@ class AttentionWrapper(RNNCell):
     def call(self, inputs, state):
         """One step of the cell and its attention."""
         if not isinstance(state, AttentionWrapperState):
-            raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
+            raise TypeError(f"The state must be an AttentionWrapperState, as zero_state makes it, not a {type(state).__name__}")
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
         message = (
@@ -178,8 +172,7 @@ class AttentionWrapper(RNNCell):
             "(decoder output).  Are you using the BeamSearchDecoder?  You may need to tile your memory input via the "
             "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
         )
-        with control_dependencies(self._batch_size_checks(batch_size, message)):
-            cell_output = array.identity(cell_output, name="checked_cell_output")
+        cell_output = self._checked(cell_output, batch_size, message, "checked_cell_output")
         previous = state.attention_state if self._is_multi else [state.attention_state]
         history = state.alignment_history if self._is_multi else [state.alignment_history]
         attentions, alignments, states, histories = [], [], [], []

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import collections
 
-from everflow.contrib.seq2seq.decoder import Decoder
+from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
 from everflow.contrib.seq2seq.feeding import Helper
 from everflow.framework import nest
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
 from everflow.layers.base import Layer
 from everflow.rnn.wrappers import assert_like_rnncell
 
@@ -37,12 +36,7 @@ class BasicDecoder(Decoder):
     batch_size = property(lambda self: self._helper.batch_size)
 
     def _rnn_output_size(self):
-        size = self._cell.output_size
-        if self._output_layer is None:
-            return size
-        with_batch = nest.map_structure(lambda s: TensorShape([None]).concatenate(TensorShape(s)), size)
-        shape = self._output_layer.compute_output_shape(with_batch)
-        return nest.map_structure(lambda s: s[1:], shape)
+        return rnn_output_size(self._cell, self._output_layer)
 
     @property
     def output_size(self):

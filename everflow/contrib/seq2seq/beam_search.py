@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapperState
 from everflow.contrib.seq2seq.beams import gather_beams, gather_tree_from_array, split_static, tile_batch
-from everflow.contrib.seq2seq.decoder import Decoder
+from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -80,11 +80,7 @@ class BeamSearchDecoder(Decoder):
     tracks_own_finished = property(lambda self: True)
 
     def _rnn_output_size(self):
-        size = self._cell.output_size
-        if self._output_layer is None:
-            return size
-        with_batch = nest.map_structure(lambda s: TensorShape([None]).concatenate(TensorShape(s)), size)
-        return nest.map_structure(lambda s: s[1:], self._output_layer.compute_output_shape(with_batch))
+        return rnn_output_size(self._cell, self._output_layer)
 
     @property
     def output_size(self):
@@ -140,10 +136,8 @@ class BeamSearchDecoder(Decoder):
         result = array.reshape(t, array.concat(([self._batch_size, self._beam_width], sizes[1:]), 0))
         expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(inner)
         if not result.shape.is_compatible_with(expected):
-            raise ValueError(
-                f"Unexpected behavior when reshaping between beam width and batch size.  The reshaped tensor has shape: {result.shape}.  "
-                f"We expected it to have shape (batch_size, beam_width, depth) == {expected}.  Perhaps you forgot to create a zero_state with batch_size=encoder_batch_size * beam_width?"
-            )
+            cause = "was the state tiled by tile_batch, or made by zero_state with batch_size * beam_width?"
+            raise ValueError(f"Split into batch and beams, {t.name} is of shape {result.shape} and not {expected}: {cause}")
         result.set_shape(expected)
         return result
 
@@ -187,15 +181,7 @@ class BeamSearchDecoder(Decoder):
         step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
         total_probs = array.expand_dims(state.log_probs, 2) + step_log_probs
         vocabulary = logits.shape[-1].value or array.shape(logits)[-1]
-        longer = array.one_hot(
-            indices=array.fill([batch_size, beam_width], end_token),
-            depth=vocabulary,
-            on_value=math.to_int64(0),
-            off_value=math.to_int64(1),
-            dtype=dtypes.int64,
-        )
-        longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
-        new_lengths = longer + array.expand_dims(state.lengths, 2)
+        new_lengths = self._lengths_with(vocabulary, not_finished, state.lengths)
         accumulated = None
         attention = attention_probabilities(next_cell_state, self._coverage_penalty_weight)
         if attention is not None:
@@ -211,32 +197,41 @@ class BeamSearchDecoder(Decoder):
         )
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
-        was_finished = gather_beams(parent_ids, was_finished, batch_size, range_size=beam_width, gather_shape=[-1])
+
+        def of_parents(values, gather_shape=(-1,), name=None):
+            return gather_beams(parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name)
+
+        was_finished = of_parents(was_finished)
         next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
         one_longer = math.cast(math.logical_not(was_finished), dtypes.int64)
-        next_lengths = gather_beams(parent_ids, state.lengths, batch_size, range_size=beam_width, gather_shape=[-1])
+        next_lengths = of_parents(state.lengths)
         next_lengths += one_longer
         next_accumulated = ()
         if accumulated is not None:
-            next_accumulated = gather_beams(
-                parent_ids,
-                accumulated,
-                batch_size,
-                range_size=beam_width,
-                gather_shape=[batch_size * beam_width, -1],
-                name="next_accumulated_attention_probs",
-            )
+            next_accumulated = of_parents(accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs")
 
-        def of_parent(t):
+        def state_of_parent(t):
             shape = [batch_size * beam_width, -1]
             if isinstance(t, TensorArray):
                 return t
             _check_rank(t)
-            return gather_beams(parent_ids, t, batch_size, range_size=beam_width, gather_shape=shape) if t.shape.rank >= 2 else t
+            return of_parents(t, shape) if t.shape.rank >= 2 else t
 
-        next_cell_state = nest.map_structure(of_parent, next_cell_state)
+        next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
         return output, BeamSearchDecoderState(next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated)
+
+    def _lengths_with(self, vocabulary, not_finished, lengths):
+        """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
+        longer = array.one_hot(
+            indices=array.fill([self._batch_size, self._beam_width], self._end_token),
+            depth=vocabulary,
+            on_value=math.to_int64(0),
+            off_value=math.to_int64(1),
+            dtype=dtypes.int64,
+        )
+        longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
+        return longer + array.expand_dims(lengths, 2)
 
     def finalize(self, outputs, final_state, sequence_lengths):
         """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
@@ -258,8 +253,7 @@ class BeamSearchDecoder(Decoder):
         # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
         if t.element_shape.rank is None or t.element_shape.rank < 1:
             logging.info(
-                "The TensorArray %s in the cell state is not amenable to sorting based on the beam search result. For a TensorArray to be "
-                "sorted, its elements shape must be defined and have at least a rank of 1, but saw shape: %s",
+                "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams.",
                 t.handle.name,
                 t.element_shape,
             )
@@ -291,7 +285,7 @@ def _known_size(size):
 
 def _check_rank(t):
     if t.shape.rank is None:
-        raise ValueError(f"Expected tensor ({t}) to have known rank, but ndims == None.")
+        raise ValueError(f"Beams are told apart in tensors of known rank, which {t.name} is not")
 
 
 def _mean(probabilities):
@@ -312,7 +306,7 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
         if isinstance(layer, AttentionWrapperState)
     ]
     if not found:
-        raise ValueError("coverage_penalty_weight must be 0.0 if no cell is attention-based.")
+        raise ValueError("coverage_penalty_weight penalizes attention, but no cell has any: set it to 0.0")
     return _mean(found)
 
 
@@ -336,7 +330,7 @@ def _scores(log_probs, sequence_lengths, length_penalty_weight, coverage_penalty
     scores = log_probs / math.cast(_length_penalty(sequence_lengths, length_penalty_weight), log_probs.dtype)
     weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
     if weight.shape.rank != 0:
-        raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
+        raise ValueError(f"coverage_penalty_weight must be a scalar, not of shape {weight.shape}")
     if accumulated_attention_probs is None:
         return scores
     accumulated_attention_probs = array.where(
@@ -351,7 +345,7 @@ def _length_penalty(lengths, penalty_factor):
     """((5 + length) / 6) ** factor; 1 where the factor is known to be 0."""
     penalty_factor = convert_to_tensor(penalty_factor, name="penalty_factor")
     if penalty_factor.shape.rank != 0:
-        raise ValueError(f"penalty_factor should be a scalar, but saw shape: {penalty_factor.shape}")
+        raise ValueError(f"The length penalty's weight must be a scalar, not of shape {penalty_factor.shape}")
     known = constant_value(penalty_factor)
     if known is not None and known == 0:
         return 1.0

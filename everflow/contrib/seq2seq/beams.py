@@ -92,7 +92,7 @@ def split_static(shape, batch_size, beam_width):
     if shape[0].value == batch_size * beam_width and (second is None or (shape[0].value, second) == (batch_size, beam_width)):
         return True
     logging.info(
-        "TensorArray reordering expects elements to be reshapable to %s, but saw elements of shape %s; it is left in the order of steps.",
+        "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s.",
         [batch_size, beam_width, -1],
         shape,
     )

@@ -56,6 +56,16 @@ class Decoder(abc.ABC):
         return False
 
 
+def rnn_output_size(cell, output_layer):
+    """The sizes of what a cell gives, or of what a layer makes of it."""
+    size = cell.output_size
+    if output_layer is not None:
+        # Layers tell shapes with a batch in front, which sizes are without.
+        batches = nest.map_structure(lambda size: TensorShape([None]).concatenate(TensorShape(size)), size)
+        size = nest.map_structure(lambda shape: shape[1:], output_layer.compute_output_shape(batches))
+    return size
+
+
 def _element_shape(batch_size, size):
     """What is known of an output's shape, where its size is given as a shape."""
     if not isinstance(size, TensorShape) or size.rank == 0:
@@ -77,6 +87,26 @@ def _kept_where_finished(finished, new, before):
     return new if new.shape.rank == 0 else array.where(finished, before, new)
 
 
+def _body(decoder, sizes, kinds, zeros):
+    """One turn of the loop: a step of the decoder, written down; finished sequences give `zeros`, if there are any."""
+
+    def body(time, arrays, state, inputs, finished, lengths):
+        outputs, next_state, next_inputs, decoder_finished = decoder.step(time, inputs, state)
+        nest.assert_same_structure(outputs, sizes)
+        next_finished = decoder_finished if decoder.tracks_own_finished else math.logical_or(decoder_finished, finished)
+        next_lengths = array.where(math.logical_not(finished), array.fill(array.shape(lengths), time + 1), lengths)
+        nest.assert_same_structure(state, next_state)
+        nest.assert_same_structure(outputs, kinds)
+        nest.assert_same_structure(next_inputs, inputs)
+        if zeros is not None:
+            outputs = nest.map_structure(lambda new, zero: array.where(finished, zero, new), outputs, zeros)
+            next_state = nest.map_structure(lambda new, before: _kept_where_finished(finished, new, before), next_state, state)
+        arrays = nest.map_structure(lambda a, value: a.write(time, value), arrays, outputs)
+        return time + 1, arrays, next_state, next_inputs, next_finished, next_lengths
+
+    return body
+
+
 def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maximum_iterations=None, parallel_iterations=32,
                    swap_memory=False, scope=None, **kwargs):  # fmt: skip
     """(outputs, final state, lengths) of a decoder run until all sequences are finished, or for so many steps.
@@ -86,7 +116,7 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
     >>> outputs, state, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=20)
     """
     if not isinstance(decoder, Decoder):
-        raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
+        raise TypeError(f"Expected decoder to be a Decoder, not a {type(decoder).__name__}")
     with scopes.variable_scope(scope, "decoder") as varscope:
         if varscope.caching_device is None:
             varscope.set_caching_device(lambda op: op.device)
@@ -108,24 +138,9 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
             kinds,
         )
 
-        def body(time, arrays, state, inputs, finished, lengths):
-            outputs, next_state, next_inputs, decoder_finished = decoder.step(time, inputs, state)
-            nest.assert_same_structure(outputs, sizes)
-            next_finished = decoder_finished if decoder.tracks_own_finished else math.logical_or(decoder_finished, finished)
-            next_lengths = array.where(math.logical_not(finished), array.fill(array.shape(lengths), time + 1), lengths)
-            nest.assert_same_structure(state, next_state)
-            nest.assert_same_structure(outputs, kinds)
-            nest.assert_same_structure(next_inputs, inputs)
-            emitted = outputs
-            if impute_finished:
-                emitted = nest.map_structure(lambda new, zero: array.where(finished, zero, new), outputs, zeros)
-                next_state = nest.map_structure(lambda new, before: _kept_where_finished(finished, new, before), next_state, state)
-            arrays = nest.map_structure(lambda a, value: a.write(time, value), arrays, emitted)
-            return time + 1, arrays, next_state, next_inputs, next_finished, next_lengths
-
         result = while_loop(
             lambda time, arrays, state, inputs, finished, lengths: math.logical_not(math.reduce_all(finished)),
-            body,
+            _body(decoder, sizes, kinds, zeros if impute_finished else None),
             loop_vars=(time, arrays, initial_state, first_inputs, finished, lengths),
             parallel_iterations=parallel_iterations,
             maximum_iterations=maximum_iterations,

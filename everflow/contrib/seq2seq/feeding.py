@@ -72,11 +72,10 @@ class _IdHelper(Helper):
 class CustomHelper(Helper):
     """A helper of three functions."""
 
+    _batch_size = None  # Known once the helper was initialized.
+
     def __init__(self, initialize_fn, sample_fn, next_inputs_fn, sample_ids_shape=None, sample_ids_dtype=None):
-        self._initialize_fn = initialize_fn
-        self._sample_fn = sample_fn
-        self._next_inputs_fn = next_inputs_fn
-        self._batch_size = None
+        self._functions = initialize_fn, sample_fn, next_inputs_fn
         self._sample_ids_shape = TensorShape(sample_ids_shape or [])
         self._sample_ids_dtype = sample_ids_dtype or dtypes.int32
 
@@ -91,18 +90,18 @@ class CustomHelper(Helper):
 
     def initialize(self, name=None):
         with name_scope(name, "CustomHelperInitialize"):
-            finished, next_inputs = self._initialize_fn()
+            finished, next_inputs = self._functions[0]()
             if self._batch_size is None:
                 self._batch_size = array.size(finished)
         return finished, next_inputs
 
     def sample(self, time, outputs, state, name=None):
         with name_scope(name, "CustomHelperSample", (time, outputs, state)):
-            return self._sample_fn(time=time, outputs=outputs, state=state)
+            return self._functions[1](time=time, outputs=outputs, state=state)
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "CustomHelperNextInputs", (time, outputs, state)):
-            return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+            return self._functions[2](time=time, outputs=outputs, state=state, sample_ids=sample_ids)
 
 
 class TrainingHelper(_IdHelper):
@@ -119,7 +118,7 @@ class TrainingHelper(_IdHelper):
             self._input_array = _array_over_time(inputs)
             self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.rank != 1:
-                raise ValueError(f"Expected sequence_length to be a vector, but received shape: {self._sequence_length.shape}")
+                raise ValueError(f"sequence_length must be a vector, not of shape {self._sequence_length.shape}")
             self._zero_inputs = array.zeros_like(inputs[0, :])
             self._start_inputs = self._zero_inputs
             self._batch_size = array.size(sequence_length)
@@ -147,6 +146,24 @@ class TrainingHelper(_IdHelper):
             return finished, self._read(math.reduce_all(finished), next_time), state
 
 
+def _checked_probability(sampling_probability):
+    probability = convert_to_tensor(sampling_probability, name="sampling_probability")
+    if probability.shape.rank not in (0, 1):
+        raise ValueError(f"sampling_probability must be a scalar or a vector, not of shape {probability.shape}")
+    return probability
+
+
+def _merged(base, sampled_at, given_at, values, make_inputs):
+    """The inputs `base`, and in the rows `sampled_at` what is made of `values` instead."""
+    sampled = array.gather_nd(values, sampled_at)
+    given = array.gather_nd(base, given_at)
+    sampled = make_inputs(sampled)
+    shape = array.shape(base)
+    return array.scatter_nd(indices=sampled_at, updates=sampled, shape=shape) + array.scatter_nd(
+        indices=given_at, updates=given, shape=shape
+    )
+
+
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     """Trains on given inputs, but with a probability reads the embedding of its own sample instead."""
 
@@ -155,15 +172,10 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     ):
         with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [embedding, sampling_probability]):
             self._embedding_fn = _embedding_function(embedding)
-            self._sampling_probability = convert_to_tensor(sampling_probability, name="sampling_probability")
-            if self._sampling_probability.shape.rank not in (0, 1):
-                raise ValueError(f"sampling_probability must be either a scalar or a vector. saw shape: {self._sampling_probability.shape}")
+            self._sampling_probability = _checked_probability(sampling_probability)
             self._seed = seed
             self._scheduling_seed = scheduling_seed
             super().__init__(inputs=inputs, sequence_length=sequence_length, time_major=time_major, name=name)
-
-    def initialize(self, name=None):
-        return super().initialize(name=name)
 
     def sample(self, time, outputs, state, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
@@ -177,13 +189,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             def mixed():
                 sampled_at = math.cast(array.where(sample_ids > -1), dtypes.int32)
                 given_at = math.cast(array.where(sample_ids <= -1), dtypes.int32)
-                sampled = array.gather_nd(sample_ids, sampled_at)
-                given = array.gather_nd(base_next_inputs, given_at)
-                sampled = self._embedding_fn(sampled)
-                shape = array.shape(base_next_inputs)
-                return array.scatter_nd(indices=sampled_at, updates=sampled, shape=shape) + array.scatter_nd(
-                    indices=given_at, updates=given, shape=shape
-                )
+                return _merged(base_next_inputs, sampled_at, given_at, sample_ids, self._embedding_fn)
 
             return finished, cond(math.reduce_all(finished), lambda: base_next_inputs, mixed), state
 
@@ -194,9 +200,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     def __init__(self, inputs, sequence_length, sampling_probability, time_major=False, seed=None, next_inputs_fn=None,
                  auxiliary_inputs=None, name=None):  # fmt: skip
         with name_scope(name, "ScheduledOutputTrainingHelper", [inputs, auxiliary_inputs, sampling_probability]):
-            self._sampling_probability = convert_to_tensor(sampling_probability, name="sampling_probability")
-            if self._sampling_probability.shape.rank not in (0, 1):
-                raise ValueError(f"sampling_probability must be either a scalar or a vector. saw shape: {self._sampling_probability.shape}")
+            self._sampling_probability = _checked_probability(sampling_probability)
             if auxiliary_inputs is None:
                 maybe_joined = inputs
             else:
@@ -209,9 +213,6 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             self._seed = seed
             self._next_inputs_fn = next_inputs_fn
             super().__init__(inputs=maybe_joined, sequence_length=sequence_length, time_major=time_major, name=name)
-
-    def initialize(self, name=None):
-        return super().initialize(name=name)
 
     def sample(self, time, outputs, state, name=None):
         with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
@@ -238,13 +239,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                     return array.where(sample_ids, joined(outputs), base_next_inputs)
                 sampled_at = math.cast(array.where(sample_ids), dtypes.int32)
                 given_at = math.cast(array.where(math.logical_not(sample_ids)), dtypes.int32)
-                sampled = array.gather_nd(outputs, sampled_at)
-                given = array.gather_nd(base_next_inputs, given_at)
-                sampled = joined(sampled, sampled_at)
-                shape = array.shape(base_next_inputs)
-                return array.scatter_nd(indices=sampled_at, updates=sampled, shape=shape) + array.scatter_nd(
-                    indices=given_at, updates=given, shape=shape
-                )
+                return _merged(base_next_inputs, sampled_at, given_at, outputs, lambda sampled: joined(sampled, sampled_at))
 
             nothing_sampled = math.logical_or(math.reduce_all(finished), math.logical_not(math.reduce_any(sample_ids)))
             return finished, cond(nothing_sampled, lambda: base_next_inputs, mixed), state
@@ -274,8 +269,11 @@ class GreedyEmbeddingHelper(_IdHelper):
 
     def sample(self, time, outputs, state, name=None):
         if not isinstance(outputs, Tensor):
-            raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
-        return math.argmax(outputs, axis=-1, output_type=dtypes.int32)
+            raise TypeError(f"The cell's outputs must be one tensor of logits, not {outputs!r}")
+        return self._ids(outputs)
+
+    def _ids(self, logits):
+        return math.argmax(logits, axis=-1, output_type=dtypes.int32)
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         finished = math.equal(sample_ids, self._end_token)
@@ -292,10 +290,9 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         self._softmax_temperature = softmax_temperature
         self._seed = seed
 
-    def sample(self, time, outputs, state, name=None):
-        if not isinstance(outputs, Tensor):
-            raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
-        logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
+    def _ids(self, logits):
+        if self._softmax_temperature is not None:
+            logits = logits / self._softmax_temperature
         return categorical_sample(logits, seed=self._seed)
 
 

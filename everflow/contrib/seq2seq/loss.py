@@ -15,16 +15,15 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
 
     >>> loss = tf.contrib.seq2seq.sequence_loss(logits, targets, tf.sequence_mask(lengths, dtype=tf.float32))
     """
-    if len(logits.get_shape()) != 3:
-        raise ValueError("Logits must be a [batch_size x sequence_length x logits] tensor")
-    if len(targets.get_shape()) != 2:
-        raise ValueError("Targets must be a [batch_size x sequence_length] tensor")
-    if len(weights.get_shape()) != 2:
-        raise ValueError("Weights must be a [batch_size x sequence_length] tensor")
-    if average_across_timesteps and sum_over_timesteps:
-        raise ValueError("average_across_timesteps and sum_over_timesteps cannot be set to True at same time.")
-    if average_across_batch and sum_over_batch:
-        raise ValueError("average_across_batch and sum_over_batch cannot be set to True at same time.")
+    for what, tensor, axes in (
+        ("logits", logits, "[batch, time, classes]"),
+        ("targets", targets, "[batch, time]"),
+        ("weights", weights, "[batch, time]"),
+    ):
+        if len(tensor.get_shape()) != axes.count(",") + 1:
+            raise ValueError(f"{what} must be {axes}, not of shape {tensor.get_shape()}")
+    if (average_across_timesteps and sum_over_timesteps) or (average_across_batch and sum_over_batch):
+        raise ValueError("Losses are averaged or summed, not both: over time steps, and over the batch")
     with name_scope(name, "sequence_loss", [logits, targets, weights]):
         classes = array.shape(logits)[2]
         flat_logits = array.reshape(logits, [-1, classes])

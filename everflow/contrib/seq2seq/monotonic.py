@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAttentionMechanism, memory_layer, query_layer
+from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAttentionMechanism
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -74,18 +74,10 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism, Additive):
 
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None, sigmoid_noise=0.0,
                  sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="BahdanauMonotonicAttention"):  # fmt: skip
-        super().__init__(
-            query_layer=query_layer(num_units, dtype),
-            memory_layer=memory_layer(num_units, dtype),
-            memory=memory,
-            probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            name=name,
-        )
-        self._num_units = num_units
+        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
+        draws = {"sigmoid_noise": sigmoid_noise, "seed": sigmoid_noise_seed, "mode": mode}
+        self._construct(num_units, memory, functools.partial(_monotonic_probability_fn, **draws), dtype, name, **masks)
         self._normalize = normalize
-        self._name = name
         self._score_bias_init = score_bias_init
 
 
@@ -96,16 +88,8 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, Multiplicative):
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None, sigmoid_noise=0.0,
                  sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="LuongMonotonicAttention"):  # fmt: skip
-        super().__init__(
-            query_layer=None,
-            memory_layer=memory_layer(num_units, dtype),
-            memory=memory,
-            probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise, mode=mode, seed=sigmoid_noise_seed),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            name=name,
-        )
-        self._num_units = num_units
+        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
+        draws = {"sigmoid_noise": sigmoid_noise, "seed": sigmoid_noise_seed, "mode": mode}
+        self._construct(num_units, memory, functools.partial(_monotonic_probability_fn, **draws), dtype, name, **masks)
         self._scale = scale
         self._score_bias_init = score_bias_init
-        self._name = name

@@ -139,3 +139,49 @@ def test_sequences():
 def test_mistakes(make, error):
     with pytest.raises(error):
         make()
+
+
+REAL = layers.real_valued_column("x")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: layers.real_valued_column("x", dimension=1.5), TypeError, "'x': dimension must be an integer, not 1.5"),
+        (lambda: layers.real_valued_column("x", dimension=0), ValueError, "'x': dimension must be greater than 0, not 0"),
+        (lambda: layers.real_valued_column("x", dtype=tf.string), ValueError, "'x': dtype must be convertible to float"),
+        (lambda: layers.real_valued_column("x", 2, default_value=[1.0]), ValueError, "2 numbers, not"),
+        (lambda: layers.real_valued_column("x", default_value="a"), TypeError, "compatible with"),
+        (lambda: layers.bucketized_column(REAL, []), ValueError, "'x': boundaries must be a list or tuple"),
+        (lambda: layers.bucketized_column(REAL, [2.0, 1.0]), ValueError, "sorted list, not"),
+        (lambda: layers.bucketized_column(WORDS, [1.0]), TypeError, "source_column must be one"),
+        (lambda: layers.sparse_column_with_hash_bucket("h", 0), ValueError, "'h': bucket_size must be at least 1, not 0"),
+        (lambda: layers.sparse_column_with_hash_bucket("h", 5, hash_keys=[3]), ValueError, "lists of two ints"),
+        (lambda: layers.sparse_column_with_vocabulary_file("h", "words"), ValueError, "vocab_size must be given"),
+        (lambda: layers.crossed_column([WORDS, REAL], 9), TypeError, "is a RealValuedColumn"),
+        (lambda: layers.crossed_column([WORDS, WORDS], 1), ValueError, "'h_X_h': hash_bucket_size must be at least 2"),
+        (lambda: layers.crossed_column([WORDS, WORDS], 9, ckpt_to_load_from="c"), ValueError, "both be given, or neither"),
+        (lambda: layers.embedding_column(WORDS, 2, initializer=3), ValueError, "'h': initializer must be a function"),
+        (lambda: layers.scattered_embedding_column("h", 0, 2, 1), ValueError, "'h': dimension and size"),
+        (lambda: layers.shared_embedding_columns([], 2), ValueError, "sparse_id_columns is empty"),
+        (lambda: layers.check_feature_columns([REAL, REAL]), ValueError, "Duplicate feature column key: x"),
+        (lambda: layers.infer_real_valued_columns({"s": tf.constant(["a"])}), ValueError, "FeatureColumn for 's'"),
+    ],
+)
+def test_errors_name_the_column_and_what_it_was_given(make, error, words):
+    with tf.Graph().as_default(), pytest.raises(error, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "words"),
+    [
+        (layers.embedding_column(WORDS, 2), ValueError, "the column that it embeds"),
+        (REAL, NotImplementedError, "numbers, which can be bucketized"),
+        (layers.weighted_sparse_column(WORDS, "w"), AssertionError, "weights of its own"),
+        (layers.sparse_column_with_hash_bucket("h", 6, combiner="mean"), AssertionError, "a combiner other than 'sum'"),
+    ],
+)
+def test_joint_sums_are_of_plain_categories(column, error, words):
+    with tf.Graph().as_default(), pytest.raises(error, match=words):
+        layers.joint_weighted_sum_from_feature_columns(features(), [column], 1)

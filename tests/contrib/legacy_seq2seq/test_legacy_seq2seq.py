@@ -67,5 +67,5 @@ def test_buckets_share_variables():
         outputs, losses = legacy.model_with_buckets(inputs, inputs, targets, weights, [(1, 2), (3, 3)], model)
         assert [len(o) for o in outputs] == [2, 3] and len(losses) == 2
         assert len(tf.global_variables()) == 8
-        with pytest.raises(ValueError, match="must be at least that of last bucket"):
+        with pytest.raises(ValueError, match="last bucket has"):
             legacy.model_with_buckets(inputs, inputs, targets, weights, [(5, 2)], model)

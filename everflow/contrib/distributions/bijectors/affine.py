@@ -16,15 +16,13 @@ class AffineLinearOperator(Bijector):
         self._setup(shift, lambda: scale, [shift], validate_args, name)
 
     def _setup(self, shift, make_scale, values, validate_args, name):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=values):
+        with self._init_scope(name, values):
             if shift is not None:
                 shift = convert_to_tensor(shift, name="shift")
             scale = make_scale()
             if scale is not None:
                 if not isinstance(scale, linear_operators.LinearOperator):
-                    raise TypeError(f"scale is not an instance of tf.LinearOperator: {scale}")
+                    raise TypeError(f"scale must be a tf.linalg.LinearOperator, not {scale!r}")
                 if validate_args and not scale.is_non_singular:
                     raise ValueError("Scale matrix must be non-singular.")
             self._events = None

@@ -36,7 +36,7 @@ class Bijector:
         name=None,
     ):
         if forward_min_event_ndims is None and inverse_min_event_ndims is None:
-            raise ValueError("Must specify at least one of `forward_min_event_ndims` and `inverse_min_event_ndims`.")
+            raise ValueError("A bijector needs the rank of its events: forward_min_event_ndims, inverse_min_event_ndims or both")
         self._graph_parents = graph_parents or []
         self._is_constant_jacobian = is_constant_jacobian
         self._validate_args = validate_args
@@ -208,7 +208,7 @@ class Bijector:
         if known.ndim != 0:
             raise ValueError(f"Expected scalar, got shape {known.shape}")
         if known < least:
-            raise ValueError(f"event_ndims ({known}) must be larger than min_event_ndims ({least})")
+            raise ValueError(f"event_ndims={known} is too small: {self.name} maps events of rank {least}")
         return int(known)
 
     def _check_dtype(self, value):
@@ -216,9 +216,26 @@ class Bijector:
             raise TypeError(f"Input had dtype {value.dtype} but expected {self._dtype}.")
 
     @contextlib.contextmanager
+    def _init_scope(self, name, values):
+        """Where constructors draw their parameters, before the base's own has run."""
+        self._graph_parents, self._name = [], name
+        with self._name_scope("init", values=values):
+            yield
+
+    @contextlib.contextmanager
     def _name_scope(self, name=None, values=None):
         with name_scope(self.name), name_scope(name, values=(values or []) + self.graph_parents) as scope:
             yield scope
+
+
+class KeepsVolume:
+    """What bijectors share that stretch nothing."""
+
+    def _forward_log_det_jacobian(self, x):
+        return convert_to_tensor(0.0, dtype=x.dtype.base_dtype)
+
+    def _inverse_log_det_jacobian(self, y):
+        return convert_to_tensor(0.0, dtype=y.dtype.base_dtype)
 
 
 def _or_else(missing, derived):

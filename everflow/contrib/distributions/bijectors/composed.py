@@ -23,6 +23,14 @@ class ConditionalBijector(Bijector):
         return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)
 
 
+# What a bijector has for each way.
+_WHAT = ("", "_log_det_jacobian", "_event_shape", "_event_shape_tensor")
+
+
+def _other_way(method):
+    return lambda self, value, **kwargs: getattr(self.bijector, method)(value, **kwargs)
+
+
 class Invert(Bijector):
     """Another bijector the other way round."""
 
@@ -40,29 +48,17 @@ class Invert(Bijector):
 
     bijector = property(lambda self: self._bijector, doc="The one that is inverted.")
 
-    def _forward_event_shape(self, input_shape):
-        return self.bijector._inverse_event_shape(input_shape)
+    _forward, _forward_log_det_jacobian, _forward_event_shape, _forward_event_shape_tensor = (
+        _other_way(f"_inverse{what}") for what in _WHAT
+    )
+    _inverse, _inverse_log_det_jacobian, _inverse_event_shape, _inverse_event_shape_tensor = (
+        _other_way(f"_forward{what}") for what in _WHAT
+    )
 
-    def _forward_event_shape_tensor(self, input_shape):
-        return self.bijector._inverse_event_shape_tensor(input_shape)
 
-    def _inverse_event_shape(self, output_shape):
-        return self.bijector._forward_event_shape(output_shape)
-
-    def _inverse_event_shape_tensor(self, output_shape):
-        return self.bijector._forward_event_shape_tensor(output_shape)
-
-    def _forward(self, x, **kwargs):
-        return self.bijector._inverse(x, **kwargs)
-
-    def _inverse(self, y, **kwargs):
-        return self.bijector._forward(y, **kwargs)
-
-    def _inverse_log_det_jacobian(self, y, **kwargs):
-        return self.bijector._forward_log_det_jacobian(y, **kwargs)
-
-    def _forward_log_det_jacobian(self, x, **kwargs):
-        return self.bijector._inverse_log_det_jacobian(x, **kwargs)
+def _by_links(way, method):
+    """A method of a chain that calls the one of each link in turn."""
+    return lambda self, value, **kwargs: self._through(way, method, value, kwargs)
 
 
 class Chain(Bijector):
@@ -97,56 +93,38 @@ class Chain(Bijector):
             now += getattr(bijector, f"{back}_min_event_ndims") - wanted
         return least
 
-    def _forward_event_shape(self, input_shape):
-        for bijector in reversed(self.bijectors):
-            input_shape = bijector.forward_event_shape(input_shape)
-        return input_shape
+    def _links(self, way):
+        """The bijectors in the order in which values go through them: the innermost first, or last on the way back."""
+        return self.bijectors if way == "inverse" else self.bijectors[::-1]
 
-    def _forward_event_shape_tensor(self, input_shape):
-        for bijector in reversed(self.bijectors):
-            input_shape = bijector.forward_event_shape_tensor(input_shape)
-        return input_shape
+    def _through(self, way, method, value, kwargs):
+        for bijector in self._links(way):
+            value = getattr(bijector, method)(value, **kwargs.get(bijector.name, {}))
+        return value
 
-    def _inverse_event_shape(self, output_shape):
-        for bijector in self.bijectors:
-            output_shape = bijector.inverse_event_shape(output_shape)
-        return output_shape
-
-    def _inverse_event_shape_tensor(self, output_shape):
-        for bijector in self.bijectors:
-            output_shape = bijector.inverse_event_shape_tensor(output_shape)
-        return output_shape
-
-    def _inverse(self, y, **kwargs):
-        for bijector in self.bijectors:
-            y = bijector.inverse(y, **kwargs.get(bijector.name, {}))
-        return y
-
-    def _forward(self, x, **kwargs):
-        for bijector in reversed(self.bijectors):
-            x = bijector.forward(x, **kwargs.get(bijector.name, {}))
-        return x
-
-    def _inverse_log_det_jacobian(self, y, **kwargs):
-        log_det = math.cast(0.0, dtype=y.dtype)
-        event_ndims = self.inverse_min_event_ndims
-        for bijector in self.bijectors:
-            more = kwargs.get(bijector.name, {})
-            log_det += bijector.inverse_log_det_jacobian(y, event_ndims=event_ndims, **more)
-            event_ndims += bijector.forward_min_event_ndims - bijector.inverse_min_event_ndims
-            y = bijector.inverse(y, **more)
-        return log_det
+    _forward_event_shape, _forward_event_shape_tensor, _forward = (
+        _by_links("forward", method) for method in ("forward_event_shape", "forward_event_shape_tensor", "forward")
+    )
+    _inverse_event_shape, _inverse_event_shape_tensor, _inverse = (
+        _by_links("inverse", method) for method in ("inverse_event_shape", "inverse_event_shape_tensor", "inverse")
+    )
 
     def _forward_log_det_jacobian(self, x, **kwargs):
-        x = convert_to_tensor(x, name="x")
-        log_det = math.cast(0.0, dtype=x.dtype)
-        event_ndims = self.forward_min_event_ndims
-        for bijector in reversed(self.bijectors):
-            more = kwargs.get(bijector.name, {})
-            log_det += bijector.forward_log_det_jacobian(x, event_ndims=event_ndims, **more)
-            event_ndims += bijector.inverse_min_event_ndims - bijector.forward_min_event_ndims
-            x = bijector.forward(x, **more)
-        return log_det
+        return self._log_det("forward", "inverse", convert_to_tensor(x, name="x"), kwargs)
+
+    def _inverse_log_det_jacobian(self, y, **kwargs):
+        return self._log_det("inverse", "forward", y, kwargs)
+
+    def _log_det(self, way, back, value, kwargs):
+        """The sum of what each link stretches volume by, at the value that reaches it."""
+        total = math.cast(0.0, dtype=value.dtype)
+        event_ndims = getattr(self, f"{way}_min_event_ndims")
+        for bijector in self._links(way):
+            given = kwargs.get(bijector.name, {})
+            total += getattr(bijector, f"{way}_log_det_jacobian")(value, event_ndims=event_ndims, **given)
+            event_ndims += getattr(bijector, f"{back}_min_event_ndims") - getattr(bijector, f"{way}_min_event_ndims")
+            value = getattr(bijector, way)(value, **given)
+        return total
 
 
 class Inline(Bijector):

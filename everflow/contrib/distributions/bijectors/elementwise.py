@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.contrib.distributions.bijectors.bijector import Bijector
+from everflow.contrib.distributions.bijectors.bijector import Bijector, KeepsVolume
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
@@ -28,7 +28,7 @@ def softplus_inverse(x, name=None):
         return where_v2(small, too_small, where_v2(large, x, y))
 
 
-class Identity(Bijector):
+class Identity(KeepsVolume, Bijector):
     """`y = x`."""
 
     def __init__(self, validate_args=False, name="identity"):
@@ -40,20 +40,12 @@ class Identity(Bijector):
     def _inverse(self, y):
         return y
 
-    def _inverse_log_det_jacobian(self, y):
-        return convert_to_tensor(0.0, dtype=y.dtype)
-
-    def _forward_log_det_jacobian(self, x):
-        return convert_to_tensor(0.0, dtype=x.dtype)
-
 
 class PowerTransform(Bijector):
     """`y = (1 + power * x) ** (1 / power)`; exp(x) for a power of 0."""
 
     def __init__(self, power=0.0, validate_args=False, name="power_transform"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[power]):
+        with self._init_scope(name, [power]):
             power = convert_to_tensor(power, name="power")
         self._power = constant_value(power)
         if self._power is None or self._power < 0:
@@ -107,9 +99,7 @@ class AffineScalar(Bijector):
     """`y = scale * x + shift`, number by number."""
 
     def __init__(self, shift=None, scale=None, validate_args=False, name="affine_scalar"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[scale, shift]):
+        with self._init_scope(name, [scale, shift]):
             self._shift = shift if shift is None else convert_to_tensor(shift, name="shift")
             self._scale = scale if scale is None else convert_to_tensor(scale, name="scale")
             if validate_args and scale is not None:
@@ -162,35 +152,33 @@ class Softplus(Bijector):
     """`y = log(1 + exp(x))`, the softer around 0 the larger `hinge_softness` is."""
 
     def __init__(self, hinge_softness=None, validate_args=False, name="softplus"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[hinge_softness]):
+        with self._init_scope(name, [hinge_softness]):
             self._hinge_softness = None if hinge_softness is None else convert_to_tensor(hinge_softness, name="hinge_softness")
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     hinge_softness = property(lambda self: self._hinge_softness, doc="How soft it is around 0.")
 
     def _forward(self, x):
-        if self.hinge_softness is None:
-            return nn.softplus(x)
-        softness = math.cast(self.hinge_softness, x.dtype)
-        return softness * nn.softplus(x / softness)
+        return self._in_units(x, nn.softplus)
 
     def _inverse(self, y):
+        return self._in_units(y, softplus_inverse)
+
+    def _in_units(self, value, function):
+        """A function of a value measured by the softness, measured back."""
         if self.hinge_softness is None:
-            return softplus_inverse(y)
-        softness = math.cast(self.hinge_softness, y.dtype)
-        return softness * softplus_inverse(y / softness)
+            return function(value)
+        unit = math.cast(self.hinge_softness, value.dtype)
+        return unit * function(value / unit)
+
+    def _measured(self, value):
+        return value if self.hinge_softness is None else value / math.cast(self.hinge_softness, value.dtype)
 
     def _inverse_log_det_jacobian(self, y):
-        if self.hinge_softness is not None:
-            y /= math.cast(self.hinge_softness, y.dtype)
-        return -math.log(-math.expm1(-y))
+        return -math.log(-math.expm1(-self._measured(y)))
 
     def _forward_log_det_jacobian(self, x):
-        if self.hinge_softness is not None:
-            x /= math.cast(self.hinge_softness, x.dtype)
-        return -nn.softplus(-x)
+        return -nn.softplus(-self._measured(x))
 
 
 class Softsign(Bijector):
@@ -261,9 +249,7 @@ class SinhArcsinh(Bijector):
     """`y = sinh((arcsinh(x) + skewness) * tailweight)`: skews, and makes tails heavier or lighter."""
 
     def __init__(self, skewness=None, tailweight=None, validate_args=False, name="SinhArcsinh"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[skewness, tailweight]):
+        with self._init_scope(name, [skewness, tailweight]):
             self._skewness = convert_to_tensor(
                 0.0 if skewness is None else skewness, name="skewness", preferred_dtype=_dtype_of(tailweight)
             )
@@ -306,9 +292,7 @@ class Gumbel(Bijector):
     """`y = exp(-exp(-(x - loc) / scale))`: maps Gumbel draws to uniform ones."""
 
     def __init__(self, loc=0.0, scale=1.0, validate_args=False, name="gumbel"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[loc, scale]):
+        with self._init_scope(name, [loc, scale]):
             self._loc = convert_to_tensor(loc, name="loc")
             self._scale = convert_to_tensor(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
@@ -339,9 +323,7 @@ class Kumaraswamy(Bijector):
     """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: maps uniform draws to Kumaraswamy's distribution."""
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, name="kumaraswamy"):
-        self._graph_parents = []
-        self._name = name
-        with self._name_scope("init", values=[concentration1, concentration0]):
+        with self._init_scope(name, [concentration1, concentration0]):
             self._concentration1 = convert_to_tensor(concentration1, name="concentration1")
             self._concentration0 = convert_to_tensor(concentration0, name="concentration0")
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)

@@ -17,6 +17,14 @@ from everflow.ops.nn_normalization import moments
 from everflow.ops.template import make_template
 
 
+def _known_depth(x, error=NotImplementedError):
+    """The size of the last dimension, for which networks are made."""
+    depth = x.shape.with_rank_at_least(1)[-1].value
+    if depth is None:
+        raise error(f"The rightmost dimension must be known to draw the graph: {x.name} is of shape {x.shape}")
+    return depth
+
+
 class MaskedAutoregressiveFlow(ConditionalBijector):
     """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: the inverse is one call of the network, forward as many as there are components.
 
@@ -42,9 +50,7 @@ class MaskedAutoregressiveFlow(ConditionalBijector):
 
     def _forward(self, x, **condition_kwargs):
         if self._unroll_loop:
-            size = x.shape.with_rank_at_least(1)[-1].value
-            if size is None:
-                raise ValueError("The final dimension of `x` must be known at graph construction time if `unroll_loop=True`.")
+            size = _known_depth(x, ValueError)
             y = array.zeros_like(x, name="y0")
             for _ in range(size):
                 y = self._step(x, y, condition_kwargs)
@@ -89,9 +95,7 @@ def _mask(num_blocks, n_in, n_out, exclusive):
 def masked_dense(inputs, units, num_blocks=None, exclusive=False, kernel_initializer=None, reuse=None, name=None, *args, **kwargs):
     """A dense layer whose outputs see only the inputs of their block and the blocks before."""
     inputs = convert_to_tensor(inputs, name="inputs")
-    depth = inputs.shape.with_rank_at_least(1)[-1].value
-    if depth is None:
-        raise NotImplementedError("Rightmost dimension must be known prior to graph execution.")
+    depth = _known_depth(inputs)
     mask = _mask(num_blocks, depth, units, exclusive).T
     initializer = glorot_normal_initializer() if kernel_initializer is None else kernel_initializer
 
@@ -130,9 +134,7 @@ def masked_autoregressive_default_template(
 
     def shift_and_log_scale(x):
         x = convert_to_tensor(x, name="x")
-        depth = x.shape.with_rank_at_least(1)[-1].value
-        if depth is None:
-            raise NotImplementedError("Rightmost dimension must be known prior to graph execution.")
+        depth = _known_depth(x)
         static = x.shape
         shape = static if static.is_fully_defined() else array.shape(x)
         if x.shape.ndims == 1:
@@ -177,11 +179,9 @@ class RealNVP(ConditionalBijector):
 
     def _learn_depth(self, x):
         if self._input_depth is None:
-            depth = x.shape.with_rank_at_least(1)[-1].value
-            if depth is None:
-                raise NotImplementedError("Rightmost dimension must be known prior to graph execution.")
+            depth = _known_depth(x)
             if self._num_masked >= depth:
-                raise ValueError("Number of masked units must be smaller than the event size.")
+                raise ValueError(f"num_masked={self._num_masked} leaves nothing to map of events of size {depth}")
             self._input_depth = depth
 
     def _of(self, kept, condition):
@@ -246,7 +246,7 @@ class BatchNormalization(Bijector):
             trainable=True, gamma_constraint=lambda x: nn.relu(x) + 1e-6, gamma_regularizer=None
         )
         if not isinstance(self.batchnorm, layers.BatchNormalization):
-            raise ValueError("batchnorm_layer must be an instance of BatchNormalization layer.")
+            raise ValueError(f"batchnorm_layer must be a tf.layers.BatchNormalization, not {batchnorm_layer!r}")
         self._training = training
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.contrib.distributions.axes import padded_behind
-from everflow.contrib.distributions.bijectors.bijector import Bijector
+from everflow.contrib.distributions.bijectors.bijector import Bijector, KeepsVolume
 from everflow.contrib.distributions.bijectors.composed import Chain
 from everflow.contrib.distributions.bijectors.elementwise import AffineScalar, Softplus
 from everflow.contrib.distributions.matrices import fill_triangular, fill_triangular_inverse
@@ -17,7 +17,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, linalg, math, nn
 
 
-class Permute(Bijector):
+class Permute(KeepsVolume, Bijector):
     """The components of vectors in another order."""
 
     def __init__(self, permutation, validate_args=False, name=None):
@@ -28,7 +28,7 @@ class Permute(Bijector):
             raise TypeError(f"permutation.dtype ({permutation.dtype.name}) should be `int`-like.")
         known = constant_value(permutation)
         if known is not None and (known.ndim != 1 or sorted(known) != list(range(len(known)))):
-            raise ValueError(f"Permutation over `d` must contain exactly one of each of `{{0, 1, ..., d}}`; got {known}")
+            raise ValueError(f"A permutation has each of 0, 1, ... once; this one is {known}")
         self._permutation = permutation
 
     permutation = property(lambda self: self._permutation, doc="Where each component comes from.")
@@ -39,20 +39,12 @@ class Permute(Bijector):
     def _inverse(self, y):
         return array.gather(y, array.invert_permutation(self.permutation), axis=-1)
 
-    def _inverse_log_det_jacobian(self, y):
-        return convert_to_tensor(0.0, dtype=y.dtype.base_dtype)
 
-    def _forward_log_det_jacobian(self, x):
-        return convert_to_tensor(0.0, dtype=x.dtype.base_dtype)
-
-
-class Reshape(Bijector):
+class Reshape(KeepsVolume, Bijector):
     """Events in another shape; one size may be -1."""
 
     def __init__(self, event_shape_out, event_shape_in=(-1,), validate_args=False, name=None):
-        self._graph_parents = []
-        self._name = name or "reshape"
-        with self._name_scope("init", values=[event_shape_out, event_shape_in]):
+        with self._init_scope(name or "reshape", [event_shape_out, event_shape_in]):
             self._out = convert_to_tensor(event_shape_out, name="event_shape_out", preferred_dtype=dtypes.int32)
             self._in = convert_to_tensor(event_shape_in, name="event_shape_in", preferred_dtype=dtypes.int32)
         known_in, known_out = constant_value(self._in), constant_value(self._out)
@@ -76,17 +68,10 @@ class Reshape(Bijector):
     def _inverse(self, y):
         return self._reshaped(y, self._known_out, self._known_in)
 
-    @staticmethod
-    def _reshaped(value, old, new):
+    def _reshaped(self, value, old, new):
         batch = array.shape(value)[: array.rank(value) - len(old)]
         result = array.reshape(value, array.concat([batch, new], 0))
-        if value.shape.ndims is not None:
-            sizes = [None if size == -1 else int(size) for size in new]
-            event = value.shape[value.shape.ndims - len(old) :]
-            if None in sizes and event.is_fully_defined():
-                rest = int(np.prod([size for size in sizes if size is not None]))
-                sizes = [int(np.prod(event.as_list())) // max(rest, 1) if size is None else size for size in sizes]
-            result.set_shape(value.shape[: value.shape.ndims - len(old)].concatenate(sizes))
+        result.set_shape(self._event_shape(value.shape, old, new))
         return result
 
     def _forward_event_shape(self, input_shape):
@@ -119,12 +104,6 @@ class Reshape(Bijector):
             rest = int(np.prod([size for size in sizes if size is not None]))
             sizes = [int(np.prod(event.as_list())) // max(rest, 1) if size is None else size for size in sizes]
         return shape[: shape.ndims - len(old)].concatenate(sizes)
-
-    def _inverse_log_det_jacobian(self, y):
-        return convert_to_tensor(0.0, dtype=y.dtype)
-
-    def _forward_log_det_jacobian(self, x):
-        return convert_to_tensor(0.0, dtype=x.dtype)
 
 
 class FillTriangular(Bijector):
