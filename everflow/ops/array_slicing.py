@@ -121,15 +121,12 @@ def _tensor_strided_slice_update_shape(op):
     return op.inputs[0].shape
 
 
-_INDEX_ERROR = "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid indices"
-
-
 def _check_index(index):
     if isinstance(index, (numbers.Integral, Dimension)) and not isinstance(index, (bool, np.bool_)):
         return
     dtype = getattr(index, "dtype", None)
     if dtype is None or dtypes.as_dtype(dtype).base_dtype not in (dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
-        raise TypeError(f"{_INDEX_ERROR}, got {index!r}")
+        raise TypeError(f"Only integers, slices, ..., None (tf.newaxis) and scalar tensors of int32 or int64 index a tensor; got {index!r}")
 
 
 def _is_mask(spec):

@@ -47,7 +47,7 @@ def _canonical_shapes(op):
 def _network_grad(op, *grads):
     """The op's other results are for its own backward pass: their gradients don't count."""
     if not op.get_attr("is_training"):
-        raise ValueError(f"To use {op.type} in gradients, is_training must be set to True.")
+        raise ValueError(f"{op.name!r} has no gradient, as it was made with is_training=False")
     settings = {name: op.get_attr(name) for name in _SETTINGS}
     output, output_h, output_c, reserve_space, *host_reserved = op.outputs
     inputs = dict(zip(("input", "input_h", "input_c", "params", "sequence_lengths"), op.inputs, strict=False))

@@ -27,7 +27,7 @@ def as_shape_list(shapes, unknown_dim_allowed=False):
     if isinstance(shapes, TensorShape):
         shapes = [shapes]
     if not isinstance(shapes, (list, tuple)):
-        raise TypeError(f"shapes must be a TensorShape or a list or tuple of TensorShapes, got {type(shapes)}.")
+        raise TypeError(f"shapes must be one TensorShape or several in a list, not {type(shapes)}")
     if all(shape is None or isinstance(shape, (int, Dimension)) for shape in shapes):
         shapes = [shapes]
     shapes = [TensorShape(shape) for shape in shapes]
@@ -40,13 +40,28 @@ def as_shape_list(shapes, unknown_dim_allowed=False):
 
 def as_name_list(names, dtypes):
     """One name or several, as a list with a name for each dtype; None where none were given."""
-    if names is None:
-        return None
-    if not isinstance(names, (list, tuple)):
-        names = [names]
-    if len(names) != len(dtypes):
-        raise ValueError(f"List of names must have the same length as the list of dtypes: {len(names)} names, {len(dtypes)} dtypes")
-    return list(names)
+    if names is not None:
+        names = list(names) if isinstance(names, (list, tuple)) else [names]
+        check_one_each("names", names, dtypes)
+    return names
+
+
+def check_one_each(what, given, dtypes):
+    """ValueError unless there are as many shapes or names, if any, as dtypes."""
+    if given is not None and len(given) != len(dtypes):
+        raise ValueError(f"A store of {len(dtypes)} dtypes wants {what} of the same length, but got {len(given)}")
+
+
+def in_order(element, names):
+    """What is put into a store, component by component: a dictionary where these have names, else a list or a single value."""
+    if not names:
+        if isinstance(element, dict):
+            raise ValueError("Only a store made with names takes a dictionary; give a list of values")
+        return element if isinstance(element, (list, tuple)) else [element]
+    if not isinstance(element, dict) or sorted(element) != sorted(names):
+        given = f"one with {sorted(element)}" if isinstance(element, dict) else f"{type(element)}"
+        raise ValueError(f"The components have names: give a dictionary with {sorted(names)}, not {given}")
+    return [element[name] for name in names]
 
 
 def _common_shapes(all_shapes):
@@ -66,18 +81,10 @@ class QueueBase:
 
     def __init__(self, dtypes, shapes, names, queue_ref):
         self._dtypes = dtypes
-        if shapes is not None:
-            if len(shapes) != len(dtypes):
-                raise ValueError(f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes and {len(dtypes)} dtypes")
-            self._shapes = [TensorShape(s) for s in shapes]
-        else:
-            self._shapes = [TensorShape(None) for _ in dtypes]
-        if names is not None:
-            if len(names) != len(dtypes):
-                raise ValueError(f"Queue names must have the same length as dtypes, got {len(names)} names and {len(dtypes)} dtypes")
-            self._names = names
-        else:
-            self._names = None
+        check_one_each("shapes", shapes, dtypes)
+        check_one_each("names", names, dtypes)
+        self._shapes = [TensorShape(s) for s in shapes or [None] * len(dtypes)]
+        self._names = names
         self._queue_ref = queue_ref
         self._name = queue_ref._op_name.split("/")[-1]
 
@@ -121,19 +128,7 @@ class QueueBase:
         return self._names
 
     def _check_enqueue_dtypes(self, vals):
-        if isinstance(vals, dict):
-            if not self._names:
-                raise ValueError("Queue must have names to enqueue a dictionary")
-            if sorted(self._names) != sorted(vals):
-                raise ValueError(
-                    f"Keys in dictionary to enqueue do not match names of Queue.  Dictionary: ({sorted(vals)}), Queue: ({sorted(self._names)})"
-                )
-            vals = [vals[key] for key in self._names]
-        else:
-            if self._names:
-                raise ValueError("You must enqueue a dictionary in a Queue with names")
-            if not isinstance(vals, (list, tuple)):
-                vals = [vals]
+        vals = in_order(vals, self._names)
         return [convert_to_tensor(val, dtype=dtype, name=f"component_{i}") for i, (val, dtype) in enumerate(zip(vals, self._dtypes))]
 
     @staticmethod
@@ -224,9 +219,7 @@ class PaddingFIFOQueue(QueueBase):
         shapes = as_shape_list(shapes, unknown_dim_allowed=True)
         names = as_name_list(names, dtypes)
         if shapes is None or len(dtypes) != len(shapes):
-            raise ValueError(
-                f"Shapes must be provided for all components, but received {0 if shapes is None else len(shapes)} shapes for {len(dtypes)} dtypes"
-            )
+            raise ValueError(f"Padding needs a shape for each of {len(dtypes)} components, but got {len(shapes or [])}")
         ref = raw.PaddingFIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
         super().__init__(dtypes, shapes, names, ref)
 

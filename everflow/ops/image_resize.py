@@ -128,7 +128,7 @@ def _resize_common(images, resizer, size, preserve_aspect_ratio, name, skip_resi
         except (TypeError, ValueError):
             raise ValueError("'size' must be a 1-D int32 Tensor") from None
         if not size.shape.is_compatible_with([2]):
-            raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+            raise ValueError(f"'size' must be a vector [height, width]; it has the shape {size.shape}")
         if preserve_aspect_ratio:
             size = _aspect_preserving_size(images, size)
         new_height, new_width = constant_value_as_shape(size).with_rank(2).as_list()

@@ -72,9 +72,7 @@ class Constant(Initializer):
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
-            raise TypeError(
-                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray)."
-            )
+            raise TypeError(f"A constant's value is a number, a list or tuple of them, or a numpy array, not {type(value)}")
         self.value = value
         self.dtype = dtypes.as_dtype(dtype)
         self._verify_shape = verify_shape
@@ -265,7 +263,7 @@ class Orthogonal(Initializer):
         if dtype is None:
             dtype = self.dtype
         if len(shape) < 2:
-            raise ValueError("The tensor to initialize must be at least two-dimensional")
+            raise ValueError(f"An orthogonal tensor has at least two dimensions; got the shape {shape}")
         columns = int(shape[-1])
         rows = math.prod(int(size) for size in shape[:-1])
         if rows < columns:
@@ -288,7 +286,7 @@ class Identity(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None):
         full = shape if partition_info is None else partition_info.full_shape
         if len(full) != 2:
-            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+            raise ValueError(f"An identity is a matrix of two dimensions; got the shape {full}")
         if dtype is None:
             dtype = self.dtype
         if isinstance(full, TensorShape):

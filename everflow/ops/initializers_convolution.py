@@ -42,7 +42,7 @@ class _Orthogonal(Initializer):
 
 def _check_filters(shape):
     if shape[-2] > shape[-1]:
-        raise ValueError("In_filters cannot be greater than out_filters.")
+        raise ValueError(f"A filter that keeps norms can't have more input channels, {shape[-2]}, than output channels, {shape[-1]}")
 
 
 class ConvolutionDeltaOrthogonal(_Orthogonal):
@@ -50,7 +50,7 @@ class ConvolutionDeltaOrthogonal(_Orthogonal):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if not 3 <= len(shape) <= 5:
-            raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
+            raise ValueError(f"A convolution's filter has three to five dimensions; got the shape {shape}")
         _check_filters(shape)
         q, r = raw.Qr(
             random_normal([shape[-1], shape[-1]], dtype=self.dtype if dtype is None else dtype, seed=self.seed), full_matrices=False

@@ -256,12 +256,12 @@ class IdTableWithHashBuckets(LookupInterface):
                 key_dtype = table.key_dtype
             _check_id_table(table, key_dtype)
         elif num_oov_buckets <= 0:
-            raise ValueError("oov_buckets must be > 0 if no table is supplied.")
+            raise ValueError(f"Without a table all keys go to buckets: num_oov_buckets must be above zero, not {num_oov_buckets}")
         else:
             key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
             self._given_name = name or "hash_bucket"
         if not isinstance(hasher_spec, HasherSpec):
-            raise TypeError(f"hasher_spec must be of type HasherSpec, got {type(hasher_spec)}")
+            raise TypeError(f"hasher_spec must be FastHashSpec or a StrongHashSpec, not {type(hasher_spec)}")
         self._table = table
         self._num_oov_buckets = num_oov_buckets
         self._hasher_spec = hasher_spec
@@ -396,7 +396,7 @@ def index_table_from_tensor(
 def check_buckets(num_oov_buckets):
     """Raise ValueError for a number of buckets that can not be."""
     if num_oov_buckets < 0:
-        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
+        raise ValueError(f"num_oov_buckets must not be below zero, but is {num_oov_buckets}")
 
 
 def index_to_string_table_from_tensor(vocabulary_list, default_value="UNK", name=None):

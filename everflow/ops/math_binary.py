@@ -91,7 +91,7 @@ def truediv(x, y, name=None):
         y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
         kind, other = x.dtype.base_dtype, y.dtype.base_dtype
         if kind != other:
-            raise TypeError(f"x and y must have the same dtype, got {kind!r} != {other!r}")
+            raise TypeError(f"Both sides of a division must have the same dtype; got {kind!r} and {other!r}")
         if kind not in _DIVIDED_AS:
             raise TypeError(f"Invalid dtype {kind!r} in __truediv__")
         dtype = _DIVIDED_AS[kind]
@@ -166,15 +166,19 @@ def add_n(inputs, name=None):
     """The sum of tensors of one shape. A single one is returned as it is."""
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
-    if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
-    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
-    if not all(isinstance(x, (Tensor, IndexedSlices)) for x in inputs):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    inputs = _terms(inputs, (Tensor, IndexedSlices))
     if len(inputs) == 1:
         values = convert_to_tensor(inputs[0]) if isinstance(inputs[0], IndexedSlices) else inputs[0]
         return array.identity(values, name=name) if name else values
     return raw.AddN(inputs, name=name)
+
+
+def _terms(inputs, kinds):
+    """What is to be added up, converted; ValueError unless these are one or more of the kinds."""
+    terms = convert_n_to_tensor_or_indexed_slices(inputs) if inputs and isinstance(inputs, (list, tuple)) else []
+    if not terms or not all(isinstance(x, kinds) for x in terms):
+        raise ValueError(f"A sum is of at least one Tensor, in a list, all alike in dtype and shape; got {inputs!r}")
+    return terms
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
@@ -182,16 +186,14 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
     `shape` and `tensor_dtype` are checked against the inputs.
     """
-    if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
-    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
-    if not all(isinstance(x, Tensor) for x in inputs) or any(x.dtype != inputs[0].dtype for x in inputs):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    inputs = _terms(inputs, Tensor)
+    if any(x.dtype != inputs[0].dtype for x in inputs):
+        raise ValueError(f"Tensors to add up must be of one dtype, not of {[x.dtype.name for x in inputs]}")
     shape = as_shape(shape) if shape is not None else unknown_shape()
     for tensor in inputs:
         shape = shape.merge_with(tensor.shape)
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != inputs[0].dtype:
-        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {inputs[0].dtype}")
+        raise TypeError(f"The tensors are of dtype {inputs[0].dtype.name}, not {tensor_dtype}, which was given as tensor_dtype")
     if len(inputs) == 1:
         return inputs[0] if name is None else array.identity(inputs[0], name=name)
     return raw.AccumulateNV2(inputs, name=name, shape=shape)

@@ -98,7 +98,7 @@ def bias_add(value, bias, data_format=None, name=None):
             elif data_format.startswith("N") and data_format.endswith("C"):
                 data_format = "NHWC"
             else:
-                raise ValueError("data_format must be of the form `N...C` or `NC...`")
+                raise ValueError(f"data_format must be N...C or NC..., with channels last or first, not {data_format!r}")
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype, name="bias")
         return raw.BiasAdd(value=value, bias=bias, data_format=data_format or "NHWC", name=name)

@@ -342,9 +342,9 @@ def conv_transpose(
             try:
                 rank = len(output_shape)
             except TypeError:
-                raise ValueError("output_shape must be a tensor or sized collection.") from None
+                raise ValueError(f"output_shape must be a tensor or a list of sizes, not {output_shape!r}") from None
         if rank - 2 not in _TRANSPOSES:
-            raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
+            raise ValueError(f"output_shape must have three to five sizes, not {rank}")
         return _TRANSPOSES[rank - 2](
             input, filters, output_shape, strides, padding=padding, data_format=data_format, dilations=dilations, name=name
         )

@@ -154,14 +154,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
             raise ValueError(f"Logits cannot be scalars - received shape {logits.shape}.")
         if logits.shape.rank is not None and labels.shape.rank not in (None, logits.shape.rank - 1):
             raise ValueError(
-                f"Rank mismatch: Rank of labels (received {labels.shape.rank}) should equal rank of logits minus 1 "
-                f"(received {logits.shape.rank})."
+                f"Rank mismatch: labels have rank {labels.shape.rank}, logits {logits.shape.rank}; there must be one dimension more of logits, "
+                "their classes. Are the labels one-hot? Those are for softmax_cross_entropy_with_logits"
             )
         if static and labels.shape != logits.shape[:-1]:
-            raise ValueError(
-                f"Shape mismatch: The shape of labels (received {labels.shape}) should equal the shape of logits "
-                f"except for the last dimension (received {logits.shape})."
-            )
+            raise ValueError(f"Shape mismatch: labels have shape {labels.shape}, but logits without their classes {logits.shape[:-1]}")
         if logits.shape.rank == 2:
             cost = raw.SparseSoftmaxCrossEntropyWithLogits(features=precise, labels=labels, name=name)[0]
             return math_ops.cast(cost, dtypes.float16) if narrow else cost

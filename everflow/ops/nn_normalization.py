@@ -162,7 +162,7 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
     In training these are the batch's, the variance without bias; else they are those given.
     """
     if is_training and (mean is not None or variance is not None):
-        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+        raise ValueError("In training, mean and variance are the batch's: leave them out, or set is_training=False")
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
     offset = convert_to_tensor(offset, name="offset")

@@ -86,10 +86,10 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 def _by_rank(pools, input, ksize, strides, padding, data_format, name):
     """The pool for as many spatial dimensions as the input has."""
     if input.shape is None or input.shape.rank is None:
-        raise ValueError("Cannot take the length of shape with unknown rank.")
+        raise ValueError("The input's rank must be known to choose the pool; give it a shape (set_shape)")
     spatial = len(input.shape) - 2
     if spatial not in pools:
-        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {spatial + 2}.")
+        raise ValueError(f"Pools are for inputs of rank 3, 4 or 5, not {spatial + 2}")
     default = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[spatial]
     return pools[spatial](input, ksize=ksize, strides=strides, padding=padding, data_format=data_format or default, name=name)
 
@@ -117,7 +117,7 @@ def max_pool_with_argmax(
 ):
     """The largest entry under each window, and its index in the flattened image (or batch)."""
     if data_format != "NHWC":
-        raise ValueError("Data formats other than 'NHWC' are not yet supported")
+        raise ValueError(f"max_pool_with_argmax() is for 'NHWC' images only, not {data_format!r}")
     Targmax = either("output_dtype", output_dtype, "Targmax", Targmax)
     return raw.MaxPoolWithArgmax(
         input=input,

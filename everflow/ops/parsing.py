@@ -21,7 +21,7 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
             raise ValueError("Cannot specify both 'bytes' and 'input_bytes'")
         input_bytes = bytes
     if out_type is None:
-        raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
+        raise ValueError("decode_raw() wants an out_type, the dtype of what the bytes hold")
     return raw.DecodeRaw(input_bytes, out_type=out_type, little_endian=little_endian, name=name)
 
 
@@ -46,7 +46,7 @@ def decode_csv(
         if select_cols and select_cols[0] < 0:
             raise ValueError("select_cols contains negative values.")
         if len(select_cols) != len(record_defaults):
-            raise ValueError("Length of select_cols and record_defaults do not match.")
+            raise ValueError(f"{len(select_cols)} select_cols want as many record_defaults; got {len(record_defaults)}")
     return raw.DecodeCSV(
         records,
         list(record_defaults),

@@ -69,9 +69,9 @@ class _Wanted:
     def checked(self):
         sparse, dense = set(self.sparse_keys), set(self.dense_keys)
         if not sparse and not dense:
-            raise ValueError("Must provide at least one sparse key or dense key")
+            raise ValueError("No features are asked for: name at least one sparse or dense key")
         if sparse & dense:
-            raise ValueError(f"Dense and sparse keys must not intersect; intersection: {sparse & dense}")
+            raise ValueError(f"A key is of a sparse feature or of a dense one, but both have {sorted(sparse & dense)}")
         return self
 
 
@@ -97,9 +97,9 @@ def _collect(features, allowed) -> _Wanted:
                 raise ValueError(f"Missing shape for feature {key}.")
             sizes = TensorShape(feature.shape)
             if feature.shape and sizes.ndims and sizes[0].value is None:
-                raise ValueError(f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature.")
+                raise ValueError(f"The length of feature {key!r} is unknown: make it a FixedLenSequenceFeature")
             if not sizes.is_fully_defined():
-                raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {sizes}.")
+                raise ValueError(f"The shape of feature {key!r} must be fully known, but is {sizes}")
             wanted.add_dense(key, feature)
         else:
             if not feature.dtype:
@@ -135,7 +135,7 @@ def _prepend_none(features):
     for key, feature in features.items():
         if isinstance(feature, FixedLenSequenceFeature):
             if not feature.allow_missing:
-                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+                raise ValueError(f"The FixedLenSequenceFeature {key!r} must be made with allow_missing=True here")
             changed[key] = FixedLenSequenceFeature([None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value)
     return changed
 
@@ -283,7 +283,7 @@ def _sequence_parts(context_features, sequence_features):
     missing_ok = []
     for key, default in lists.dense_defaults.items():
         if default is not None:
-            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+            raise ValueError(f"A feature list can't have a default other than None; {key!r} has {default!r}")
         missing_ok.append(key)
     return context, lists, missing_ok
 

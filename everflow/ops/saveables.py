@@ -12,7 +12,7 @@ class SaveSpec:
         self.name = name
         if callable(tensor):
             if dtype is None or device is None:
-                raise AssertionError("When passing a callable `tensor` to a SaveSpec, an explicit dtype and device must be provided.")
+                raise AssertionError("A SaveSpec that is given a function for its tensor needs to be told its dtype and device")
             self.dtype, self.device = dtype, device
         else:
             self.dtype = tensor.dtype

@@ -7,7 +7,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops.data_flow import as_type_list
+from everflow.ops.data_flow import as_type_list, check_one_each, in_order
 from everflow.ops.grouping import no_op
 
 
@@ -21,11 +21,9 @@ class StagingArea:
         elif not isinstance(shared_name, str):
             raise ValueError("shared_name must be a string")
         self._name = shared_name
-        if shapes is not None and len(shapes) != len(self._dtypes):
-            raise ValueError("StagingArea shapes must be the same length as dtypes")
-        self._shapes = [TensorShape(s) for s in shapes] if shapes is not None else [TensorShape(None) for _ in self._dtypes]
-        if names is not None and len(names) != len(self._dtypes):
-            raise ValueError("StagingArea names must be the same length as dtypes")
+        check_one_each("shapes", shapes, self._dtypes)
+        check_one_each("names", names, self._dtypes)
+        self._shapes = [TensorShape(s) for s in shapes or [None] * len(self._dtypes)]
         self._names = names
         if capacity < 0 or memory_limit < 0:
             raise ValueError("capacity and memory_limit must not be negative")
@@ -70,15 +68,7 @@ class StagingArea:
     def put(self, values, name=None):
         """An op that puts an element in: a list, or a dictionary where the components have names."""
         with name_scope(name, f"{self._name}_put", list(values.values()) if isinstance(values, dict) else values) as scope:
-            if isinstance(values, dict):
-                if not self._names:
-                    raise ValueError("Staging areas must have names to enqueue a dictionary")
-                if set(values) != set(self._names):
-                    raise ValueError(f"Keys {sorted(values)} are not the names {sorted(self._names)} of the area")
-                values = [values[n] for n in self._names]
-            elif self._names:
-                raise ValueError("You must enqueue a dictionary in a staging area with names")
-            values = values if isinstance(values, (list, tuple)) else [values]
+            values = in_order(values, self._names)
             if len(values) != len(self._dtypes):
                 raise ValueError(f"Expected {len(self._dtypes)} values, got {len(values)}")
             values = [convert_to_tensor(v) for v in values]

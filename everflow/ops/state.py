@@ -92,7 +92,7 @@ def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     indices_shape = array.shape(indices)
     dimensions = indices.shape.ndims
     if dimensions is None:
-        raise ValueError("batch_gather does not allow indices with unknown shape.")
+        raise ValueError("The indices of batch_scatter_update have an unknown rank; give them a shape (set_shape)")
     nd_indices = array.expand_dims(indices, axis=-1)
     parts = []
     for axis in range(dimensions - 1):

@@ -208,7 +208,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
         inputs = [inputs]
     count = template.count(placeholder)
     if count != len(inputs):
-        raise ValueError(f"{count} placeholder(s) in template does not match {len(inputs)} tensor(s) provided as input")
+        raise ValueError(f"The template has {count} placeholders {placeholder!r}, but {len(inputs)} tensors were given")
     return raw.StringFormat(list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name)
 
 

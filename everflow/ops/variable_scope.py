@@ -143,7 +143,7 @@ class VariableScope:
             if dtype is not None and initializer is not None and not callable(initializer):
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
-                    raise ValueError(f"Initializer type '{found!r}' and explicit dtype '{dtype!r}' don't match.")
+                    raise ValueError(f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}")
             return var_store.get_variable(
                 full_name,
                 shape=shape,
@@ -403,11 +403,11 @@ class variable_scope:
         auxiliary_name_scope=True,
     ):
         if default_name is None and name_or_scope is None:
-            raise TypeError("If default_name is None then name_or_scope is required")
+            raise TypeError("variable_scope() wants a name_or_scope, or a default_name to make one from")
         if reuse not in (None, False, True, AUTO_REUSE):
-            raise ValueError("The reuse parameter must be True or False or None.")
+            raise ValueError(f"reuse must be True, False, None or tf.AUTO_REUSE, not {reuse!r}")
         if not isinstance(auxiliary_name_scope, bool):
-            raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
+            raise TypeError(f"auxiliary_name_scope must be a bool, not {auxiliary_name_scope!r}")
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._values = [] if values is None else list(values)
@@ -449,11 +449,11 @@ class variable_scope:
         given = self._name_or_scope
         if given is None:
             if self._reuse:
-                raise ValueError("reuse=True cannot be used without a name_or_scope")
+                raise ValueError("reuse=True wants a name_or_scope: a scope of its own has nothing to reuse")
             opened = self._open_name_scope(stack, self._default_name)
             return _entered(_unique_scope_name(self._default_name), None, self._overrides, opened)
         if not isinstance(given, (str, VariableScope)):
-            raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+            raise TypeError(f"name_or_scope must be a name or a VariableScope, not {given!r}")
         if isinstance(given, VariableScope):
             self._open_name_scope(stack, given.name.split("/")[-1])
             return _entered(given, self._reuse, self._overrides, given.original_name_scope)

@@ -373,11 +373,17 @@ class _VariableRef:
         return id(self._variable)
 
 
+def check_conversion(variable, dtype):
+    """ValueError where a variable can't stand for a tensor of the dtype asked for."""
+    if dtype and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}': {variable.name} is '{variable.dtype.name}'")
+
+
 def require_load_session():
     """The default session; ValueError where there is none."""
     session = get_default_session()
     if session is None:
-        raise ValueError("Either session argument should be provided or default session should be established")
+        raise ValueError("There is no default session to run in: give one as `session`, or work in a `with session:`")
     return session
 
 

@@ -231,19 +231,15 @@ class GradLoopState:
         """How often a value can be pushed: XLA, for which it is marked, has stacks of a known size only."""
         size, context = constant(1), self.forward_context
         while context is not None and context is not current:
-            limit, wanted = (
-                context.maximum_iterations,
-                f"Cannot create a gradient accumulator for tensor '{value.name}' inside XLA while_loop",
-            )
-            if limit is None:
-                raise ValueError(f"{wanted} because maximum_iterations was not passed to the tf.while_loop call ('{context.name}').")
-            if not _is_around(limit.op._control_flow_context, current):
+            limit = context.maximum_iterations
+            if limit is not None and not _is_around(limit.op._control_flow_context, current):
                 known = constant_value(limit)
-                if known is None:
-                    raise ValueError(
-                        f"{wanted}: maximum_iterations '{limit.name}' must be known, or be made outside of the loop '{context.name}'."
-                    )
-                limit = int(known)
+                limit = None if known is None else int(known)
+            if limit is None:
+                raise ValueError(
+                    f"The gradient of '{value.name}' in a loop for XLA needs a stack of known size, but to the tf.while_loop "
+                    f"'{context.name}' maximum_iterations was not passed, or not as a number or a tensor from outside of it."
+                )
             size *= limit
             outer = context.outer_context
             context = outer.GetWhileContext() if outer is not None and outer is not current else None

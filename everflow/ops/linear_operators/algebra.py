@@ -266,7 +266,7 @@ def _matmul_scaled_identities(a, b):
 @register("matmul", LinearOperatorZeros, LinearOperator)
 def _matmul_zeros_left(zeros, operator):
     if not zeros.is_square or not operator.is_square:
-        raise ValueError("Matmul with non-square `LinearOperator`s or non-square `LinearOperatorZeros` not supported at this time.")
+        raise ValueError(f"A product with zeros is an operator only of square ones; got {zeros.shape} by {operator.shape}")
     return zeros
 
 

@@ -36,17 +36,10 @@ class LinearOperator(Module):
         name=None,
     ):
         if is_positive_definite:
-            if is_non_singular is False:
-                raise ValueError("A positive definite matrix is always non-singular.")
-            is_non_singular = True
-        if is_non_singular:
-            if is_square is False:
-                raise ValueError("A non-singular matrix is always square.")
-            is_square = True
-        if is_self_adjoint:
-            if is_square is False:
-                raise ValueError("A self-adjoint matrix is always square.")
-            is_square = True
+            is_non_singular = broadcast.settled("A positive definite matrix", "is_non_singular", is_non_singular)
+        if is_non_singular or is_self_adjoint:
+            kind = "non-singular" if is_non_singular else "self-adjoint"
+            is_square = broadcast.settled(f"A {kind} matrix", "is_square", is_square)
         self._is_square_set_or_implied_by_hints = is_square
         self._graph_parents = list(graph_parents or [])
         for i, parent in enumerate(self._graph_parents):
@@ -204,7 +197,7 @@ class LinearOperator(Module):
 
     def _check_input_dtype(self, arg):
         if arg.dtype.base_dtype != self.dtype:
-            raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}")
+            raise TypeError(f"{self.name} is of dtype {self.dtype.name}, so its argument must be, too; got {arg}")
 
     def _with_operator(self, what, argument, other, adjoint, adjoint_arg, name):
         """The operator that a product with another one, or a solution for it, is."""
@@ -247,9 +240,14 @@ class LinearOperator(Module):
 
     # Determinants
 
+    def _check_has(self, what, *hints, error=NotImplementedError):
+        """Raise where a hint rules out what is asked for."""
+        for hint in hints:
+            if getattr(self, hint) is False:
+                raise error(f"{self.name} has no {what}, as {hint} is False")
+
     def determinant(self, name="det"):
-        if self.is_square is False:
-            raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
+        self._check_has("determinant", "is_square")
         with self._name_scope(name):
             return self._determinant()
 
@@ -260,8 +258,7 @@ class LinearOperator(Module):
 
     def log_abs_determinant(self, name="log_abs_det"):
         """log |det|."""
-        if self.is_square is False:
-            raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
+        self._check_has("determinant", "is_square")
         with self._name_scope(name):
             return self._log_abs_determinant()
 
@@ -279,10 +276,7 @@ class LinearOperator(Module):
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
         """x with this operator times x = rhs; another operator as `rhs` gives one."""
-        if self.is_non_singular is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
-        if self.is_square is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
+        self._check_has("exact solution", "is_non_singular", "is_square")
         if isinstance(rhs, LinearOperator):
             return self._with_operator("solve", "rhs", rhs, adjoint, adjoint_arg, name)
         with self._name_scope(name):
@@ -324,17 +318,14 @@ class LinearOperator(Module):
 
     def inverse(self, name="inverse"):
         """The operator of the inverse."""
-        if self.is_square is False:
-            raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
-        if self.is_non_singular is False:
-            raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
+        self._check_has("inverse", "is_square", "is_non_singular", error=ValueError)
         with self._name_scope(name):
             return apply("inverse", self)
 
     def cholesky(self, name="cholesky"):
         """The operator of the Cholesky factor."""
         if not self._can_use_cholesky():
-            raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
+            raise ValueError(f"Cannot take the Cholesky decomposition of {self.name}: is_positive_definite and is_self_adjoint must be True")
         with self._name_scope(name):
             return apply("cholesky", self)
 

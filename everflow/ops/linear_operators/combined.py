@@ -9,14 +9,14 @@ from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.base import LinearOperator
 
 
-def check_same_dtypes(operators):
-    """The dtype that all operators have."""
-    dtype = operators[0].dtype
-    for operator in operators:
-        if operator.dtype != dtype:
-            found = "   ".join(str((o.name, o.dtype)) for o in operators)
-            raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
-    return dtype
+def checked_parts(operators):
+    """What a whole is made of as a list, with the dtype that all of them have."""
+    operators = list(operators)
+    if not operators:
+        raise ValueError("At least one operator is wanted to make one of; the list is empty")
+    if len({operator.dtype for operator in operators}) > 1:
+        raise TypeError(f"Operators of one dtype are wanted, not of {[(o.name, o.dtype.name) for o in operators]}")
+    return operators, operators[0].dtype
 
 
 def parents_of(operators):
@@ -24,13 +24,14 @@ def parents_of(operators):
     return [parent for operator in operators for parent in operator.graph_parents]
 
 
-def implied(operators, said, attribute, message):
-    """A hint that holds for the whole where it holds for all parts."""
-    if all(getattr(operator, attribute) for operator in operators):
-        if said is False:
-            raise ValueError(message)
-        return True
-    return said
+def implied(whole, operators, **said):
+    """The hints of a whole, in the order given: what holds for all parts holds for it, too."""
+    return [
+        broadcast.settled(f"{whole} of operators that have it", hint, value)
+        if all(getattr(operator, hint) for operator in operators)
+        else value
+        for hint, value in said.items()
+    ]
 
 
 class _OfSeveral(LinearOperator):
@@ -64,14 +65,8 @@ class LinearOperatorComposition(_OfSeveral):
     """The product of operators, the last of which acts first."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
-        dtype = check_same_dtypes(self._operators)
-        is_non_singular = implied(
-            self._operators, is_non_singular, "is_non_singular",
-            "The composition of non-singular operators is always non-singular.",
-        )  # fmt: skip
+        self._operators, dtype = checked_parts(operators)
+        [is_non_singular] = implied("A product", self._operators, is_non_singular=is_non_singular)
         name = "_o_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
@@ -197,7 +192,7 @@ class LinearOperatorInversion(_OfOne):
         if operator.is_square is False or is_square is False:
             raise ValueError(f"operator must be square. Found: {operator}")
         if operator.is_non_singular is False or is_non_singular is False:
-            raise ValueError("operator and supplied hints must have `is_non_singular` equal to `True` or `None`.")
+            raise ValueError(f"Only a non-singular operator has an inverse; is_non_singular is False for {operator.name} or in the hints")
         name = operator.name + "_inv" if name is None else name
         with name_scope(name):
             super().__init__(
@@ -233,23 +228,19 @@ class LinearOperatorBlockDiag(_OfSeveral):
     """Operators as blocks along the diagonal."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
-        dtype = check_same_dtypes(self._operators)
-        for attribute, said in (("is_non_singular", is_non_singular), ("is_self_adjoint", is_self_adjoint), ("is_positive_definite", is_positive_definite)):  # fmt: skip
-            implied(self._operators, said, attribute, f"The direct sum of operators that are {attribute} is always so.")
-        if is_non_singular is None and all(o.is_non_singular for o in self._operators):
-            is_non_singular = True
-        if is_self_adjoint is None and all(o.is_self_adjoint for o in self._operators):
-            is_self_adjoint = True
-        if is_positive_definite is None and all(o.is_positive_definite for o in self._operators):
-            is_positive_definite = True
+        self._operators, dtype = checked_parts(operators)
+        hints = implied(
+            "A direct sum",
+            self._operators,
+            is_non_singular=is_non_singular,
+            is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+        )
         if not (is_square and all(o.is_square for o in self._operators)):
-            raise ValueError("Can only represent a block diagonal of square matrices.")
+            raise ValueError(f"Blocks along a diagonal must be square, and be known to be; got {[o.name for o in self._operators]}")
         name = "_ds_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
-            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+            super().__init__(dtype, parents_of(self._operators), *hints, True, name)
 
     def _shape(self):
         domain = (

@@ -23,25 +23,16 @@ def _shape_argument(value, name):
 
 
 def _check_size(tensor, static, name):
+    """Raise unless this is a size, or sizes as a vector where it is a batch's shape: integers, not below zero where known."""
     if not tensor.dtype.is_integer:
-        raise TypeError(f"Argument {name} must be integer type.  Found: {tensor}")
+        raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
     if static is None:
         return
-    if static.ndim != 0:
-        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {static}")
-    if static < 0:
-        raise ValueError(f"Argument {name} must be non-negative.  Found: {static}")
-
-
-def _check_batch_shape(tensor, static):
-    if not tensor.dtype.is_integer:
-        raise TypeError(f"Argument batch_shape must be integer type.  Found: {tensor}")
-    if static is None:
-        return
-    if static.ndim != 1:
-        raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {static}")
+    rank = 1 if name == "batch_shape" else 0
+    if static.ndim != rank:
+        raise ValueError(f"{name} must have rank {rank}; got {static}")
     if np.any(static < 0):
-        raise ValueError(f"Argument batch_shape must be non-negative.  Found:{static}")
+        raise ValueError(f"{name} must not be below zero; got {static}")
 
 
 class BaseLinearOperatorIdentity(LinearOperator):
@@ -91,7 +82,7 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
             self._batch_shape_arg = None
             if batch_shape is not None:
                 self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_batch_shape(self._batch_shape_arg, self._batch_shape_static)
+                _check_size(self._batch_shape_arg, self._batch_shape_static, "batch_shape")
 
     def _asserted(self, size):
         if self._assert_proper_shapes and self._num_rows_static is None:
@@ -186,9 +177,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         with name_scope(name, values=[multiplier, num_rows]):
             self._multiplier = broadcast.keep_variable(multiplier, "multiplier")
             if not self._multiplier.dtype.is_complex:
-                if is_self_adjoint is False:
-                    raise ValueError("A real diagonal operator is always self adjoint.")
-                is_self_adjoint = True
+                is_self_adjoint = broadcast.settled("A real multiple of the identity", "is_self_adjoint", is_self_adjoint)
             if not is_square:
                 raise ValueError("A ScaledIdentity operator is always square.")
             super().__init__(
@@ -282,10 +271,8 @@ class LinearOperatorZeros(LinearOperator):
         with name_scope(name):
             if is_self_adjoint and not is_square:
                 raise ValueError("A zero operator always self adjoint.")
-            if is_non_singular:
-                raise ValueError("A zero operator is always singular.")
-            if is_positive_definite:
-                raise ValueError("A zero operator is always not positive-definite.")
+            broadcast.settled("A zero operator", "is_non_singular", is_non_singular, False)
+            broadcast.settled("A zero operator", "is_positive_definite", is_positive_definite, False)
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
             self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
             _check_size(self._num_rows, self._num_rows_static, "num_rows")
@@ -294,7 +281,7 @@ class LinearOperatorZeros(LinearOperator):
             self._batch_shape_arg = None
             if batch_shape is not None:
                 self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_batch_shape(self._batch_shape_arg, self._batch_shape_static)
+                _check_size(self._batch_shape_arg, self._batch_shape_static, "batch_shape")
 
     def _shape(self):
         sizes = [None if s is None else int(s) for s in (self._num_rows_static, self._num_columns_static)]
