@@ -85,7 +85,9 @@ class CriticalSection:
         outside = dict.fromkeys(t for op in drawn for t in op.inputs if t.op not in inside and t.op is not lock_op)
         resources = {t for t in outside if t.dtype.base_dtype == dtypes.resource}
         if self._handle in resources:
-            raise ValueError(f"fn uses the CriticalSection that it is to run in, {self._handle.name}: it would wait for itself, which deadlocks")
+            raise ValueError(
+                f"fn uses the CriticalSection that it is to run in, {self._handle.name}: it would wait for itself, which deadlocks"
+            )
         if outside:
             lock_op._add_control_input(group(*dict.fromkeys(t.op for t in outside)))
         return resources

@@ -154,7 +154,7 @@ class _Walk:
                 queued.add(op)
                 queue.append(op)
         if self.loops is not None:
-            for y in self.loops.ProcessUnusedLoopExits(pending, queued):
+            for y in self.loops.unused_exits(pending, queued):
                 if is_trainable(y):
                     self.add(y, self.loops.ZerosLikeForExit(y))
                     queue.append(y.op)

@@ -150,10 +150,9 @@ def batch_norm_with_global_normalization(
     variance=None,
 ):
     """The oldest form of batch normalization; gamma counts only with `scale_after_normalization`."""
-    t = either("input", input, "t", t)
-    m = either("mean", mean, "m", m)
-    v = either("variance", variance, "v", v)
-    return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
+    renamed = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(*(either(*names) for names in renamed), beta, scale, variance_epsilon, name)
 
 
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True, name=None):

@@ -325,7 +325,9 @@ class LinearOperator(Module):
     def cholesky(self, name="cholesky"):
         """The operator of the Cholesky factor."""
         if not self._can_use_cholesky():
-            raise ValueError(f"Cannot take the Cholesky decomposition of {self.name}: is_positive_definite and is_self_adjoint must be True")
+            raise ValueError(
+                f"Cannot take the Cholesky decomposition of {self.name}: is_positive_definite and is_self_adjoint must be True"
+            )
         with self._name_scope(name):
             return apply("cholesky", self)
 
