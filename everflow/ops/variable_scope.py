@@ -21,6 +21,10 @@ def no_regularizer(_):
     return None
 
 
+# What a scope sets for the variables in it.
+_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+
+
 class VariableScope:
     """The defaults that `get_variable` uses inside a `variable_scope`, and the name before its own."""
 
@@ -131,8 +135,13 @@ class VariableScope:
         aggregation=VariableAggregation.NONE,
     ):
         """The variable of a name in this scope, from a store."""
-        if custom_getter is not None and self._custom_getter is not None:
-            custom_getter = _nested_getters(custom_getter, self._custom_getter)
+        asked = dict(locals())
+        del asked["self"], asked["var_store"]
+        for setting in (*_OVERRIDES, "reuse"):
+            if asked[setting] is None:
+                asked[setting] = getattr(self, f"_{setting}")
+        if custom_getter is not None:
+            asked["custom_getter"] = _nested_getters(custom_getter, self._custom_getter)
         if name or partitioner is None:
             # An optimizer's slot has an empty name: with the slash after it, the scope's own name is taken as it is.
             full_name = f"{self._name}/{name}" if self._name else name
@@ -144,24 +153,7 @@ class VariableScope:
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
                     raise ValueError(f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}")
-            return var_store.get_variable(
-                full_name,
-                shape=shape,
-                dtype=self._dtype if dtype is None else dtype,
-                initializer=self._initializer if initializer is None else initializer,
-                regularizer=self._regularizer if regularizer is None else regularizer,
-                reuse=self._reuse if reuse is None else reuse,
-                trainable=trainable,
-                collections=collections,
-                caching_device=self._caching_device if caching_device is None else caching_device,
-                partitioner=self._partitioner if partitioner is None else partitioner,
-                validate_shape=validate_shape,
-                use_resource=self._use_resource if use_resource is None else use_resource,
-                custom_getter=self._custom_getter if custom_getter is None else custom_getter,
-                constraint=self._constraint if constraint is None else constraint,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+            return var_store.get_variable(**{**asked, "name": full_name})
 
 
 class _ScopesOfGraph:
@@ -257,24 +249,7 @@ def get_variable(
     >>> w.name
     'layer/w:0'
     """
-    return get_variable_scope().get_variable(
-        get_variable_store(),
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    return get_variable_scope().get_variable(get_variable_store(), **locals())
 
 
 def get_local_variable(
@@ -295,27 +270,7 @@ def get_local_variable(
     aggregation=VariableAggregation.NONE,
 ):
     """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints."""
-    collections = [*collections, GraphKeys.LOCAL_VARIABLES] if collections else [GraphKeys.LOCAL_VARIABLES]
-    return get_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=False,
-        collections=collections,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
-
-
-_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+    return get_variable(**{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]})
 
 
 @contextlib.contextmanager
@@ -333,26 +288,12 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
         name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
         reuse = reuse or outer.reuse
     scopes.open(name)
-    inner = VariableScope(
-        reuse,
-        name=name,
-        initializer=base.initializer,
-        regularizer=base.regularizer,
-        caching_device=base.caching_device,
-        partitioner=base.partitioner,
-        custom_getter=base.custom_getter,
-        name_scope=old_name_scope,
-        dtype=base.dtype,
-        use_resource=base.use_resource,
-        constraint=base.constraint if isinstance(name_or_scope, VariableScope) else None,
-    )
-    for key in _OVERRIDES:
-        value = overrides[key]
-        if value is not None:
-            if key == "custom_getter":
-                value = _nested_getters(value, base.custom_getter)
-            setattr(inner, f"_{key}", value)
-    scopes.current = inner
+    settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
+    if overrides["custom_getter"] is not None:
+        settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
+    if not isinstance(name_or_scope, VariableScope):
+        settings["constraint"] = overrides["constraint"]  # scopes inside don't take it over
+    scopes.current = inner = VariableScope(reuse, name=name, name_scope=old_name_scope, **settings)
     try:
         yield inner
     finally:

@@ -59,6 +59,12 @@ class PartitionInfo:
         return cut[0] if cut else None
 
 
+# What is handed on to a new variable as it is.
+_OPTIONS = (
+    *("trainable", "collections", "caching_device", "validate_shape", "use_resource", "constraint", "synchronization", "aggregation"),
+)
+
+
 class VariableStore:
     """The variables of one graph that were made by `get_variable`.
 
@@ -97,23 +103,8 @@ class VariableStore:
         synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
             synchronization, aggregation, trainable, name
         )
-        arguments = {
-            "name": name,
-            "shape": shape,
-            "dtype": dtype,
-            "initializer": initializer,
-            "regularizer": regularizer,
-            "reuse": reuse,
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "partitioner": partitioner,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "constraint": constraint,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
+        arguments = dict(locals())
+        del arguments["self"], arguments["custom_getter"]
         if custom_getter is None:
             return self._get(**arguments)
         # Getters written before there were constraints don't take one.
@@ -139,16 +130,8 @@ class VariableStore:
         synchronization=variables.VariableSynchronization.AUTO,
         aggregation=variables.VariableAggregation.NONE,
     ):
-        options = {
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "constraint": constraint,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
+        given = locals()
+        options = {option: given[option] for option in _OPTIONS}
         if executing_eagerly():
             if partitioner is not None:
                 raise NotImplementedError(f"When executing eagerly, variables have no parts: {name!r} can't have a partitioner")

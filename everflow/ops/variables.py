@@ -6,6 +6,9 @@ The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variab
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
@@ -56,52 +59,23 @@ class _VariableType(type):
     """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for."""
 
     def __call__(cls, *args, **kwargs):
-        if cls is Variable:
-            return _create_variable(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        bound = _constructor_signature().bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        del arguments["self"]
+        if arguments["aggregation"] is None:
+            arguments["aggregation"] = VariableAggregation.NONE
+        create = functools.partial(default_variable_creator, None)
+        for _, creator in get_default_graph()._variable_creator_stack:
+            create = _bind_creator(creator, create)
+        return create(**arguments)
 
 
-def _create_variable(
-    initial_value=None,
-    trainable=None,
-    collections=None,
-    validate_shape=True,
-    caching_device=None,
-    name=None,
-    variable_def=None,
-    dtype=None,
-    expected_shape=None,
-    import_scope=None,
-    constraint=None,
-    use_resource=None,
-    synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
-    shape=None,
-):
-    def create(**kwargs):
-        return default_variable_creator(None, **kwargs)
-
-    for _, creator in get_default_graph()._variable_creator_stack:
-        create = _bind_creator(creator, create)
-    if aggregation is None:
-        aggregation = VariableAggregation.NONE
-    return create(
-        initial_value=initial_value,
-        trainable=trainable,
-        collections=collections,
-        validate_shape=validate_shape,
-        caching_device=caching_device,
-        name=name,
-        variable_def=variable_def,
-        dtype=dtype,
-        expected_shape=expected_shape,
-        import_scope=import_scope,
-        constraint=constraint,
-        use_resource=use_resource,
-        synchronization=synchronization,
-        aggregation=aggregation,
-        shape=shape,
-    )
+@functools.cache
+def _constructor_signature():
+    return inspect.signature(Variable.__init__)
 
 
 def _bind_creator(creator, next_creator):
