@@ -19,6 +19,7 @@ from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.constants import constant
 from everflow.ops.ragged_rows import has_ragged_form, takes_ragged
+from everflow.ops.shape_rules import scalar_output
 
 # Filled tensors of fewer elements become constants.
 _SMALL = 1000
@@ -125,9 +126,7 @@ def _shape_n_shape(op):
     return [TensorShape([t.shape.rank]) for t in op.inputs]
 
 
-@shape_rule("Size", "Rank")
-def _scalar_shape(op):
-    return TensorShape([])
+shape_rule("Size", "Rank")(scalar_output)
 
 
 def reshape(tensor, shape, name=None):

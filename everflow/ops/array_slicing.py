@@ -17,6 +17,7 @@ from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array_basic import cast_to, known_ints, ones_like
 from everflow.ops.array_joining import stack
 from everflow.ops.constants import constant
+from everflow.ops.shape_rules import like_first
 from everflow.ops.variables import Variable
 
 
@@ -116,9 +117,7 @@ def _strided_slice_grad_shape(op):
     return known_shape(op.inputs[0])
 
 
-@shape_rule("TensorStridedSliceUpdate")
-def _tensor_strided_slice_update_shape(op):
-    return op.inputs[0].shape
+shape_rule("TensorStridedSliceUpdate")(like_first)
 
 
 def _check_index(index):

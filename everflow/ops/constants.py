@@ -13,6 +13,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
+from everflow.ops.shape_rules import attribute_shape
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
@@ -161,9 +162,7 @@ def _const_shape(op):
     return op.attrs["value"].shape
 
 
-@shape_rule("Placeholder", "PlaceholderV2")
-def _placeholder_shape(op):
-    return op.attrs["shape"]
+shape_rule("Placeholder", "PlaceholderV2")(attribute_shape)
 
 
 @shape_rule("PlaceholderWithDefault")

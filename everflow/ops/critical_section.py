@@ -17,10 +17,10 @@ from everflow.framework.scopes import (
     get_default_graph,
     name_scope,
 )
-from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops.grouping import group
 from everflow.ops.grouping import tuple as gated
+from everflow.ops.shape_rules import scalar_output
 
 CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
@@ -110,6 +110,4 @@ def _again(item):
     return group(item) if isinstance(item, Operation) else array.identity(item)
 
 
-@shape_rule("MutexV2", "MutexLock")
-def _scalar(op):
-    return TensorShape([])
+shape_rule("MutexV2", "MutexLock")(scalar_output)

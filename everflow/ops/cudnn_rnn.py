@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, unknown_shape
+from everflow.ops.shape_rules import vector_output
 
 _VERSIONS = ("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3")
 _SETTINGS = ("rnn_mode", "input_mode", "direction", "dropout", "seed", "seed2")
@@ -31,9 +32,7 @@ def _size_shape(op):
     return TensorShape([1])
 
 
-@shape_rule("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
-def _params_shape(op):
-    return TensorShape([None])
+shape_rule("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")(vector_output)
 
 
 @shape_rule("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")

@@ -8,9 +8,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
-from everflow.framework.shapes import Dimension, TensorShape, vector
+from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array import gather, stack
+from everflow.ops.shape_rules import reference_handle, scalar_output
 
 
 def as_type_list(dtypes):
@@ -102,30 +103,11 @@ class QueueBase:
         chosen = gather(stack([q.queue_ref for q in queues]), index)
         return QueueBase(dtypes=dtypes, shapes=shapes, names=names, queue_ref=chosen)
 
-    @property
-    def queue_ref(self):
-        """The tensor that stands for the queue in ops."""
-        return self._queue_ref
-
-    @property
-    def name(self):
-        """The name of the queue's op, in full."""
-        return self._queue_ref._op_name
-
-    @property
-    def dtypes(self):
-        """The dtypes of the components."""
-        return self._dtypes
-
-    @property
-    def shapes(self):
-        """The shapes of the components."""
-        return self._shapes
-
-    @property
-    def names(self):
-        """The names of the components, None where they have none."""
-        return self._names
+    queue_ref = property(lambda self: self._queue_ref, doc="The tensor that stands for the queue in ops.")
+    name = property(lambda self: self._queue_ref._op_name, doc="The name of the queue's op, in full.")
+    dtypes = property(lambda self: self._dtypes, doc="The dtypes of the components.")
+    shapes = property(lambda self: self._shapes, doc="The shapes of the components.")
+    names = property(lambda self: self._names, doc="The names of the components, None where they have none.")
 
     def _check_enqueue_dtypes(self, vals):
         vals = in_order(vals, self._names)
@@ -264,16 +246,8 @@ class PriorityQueue(QueueBase):
 # --- static shapes ----------------------------------------------------------------------------
 
 _QUEUES = ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue")
-
-
-@shape_rule(*(q + "V2" for q in _QUEUES))
-def _resource_handle(op):
-    return TensorShape([])
-
-
-@shape_rule(*_QUEUES, "FakeQueue")
-def _reference_handle(op):
-    return vector(2)
+shape_rule(*(q + "V2" for q in _QUEUES))(scalar_output)
+shape_rule(*_QUEUES, "FakeQueue")(reference_handle)
 
 
 def _component_shapes(op):
@@ -304,11 +278,7 @@ def _dequeue_up_to_shape(op):
     return [TensorShape([None]).concatenate(shape) for shape in _component_shapes(op)]
 
 
-@shape_rule("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")(scalar_output)
 not_differentiable(
     *_QUEUES,
     *(q + "V2" for q in _QUEUES),

@@ -14,6 +14,7 @@ from everflow.ops.array_basic import either
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.image_checks import as_batch, at_least_3d_checks, dimensions, require
 from everflow.ops.image_transform import maximum, pad_to_bounding_box
+from everflow.ops.shape_rules import like_second
 
 
 class ResizeMethodV1:
@@ -45,9 +46,7 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """Resize [batch, height, width, channels] images by taking the nearest pixel."""
-    return raw.ResizeNearestNeighbor(
-        images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
+    return raw.ResizeNearestNeighbor(**locals())
 
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
@@ -241,9 +240,7 @@ def _quantized_resized_shape(op):
     return [_resized_shape(op), TensorShape([]), TensorShape([])]
 
 
-@shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")
-def _resize_grad_shape(op):
-    return op.inputs[1].shape
+shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")(like_second)
 
 
 @shape_rule("CropAndResize")

@@ -21,7 +21,7 @@ from everflow.ops.ragged_rows import takes_ragged
 _BROADCAST: list[str] = []
 
 
-def _binary(function_name, op_type, meaning, inputs=("x", "y")):
+def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
     """A build function of two inputs, called by these names."""
 
     def build(*args, **keywords):
@@ -37,33 +37,33 @@ def _binary(function_name, op_type, meaning, inputs=("x", "y")):
     return takes_ragged(2)(build)
 
 
-add = _binary("add", "Add", "x + y, with broadcasting; joins strings")
-subtract = _binary("subtract", "Sub", "x - y, with broadcasting")
-multiply = _binary("multiply", "Mul", "x * y, with broadcasting")
-realdiv = _binary("realdiv", "RealDiv", "x / y for real types")
-truncatediv = _binary("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
-floor_div = _binary("floor_div", "FloorDiv", "x / y rounded down")
-truncatemod = _binary("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
-floormod = _binary("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
-maximum = _binary("maximum", "Maximum", "the larger of both")
-minimum = _binary("minimum", "Minimum", "the smaller of both")
-squared_difference = _binary("squared_difference", "SquaredDifference", "(x - y) squared")
-atan2 = _binary("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
-nextafter = _binary("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
-igamma = _binary("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
-igammac = _binary("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
-polygamma = _binary("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
-zeta = _binary("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
-xlogy = _binary("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
-xdivy = _binary("xdivy", "Xdivy", "x / y, and 0 where x is 0")
-equal = _binary("equal", "Equal", "whether x == y")
-not_equal = _binary("not_equal", "NotEqual", "whether x != y")
-less = _binary("less", "Less", "whether x < y")
-less_equal = _binary("less_equal", "LessEqual", "whether x <= y")
-greater = _binary("greater", "Greater", "whether x > y")
-greater_equal = _binary("greater_equal", "GreaterEqual", "whether x >= y")
-logical_and = _binary("logical_and", "LogicalAnd", "whether both are true")
-logical_or = _binary("logical_or", "LogicalOr", "whether at least one is true")
+add = binary_function("add", "Add", "x + y, with broadcasting; joins strings")
+subtract = binary_function("subtract", "Sub", "x - y, with broadcasting")
+multiply = binary_function("multiply", "Mul", "x * y, with broadcasting")
+realdiv = binary_function("realdiv", "RealDiv", "x / y for real types")
+truncatediv = binary_function("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
+floor_div = binary_function("floor_div", "FloorDiv", "x / y rounded down")
+truncatemod = binary_function("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
+floormod = binary_function("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
+maximum = binary_function("maximum", "Maximum", "the larger of both")
+minimum = binary_function("minimum", "Minimum", "the smaller of both")
+squared_difference = binary_function("squared_difference", "SquaredDifference", "(x - y) squared")
+atan2 = binary_function("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
+nextafter = binary_function("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
+igamma = binary_function("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
+igammac = binary_function("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
+polygamma = binary_function("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
+zeta = binary_function("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
+xlogy = binary_function("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
+xdivy = binary_function("xdivy", "Xdivy", "x / y, and 0 where x is 0")
+equal = binary_function("equal", "Equal", "whether x == y")
+not_equal = binary_function("not_equal", "NotEqual", "whether x != y")
+less = binary_function("less", "Less", "whether x < y")
+less_equal = binary_function("less_equal", "LessEqual", "whether x <= y")
+greater = binary_function("greater", "Greater", "whether x > y")
+greater_equal = binary_function("greater_equal", "GreaterEqual", "whether x >= y")
+logical_and = binary_function("logical_and", "LogicalAnd", "whether both are true")
+logical_or = binary_function("logical_or", "LogicalOr", "whether at least one is true")
 mod = floormod
 
 # What integers are divided in.

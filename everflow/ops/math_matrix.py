@@ -72,9 +72,7 @@ def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
 
 def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
     """The product of two matrices, float32 or bfloat16, of which one is said to be mostly zeros."""
-    return raw.SparseMatMul(
-        a, b, transpose_a=transpose_a, transpose_b=transpose_b, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=name
-    )
+    return raw.SparseMatMul(**locals())
 
 
 def cross(a, b, name=None):

@@ -39,9 +39,7 @@ class Module:
         super().__setattr__(name, value)
         attachments.joined(self)
 
-    @property
-    def name(self):
-        return self._name
+    name = property(lambda self: self._name)
 
     @property
     def name_scope(self):

@@ -16,6 +16,7 @@ from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
 from everflow.ops.constants import constant
 from everflow.ops.nn import relu
+from everflow.ops.shape_rules import scalar_output
 
 
 def _named_arguments(function_name, sentinel, labels, logits):
@@ -203,9 +204,7 @@ def scale_regularization_loss(regularization_loss):
     return math_ops.reduce_sum(regularization_loss) / 1.0
 
 
-@shape_rule("L2Loss")
-def _scalar(op):
-    return TensorShape([])
+shape_rule("L2Loss")(scalar_output)
 
 
 @shape_rule("SoftmaxCrossEntropyWithLogits")

@@ -18,27 +18,30 @@ def _windows(ksize, strides, data_format, spatial):
     return {"ksize": per_dimension(ksize, spatial, axis, "ksize"), "strides": per_dimension(strides, spatial, axis, "strides")}
 
 
+def _pooled(scope, op_type, value, ksize, strides, padding, data_format, name):
+    """A pool over images or volumes."""
+    spatial = 3 if op_type.endswith("3D") else 2
+    with name_scope(name, scope, [value]) as name:
+        data_format = {2: "NHWC", 3: "NDHWC"}[spatial] if data_format is None else data_format
+        windows = _windows(ksize, strides, data_format, spatial)
+        return getattr(raw, op_type)(value, padding=padding, data_format=data_format, name=name, **windows)
+
+
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The largest entry under each window of images."""
     value = either("input", input, "value", value)
-    with name_scope(name, "MaxPool", [value]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.MaxPool(input=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool", "MaxPool", value, ksize, strides, padding, data_format, name)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """The largest entry under each window of images."""
-    with name_scope(name, "MaxPool2d", [input]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.MaxPool(input=input, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool2d", "MaxPool", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The mean under each window of images; cells outside of the image don't count."""
     value = either("input", input, "value", value)
-    with name_scope(name, "AvgPool", [value]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.AvgPool(value=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("AvgPool", "AvgPool", value, ksize, strides, padding, data_format, name)
 
 
 def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
@@ -48,16 +51,12 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The largest entry under each window of volumes."""
-    with name_scope(name, "MaxPool3D", [input]) as name:
-        data_format = "NDHWC" if data_format is None else data_format
-        return raw.MaxPool3D(input=input, **_windows(ksize, strides, data_format, 3), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool3D", "MaxPool3D", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The mean under each window of volumes; cells outside of the volume don't count."""
-    with name_scope(name, "AvgPool3D", [input]) as name:
-        data_format = "NDHWC" if data_format is None else data_format
-        return raw.AvgPool3D(input=input, **_windows(ksize, strides, data_format, 3), padding=padding, data_format=data_format, name=name)
+    return _pooled("AvgPool3D", "AvgPool3D", input, ksize, strides, padding, data_format, name)
 
 
 def _pool_of_sequence(build, value, ksize, strides, padding, data_format, name):

@@ -69,28 +69,12 @@ def fixed_unigram_candidate_sampler(
     name=None,
 ):
     """Sample classes by weights given in a list or in the last fields of a file's lines, each to the power `distortion`."""
-    return raw.FixedUnigramCandidateSampler(
-        true_classes=true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
-        vocab_file=vocab_file,
-        distortion=distortion,
-        num_reserved_ids=num_reserved_ids,
-        num_shards=num_shards,
-        shard=shard,
-        unigrams=list(unigrams),
-        name=name,
-        **_seeds(seed),
-    )
+    return raw.FixedUnigramCandidateSampler(**{**locals(), **_seeds(seed)})
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Where sampled classes are true ones: rows, places in the sample, and weights that cancel their logits."""
-    return raw.ComputeAccidentalHits(
-        true_classes=true_classes, sampled_candidates=sampled_candidates, num_true=num_true, name=name, **_seeds(seed)
-    )
+    return raw.ComputeAccidentalHits(**{**locals(), **_seeds(seed)})
 
 
 def _sum_rows(x):

@@ -9,6 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.ops.shape_rules import like_first, scalar_output
 
 
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
@@ -92,23 +93,12 @@ def decode_proto(
 
     >>> tf.io.decode_proto(records, "tensorflow.Int64List", ["value"], [tf.int64])
     """
-    return raw.DecodeProtoV2(
-        bytes,
-        message_type=message_type,
-        field_names=field_names,
-        output_types=output_types,
-        descriptor_source=descriptor_source,
-        message_format=message_format,
-        sanitize=sanitize,
-        name=name,
-    )
+    return raw.DecodeProtoV2(**locals())
 
 
 def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
     """Serialized protocol buffers with the first `sizes` of each field's values."""
-    return raw.EncodeProto(
-        sizes, values, field_names=field_names, message_type=message_type, descriptor_source=descriptor_source, name=name
-    )
+    return raw.EncodeProto(**locals())
 
 
 @shape_rule("DecodeRaw")
@@ -137,9 +127,7 @@ def _decode_csv_shape(op):
     return [op.inputs[0].shape] * len(op.outputs)
 
 
-@shape_rule("DecodeCompressed", "DecodeJSONExample")
-def _same_shape(op):
-    return op.inputs[0].shape
+shape_rule("DecodeCompressed", "DecodeJSONExample")(like_first)
 
 
 @shape_rule("DecodeProtoV2")
@@ -156,9 +144,7 @@ def _encode_proto_shape(op):
     return op.inputs[0].shape[:-1] if op.inputs[0].shape.ndims is not None else None
 
 
-@shape_rule("SerializeTensor")
-def _scalar_shape(op):
-    return TensorShape([])
+shape_rule("SerializeTensor")(scalar_output)
 
 
 @shape_rule("ParseTensor")

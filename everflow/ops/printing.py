@@ -10,7 +10,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, shape_rule
-from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import like_first, scalar_output
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
@@ -116,9 +116,7 @@ def _sparse_text(value, placeholder, tensors):
     return f"SparseTensor(indices={placeholder}, values={placeholder}, shape={placeholder})"
 
 
-@shape_rule("Print")
-def _print_shape(op):
-    return op.inputs[0].shape
+shape_rule("Print")(like_first)
 
 
 @gradient("Print")
@@ -131,6 +129,4 @@ def timestamp(name=None):
     return raw.Timestamp(name=name)
 
 
-@shape_rule("Timestamp")
-def _timestamp_shape(op):
-    return TensorShape([])
+shape_rule("Timestamp")(scalar_output)

@@ -36,10 +36,7 @@ class SaveableObject:
         """Whether a checkpoint may lack it."""
         return False
 
-    @property
-    def device(self):
-        """The device of its tensors."""
-        return self.specs[0].device
+    device = property(lambda self: self.specs[0].device, doc="The device of its tensors.")
 
     def restore(self, restored_tensors, restored_shapes):
         """An op that gives it the values read from a checkpoint."""

@@ -9,6 +9,7 @@ from everflow.framework.scopes import colocate_with, get_default_graph, name_sco
 from everflow.framework.shapes import TensorShape
 from everflow.ops.data_flow import as_type_list, check_one_each, in_order
 from everflow.ops.grouping import no_op
+from everflow.ops.shape_rules import scalar_output
 
 
 class StagingArea:
@@ -32,35 +33,12 @@ class StagingArea:
             # The op beside which all ops of the area are placed.
             self._coloc_op = no_op()
 
-    @property
-    def name(self):
-        """The name of the area."""
-        return self._name
-
-    @property
-    def dtypes(self):
-        """The dtypes of the components."""
-        return self._dtypes
-
-    @property
-    def shapes(self):
-        """The shapes of the components."""
-        return self._shapes
-
-    @property
-    def names(self):
-        """The names of the components, None where they have none."""
-        return self._names
-
-    @property
-    def capacity(self):
-        """How many elements fit in; 0 for any number."""
-        return self._capacity
-
-    @property
-    def memory_limit(self):
-        """How many bytes fit in; 0 for any number."""
-        return self._memory_limit
+    name = property(lambda self: self._name, doc="The name of the area.")
+    dtypes = property(lambda self: self._dtypes, doc="The dtypes of the components.")
+    shapes = property(lambda self: self._shapes, doc="The shapes of the components.")
+    names = property(lambda self: self._names, doc="The names of the components, None where they have none.")
+    capacity = property(lambda self: self._capacity, doc="How many elements fit in; 0 for any number.")
+    memory_limit = property(lambda self: self._memory_limit, doc="How many bytes fit in; 0 for any number.")
 
     def _options(self):
         return {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
@@ -109,9 +87,5 @@ class StagingArea:
         return raw.StageClear(dtypes=self._dtypes, name=name or f"{self._name}_clear", **self._options())
 
 
-@shape_rule("StageSize")
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule("StageSize")(scalar_output)
 not_differentiable("Stage", "Unstage", "StagePeek", "StageSize", "StageClear")

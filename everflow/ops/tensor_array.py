@@ -15,6 +15,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, devic
 from everflow.framework.shapes import TensorShape, as_shape, scalar, unknown_shape
 from everflow.framework.static_values import constant_value
 from everflow.ops.math_elementwise import cast
+from everflow.ops.shape_rules import scalar_output
 
 
 class TensorArray:
@@ -244,9 +245,7 @@ def _handle_shapes(op):
     return [TensorShape([2]), scalar()][: len(op.outputs)]
 
 
-@shape_rule(*_versions("Split", "Size"))
-def _scalar_output(op):
-    return scalar()
+shape_rule(*_versions("Split", "Size"))(scalar_output)
 
 
 def _declared_shape(handle):

@@ -103,18 +103,9 @@ class Function:
             if not isinstance(spec, TypeSpec):
                 raise TypeError(f"Invalid input_signature {self._input_signature}: {spec!r} is no TensorSpec")
 
-    @property
-    def python_function(self):
-        """The Python function itself."""
-        return self._python_function
-
-    @property
-    def input_signature(self):
-        return self._input_signature
-
-    @property
-    def function_spec(self):
-        return self._signature
+    python_function = property(lambda self: self._python_function, doc="The Python function itself.")
+    input_signature = property(lambda self: self._input_signature)
+    function_spec = property(lambda self: self._signature)
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -397,10 +388,7 @@ class ConcreteFunction:
         """The body's inputs: arguments, then what it uses of the graph around."""
         return self.graph.inputs
 
-    @property
-    def outputs(self):
-        """The body's results, as a flat list."""
-        return self.graph.outputs
+    outputs = property(lambda self: self.graph.outputs, doc="The body's results, as a flat list.")
 
     @property
     def captured_inputs(self):

@@ -166,33 +166,17 @@ class Variable(metaclass=_VariableType):
 
     # --- facts -------------------------------------------------------------------------------
 
-    @property
-    def trainable(self):
-        """Whether optimizers change it by default."""
-        return self._trainable
-
-    @property
-    def synchronization(self):
-        return self._synchronization
-
-    @property
-    def aggregation(self):
-        return self._aggregation
+    trainable = property(lambda self: self._trainable, doc="Whether optimizers change it by default.")
+    synchronization = property(lambda self: self._synchronization)
+    aggregation = property(lambda self: self._aggregation)
 
     @property
     def constraint(self):
         """The function that optimizers apply to a new value, or None."""
         return self._constraint
 
-    @property
-    def initial_value(self):
-        """The tensor that it is initialized with."""
-        return self._initial_value
-
-    @property
-    def initializer(self):
-        """The operation that gives it its initial value."""
-        return self._initializer_op
+    initial_value = property(lambda self: self._initial_value, doc="The tensor that it is initialized with.")
+    initializer = property(lambda self: self._initializer_op, doc="The operation that gives it its initial value.")
 
     name = property(_left_to_the_kind, doc='The name, "v:0".')
     op = property(_left_to_the_kind, doc="The operation that holds it.")
@@ -213,9 +197,7 @@ class Variable(metaclass=_VariableType):
     def _shared_name(self):
         return self.name[: self.name.rindex(":")]
 
-    @property
-    def _unique_id(self):
-        return self._shared_name
+    _unique_id = property(lambda self: self._shared_name)
 
     def set_shape(self, shape):
         """Say more about the static shape."""

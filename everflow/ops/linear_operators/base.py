@@ -59,26 +59,11 @@ class LinearOperator(Module):
 
     # What is known of it
 
-    @property
-    def dtype(self):
-        return self._dtype
-
-    @property
-    def graph_parents(self):
-        """The tensors it is made of."""
-        return self._graph_parents
-
-    @property
-    def is_non_singular(self):
-        return self._is_non_singular
-
-    @property
-    def is_self_adjoint(self):
-        return self._is_self_adjoint
-
-    @property
-    def is_positive_definite(self):
-        return self._is_positive_definite
+    dtype = property(lambda self: self._dtype)
+    graph_parents = property(lambda self: self._graph_parents, doc="The tensors it is made of.")
+    is_non_singular = property(lambda self: self._is_non_singular)
+    is_self_adjoint = property(lambda self: self._is_self_adjoint)
+    is_positive_definite = property(lambda self: self._is_positive_definite)
 
     @property
     def is_square(self):
@@ -107,9 +92,7 @@ class LinearOperator(Module):
     def batch_shape(self):
         return self.shape[:-2]
 
-    @property
-    def tensor_rank(self):
-        return self.shape.rank
+    tensor_rank = property(lambda self: self.shape.rank)
 
     @property
     def domain_dimension(self):
@@ -209,6 +192,14 @@ class LinearOperator(Module):
         with self._name_scope(name):
             return apply(what, left, right)
 
+    def _argument(self, value, name, own, arg):
+        """What the operator is applied to: a tensor of its dtype, of which the size along `arg` fits its own along `own`."""
+        tensor = convert_to_tensor(value, name=name)
+        self._check_input_dtype(tensor)
+        if self.shape.rank is not None and tensor.shape.rank is not None:
+            _assert_same(self.shape[own], tensor.shape[arg])
+        return tensor
+
     # Products
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -219,21 +210,13 @@ class LinearOperator(Module):
         if isinstance(x, LinearOperator):
             return self._with_operator("matmul", "x", x, adjoint, adjoint_arg, name)
         with self._name_scope(name):
-            x = convert_to_tensor(x, name="x")
-            self._check_input_dtype(x)
-            own = -2 if adjoint else -1
-            arg = -1 if adjoint_arg else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, x.shape[arg] if x.shape.rank is not None else None)
+            x = self._argument(x, "x", -2 if adjoint else -1, -1 if adjoint_arg else -2)
             return self._matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def matvec(self, x, adjoint=False, name="matvec"):
         """This operator times a tensor of vectors."""
         with self._name_scope(name):
-            x = convert_to_tensor(x, name="x")
-            self._check_input_dtype(x)
-            own = -2 if adjoint else -1
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, x.shape[-1] if x.shape.rank is not None else None)
-            return self._matvec(x, adjoint=adjoint)
+            return self._matvec(self._argument(x, "x", -2 if adjoint else -1, -1), adjoint=adjoint)
 
     def _matvec(self, x, adjoint=False):
         return array.squeeze(self.matmul(array.expand_dims(x, axis=-1), adjoint=adjoint), axis=-1)
@@ -280,11 +263,7 @@ class LinearOperator(Module):
         if isinstance(rhs, LinearOperator):
             return self._with_operator("solve", "rhs", rhs, adjoint, adjoint_arg, name)
         with self._name_scope(name):
-            rhs = convert_to_tensor(rhs, name="rhs")
-            self._check_input_dtype(rhs)
-            own = -1 if adjoint else -2
-            arg = -1 if adjoint_arg else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, rhs.shape[arg] if rhs.shape.rank is not None else None)
+            rhs = self._argument(rhs, "rhs", -1 if adjoint else -2, -1 if adjoint_arg else -2)
             return self._solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
@@ -296,11 +275,7 @@ class LinearOperator(Module):
     def solvevec(self, rhs, adjoint=False, name="solve"):
         """x with this operator times x = rhs, for vectors."""
         with self._name_scope(name):
-            rhs = convert_to_tensor(rhs, name="rhs")
-            self._check_input_dtype(rhs)
-            own = -1 if adjoint else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, rhs.shape[-1] if rhs.shape.rank is not None else None)
-            return self._solvevec(rhs, adjoint=adjoint)
+            return self._solvevec(self._argument(rhs, "rhs", -1 if adjoint else -2, -1), adjoint=adjoint)
 
     def _solvevec(self, rhs, adjoint=False):
         return array.squeeze(self.solve(array.expand_dims(rhs, axis=-1), adjoint=adjoint), axis=-1)

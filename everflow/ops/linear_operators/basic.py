@@ -38,9 +38,7 @@ class LinearOperatorDiag(LinearOperator):
             is_square = broadcast.settled("A diagonal operator", "is_square", is_square)
             super().__init__(self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
-    @property
-    def diag(self):
-        return self._diag
+    diag = property(lambda self: self._diag)
 
     def _shape(self):
         return self._diag.shape.concatenate(self._diag.shape[-1:])
@@ -204,9 +202,7 @@ class LinearOperatorHouseholder(LinearOperator):
                 name,
             )
 
-    @property
-    def reflection_axis(self):
-        return self._reflection_axis
+    reflection_axis = property(lambda self: self._reflection_axis)
 
     def _unit(self):
         return self._reflection_axis / norm(self._reflection_axis, axis=-1, keepdims=True)

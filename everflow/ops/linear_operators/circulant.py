@@ -46,9 +46,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
             self._abs_spectrum = math.abs(self._spectrum)
             self._conj_spectrum = math.conj(self._spectrum)
 
-    @property
-    def block_depth(self):
-        return self._block_depth
+    block_depth = property(lambda self: self._block_depth)
 
     @property
     def block_shape(self):
@@ -57,9 +55,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
     def block_shape_tensor(self):
         return self._block_shape_value
 
-    @property
-    def spectrum(self):
-        return self._spectrum
+    spectrum = property(lambda self: self._spectrum)
 
     def _shape(self):
         size = self.block_shape.num_elements() if self.block_shape.rank is not None else None

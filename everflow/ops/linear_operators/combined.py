@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from operator import add, mul
+
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, dimension_value
 from everflow.ops import array, linalg, math
@@ -37,28 +40,17 @@ def implied(whole, operators, **said):
 class _OfSeveral(LinearOperator):
     """Base of what is made of several operators and has the product of their determinants."""
 
-    @property
-    def operators(self):
-        return self._operators
+    operators = property(lambda self: self._operators)
 
     def _determinant(self):
-        result = self._operators[0].determinant()
-        for operator in self._operators[1:]:
-            result = result * operator.determinant()
-        return result
+        return functools.reduce(mul, (operator.determinant() for operator in self._operators))
 
     def _log_abs_determinant(self):
-        result = self._operators[0].log_abs_determinant()
-        for operator in self._operators[1:]:
-            result = result + operator.log_abs_determinant()
-        return result
+        return functools.reduce(add, (operator.log_abs_determinant() for operator in self._operators))
 
     def _shape_of_batches(self):
         """The batch shape that all operators have together, as a tensor."""
-        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
-        for operator in self._operators[1:]:
-            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
-        return array.shape(zeros)
+        return array.shape(functools.reduce(add, (array.zeros(shape=operator.batch_shape_tensor()) for operator in self._operators)))
 
 
 class LinearOperatorComposition(_OfSeveral):
@@ -105,9 +97,7 @@ class LinearOperatorComposition(_OfSeveral):
 class _OfOne(LinearOperator):
     """Base of what is made of one operator and is as regular, symmetrical and positive as that."""
 
-    @property
-    def operator(self):
-        return self._operator
+    operator = property(lambda self: self._operator)
 
     def _assert_non_singular(self):
         return self._operator.assert_non_singular()
@@ -243,20 +233,9 @@ class LinearOperatorBlockDiag(_OfSeveral):
             super().__init__(dtype, parents_of(self._operators), *hints, True, name)
 
     def _shape(self):
-        domain = (
-            sum(_sizes(o.domain_dimension for o in self._operators))
-            if None not in _sizes(o.domain_dimension for o in self._operators)
-            else None
-        )
-        rows = (
-            sum(_sizes(o.range_dimension for o in self._operators))
-            if None not in _sizes(o.range_dimension for o in self._operators)
-            else None
-        )
-        batch = self._operators[0].batch_shape
-        for operator in self._operators[1:]:
-            batch = array.broadcast_static_shape(batch, operator.batch_shape)
-        return batch.concatenate([rows, domain])
+        sides = (_sizes(o.range_dimension for o in self._operators), _sizes(o.domain_dimension for o in self._operators))
+        batch = functools.reduce(array.broadcast_static_shape, (operator.batch_shape for operator in self._operators))
+        return batch.concatenate([None if None in sizes else sum(sizes) for sizes in sides])
 
     def _shape_tensor(self):
         domain = self._operators[0].domain_dimension_tensor()
@@ -272,25 +251,23 @@ class LinearOperatorBlockDiag(_OfSeveral):
             return array.split(tensor, sizes, axis=axis)
         return array.split(tensor, [o.domain_dimension_tensor() for o in self._operators], axis=axis)
 
-    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+    def _block_by_block(self, operation, x, adjoint, adjoint_arg):
         parts = self._split_into_blocks([o.domain_dimension for o in self._operators], x, axis=-1 if adjoint_arg else -2)
-        results = [o.matmul(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
+        results = [getattr(o, operation)(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
         return array.concat(_broadcast_if_needed(results), axis=-2)
 
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._block_by_block("matmul", x, adjoint, adjoint_arg)
+
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        parts = self._split_into_blocks([o.domain_dimension for o in self._operators], rhs, axis=-1 if adjoint_arg else -2)
-        results = [o.solve(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
-        return array.concat(_broadcast_if_needed(results), axis=-2)
+        return self._block_by_block("solve", rhs, adjoint, adjoint_arg)
 
     def _diag_part(self):
         parts = [operator.diag_part()[..., None] for operator in self._operators]
         return array.squeeze(array.concat(_broadcast_if_needed(parts), axis=-2), axis=-1)
 
     def _trace(self):
-        result = self._operators[0].trace()
-        for operator in self._operators[1:]:
-            result = result + operator.trace()
-        return result
+        return functools.reduce(add, (operator.trace() for operator in self._operators))
 
     def _to_dense(self):
         """Each block with zeros to its left and right, one below the other."""

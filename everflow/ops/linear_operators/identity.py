@@ -188,9 +188,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
             self._num_rows_cast_to_dtype = math.cast(self._num_rows, self.dtype)
             self._num_rows_cast_to_real_dtype = math.cast(self._num_rows, self.dtype.real_dtype)
 
-    @property
-    def multiplier(self):
-        return self._multiplier
+    multiplier = property(lambda self: self._multiplier)
 
     def _shape(self):
         size = None if self._num_rows_static is None else int(self._num_rows_static)

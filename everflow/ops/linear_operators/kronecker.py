@@ -49,9 +49,7 @@ class LinearOperatorKronecker(LinearOperator):
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), *(hint or None for hint in hints), is_square, name)
 
-    @property
-    def operators(self):
-        return self._operators
+    operators = property(lambda self: self._operators)
 
     def _shape(self):
         def product(dimensions):

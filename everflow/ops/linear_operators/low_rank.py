@@ -59,29 +59,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         size = dimension_value(self._u.shape[-1])
         self._diag_operator = LinearOperatorIdentity(num_rows=array.shape(self._u)[-1] if size is None else size, dtype=self.dtype)
 
-    @property
-    def u(self):
-        return self._u
-
-    @property
-    def v(self):
-        return self._v
-
-    @property
-    def is_diag_update_positive(self):
-        return self._is_diag_update_positive
-
-    @property
-    def diag_update(self):
-        return self._diag_update
-
-    @property
-    def diag_operator(self):
-        return self._diag_operator
-
-    @property
-    def base_operator(self):
-        return self._base_operator
+    u = property(lambda self: self._u)
+    v = property(lambda self: self._v)
+    is_diag_update_positive = property(lambda self: self._is_diag_update_positive)
+    diag_update = property(lambda self: self._diag_update)
+    diag_operator = property(lambda self: self._diag_operator)
+    base_operator = property(lambda self: self._base_operator)
 
     def _shape(self):
         batch = array.broadcast_static_shape(self._base_operator.batch_shape, self._diag_operator.batch_shape)

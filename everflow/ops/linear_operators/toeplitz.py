@@ -33,13 +33,8 @@ class LinearOperatorToeplitz(LinearOperator):
             complex_type = _complex_type(self.dtype)
             self._circulant = LinearOperatorCirculant(fft(math.cast(around, complex_type)), input_output_dtype=self._row.dtype)
 
-    @property
-    def col(self):
-        return self._col
-
-    @property
-    def row(self):
-        return self._row
+    col = property(lambda self: self._col)
+    row = property(lambda self: self._row)
 
     def _shape(self):
         shape = array.broadcast_static_shape(self._row.shape, self._col.shape)
