@@ -63,11 +63,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
             pad_value.shape.assert_has_rank(0)
             count = -(-length // frame_step)
             samples = math.maximum(0, frame_length + frame_step * (count - 1) - length)
-            paddings = array.concat(
-                [array.zeros([outer_count, 2], dtype=samples.dtype), [[0, samples]], array.zeros([inner_count, 2], dtype=samples.dtype)],
-                0,
-            )
-            signal = array.pad(signal, paddings, constant_values=pad_value)
+            before, after = (array.zeros([sides, 2], dtype=samples.dtype) for sides in (outer_count, inner_count))
+            signal = array.pad(signal, array.concat([before, [[0, samples]], after], 0), constant_values=pad_value)
             shape = array.shape(signal)
             length = shape[axis]
         else:
