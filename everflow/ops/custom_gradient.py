@@ -62,7 +62,7 @@ def _apply(f, args):
             raise _no_place_for(variables)
         plain = [v.name for v in variables if not hasattr(v, "handle")]
         if plain:
-            raise TypeError(f"A @custom_gradient is for resource variables: make {plain} with use_resource=True")
+            raise TypeError(f"A @custom_gradient takes a ResourceVariable only: make {plain} with use_resource=True")
 
     @RegisterGradient(name)
     def gradient(op, *result_grads):

@@ -16,23 +16,15 @@ from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.base import LinearOperator
 
 
-def _shape_argument(value, name):
-    """A size or batch shape as an int32 tensor that nobody refers to, and its value where known."""
+def _sizes(value, name, rank=0):
+    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers from zero on."""
     tensor = convert_to_tensor(value, name=name)
-    return tensor, constant_value(tensor)
-
-
-def _check_size(tensor, static, name):
-    """Raise unless this is a size, or sizes as a vector where it is a batch's shape: integers, not below zero where known."""
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
-    if static is None:
-        return
-    rank = 1 if name == "batch_shape" else 0
-    if static.ndim != rank:
-        raise ValueError(f"{name} must have rank {rank}; got {static}")
-    if np.any(static < 0):
-        raise ValueError(f"{name} must not be below zero; got {static}")
+    static = constant_value(tensor)
+    if static is not None and (static.ndim != rank or np.any(static < 0)):
+        raise ValueError(f"{name} must have rank {rank} and not be below zero; got {static}")
+    return tensor, static
 
 
 class BaseLinearOperatorIdentity(LinearOperator):
@@ -76,13 +68,11 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
                 if not value:
                     raise ValueError(f"An identity operator is always {what}.")
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows = self._asserted(self._num_rows)
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_size(self._batch_shape_arg, self._batch_shape_static, "batch_shape")
+                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
 
     def _asserted(self, size):
         if self._assert_proper_shapes and self._num_rows_static is None:
@@ -183,8 +173,7 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
             super().__init__(
                 self._multiplier.dtype.base_dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows_cast_to_dtype = math.cast(self._num_rows, self.dtype)
             self._num_rows_cast_to_real_dtype = math.cast(self._num_rows, self.dtype.real_dtype)
 
@@ -272,14 +261,11 @@ class LinearOperatorZeros(LinearOperator):
             broadcast.settled("A zero operator", "is_non_singular", is_non_singular, False)
             broadcast.settled("A zero operator", "is_positive_definite", is_positive_definite, False)
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
-            self._num_columns, self._num_columns_static = _shape_argument(num_rows if num_columns is None else num_columns, "num_columns")
-            _check_size(self._num_columns, self._num_columns_static, "num_columns")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
+            self._num_columns, self._num_columns_static = _sizes(num_rows if num_columns is None else num_columns, "num_columns")
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_size(self._batch_shape_arg, self._batch_shape_static, "batch_shape")
+                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
 
     def _shape(self):
         sizes = [None if s is None else int(s) for s in (self._num_rows_static, self._num_columns_static)]
