@@ -28,7 +28,7 @@ DRAWING = [
     (lambda: ones(2, 3) + ones(4), ValueError, r"are 3 and 4 for 'add' \(op: 'AddV2'\)"),
     (lambda: tf.concat(0, [ones(2, 3), ones(2, 3)]), ValueError, r"the order is tf.concat\(values, axis\)"),
     (lambda: tf.concat([ones(2), ones(2)], 5), ValueError, r"in the range \[-1, 1\), but got 5"),
-    (lambda: tf.reshape(ones(2, 3), [4]), ValueError, r"Cannot reshape a tensor with 6 elements to shape \[4\]"),
+    (lambda: tf.reshape(ones(2, 3), [4]), ValueError, r"Cannot reshape a tensor with 6 elements to \[4\]"),
     (lambda: tf.reduce_sum(ones(2, 3), axis=4), ValueError, "Invalid reduction dimension 4 for input with 2 dimensions"),
     (lambda: tf.squeeze(ones(2, 3), axis=0), ValueError, r"Can not squeeze dim\[0\], expected a dimension of 1, got 2"),
     (lambda: tf.split(ones(5, 2), 2), ValueError, "evenly divisible by 2 but is 5"),

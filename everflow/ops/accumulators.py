@@ -7,8 +7,9 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.shapes import TensorShape, scalar, vector
+from everflow.framework.shapes import TensorShape
 from everflow.ops.math_elementwise import cast
+from everflow.ops.shape_rules import reference_handle, scalar_output
 
 
 def _as_step(step):
@@ -29,13 +30,8 @@ class ConditionalAccumulatorBase:
         """The tensor that stands for the accumulator in ops."""
         return self._accumulator_ref
 
-    @property
-    def name(self):
-        return self._name
-
-    @property
-    def dtype(self):
-        return self._dtype
+    name = property(lambda self: self._name)
+    dtype = property(lambda self: self._dtype)
 
     # The ops by handle; the sparse kind has the older ones, by reference.
     _count, _set_step = raw.ResourceAccumulatorNumAccumulated, raw.ResourceAccumulatorSetGlobalStep
@@ -112,18 +108,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
 
 _MAKERS = ("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator")
-
-
-@shape_rule(*_MAKERS)
-def _handle(op):
-    return vector(2)
-
-
-@shape_rule("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")
-def _count_shape(op):
-    return scalar()
-
-
+shape_rule(*_MAKERS)(reference_handle)
+shape_rule("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated")(scalar_output)
 not_differentiable(
     *_MAKERS,
     *(

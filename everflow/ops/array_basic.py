@@ -19,6 +19,7 @@ from everflow.framework.shapes import TensorShape, unknown_shape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.constants import constant
 from everflow.ops.ragged_rows import has_ragged_form, ragged_form, takes_ragged
+from everflow.ops.shape_rules import scalar_output
 
 # Filled tensors of fewer elements become constants.
 _SMALL = 1000
@@ -125,9 +126,7 @@ def _shape_n_shape(op):
     return [TensorShape([t.shape.rank]) for t in op.inputs]
 
 
-@shape_rule("Size", "Rank")
-def _scalar_shape(op):
-    return TensorShape([])
+shape_rule("Size", "Rank")(scalar_output)
 
 
 def reshape(tensor, shape, name=None):
@@ -163,20 +162,20 @@ def reshaped(source, shape_tensor):
     open_sizes = [i for i, s in enumerate(sizes) if s is None]
     count = source.num_elements()
     if count is not None:
-        if not open_sizes:
+        if not open_sizes or (len(open_sizes) == 1 and not known):
             if count != known:
-                raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_bracketed(sizes)} ({known} elements)")
-        elif len(open_sizes) == 1 and known:
+                raise cannot_reshape(count, sizes, known)
+        elif len(open_sizes) == 1:
             if count % known:
                 raise ValueError(f"Dimension size must be evenly divisible by {known} but is {count}")
             sizes[open_sizes[0]] = count // known
-        elif len(open_sizes) == 1 and not known and count:
-            raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {_bracketed(sizes)} (0 elements)")
     return TensorShape(sizes)
 
 
-def _bracketed(sizes):
-    return "[" + ",".join("?" if s is None else str(s) for s in sizes) + "]"
+def cannot_reshape(count, sizes, known):
+    """What is said of a shape that asks for other than `count` elements: its sizes, None where open, have room for `known`."""
+    shown = ",".join("?" if size is None else str(size) for size in sizes)
+    return ValueError(f"Cannot reshape a tensor with {count} elements to [{shown}], which has {known}")
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
@@ -187,7 +186,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     """
     axis = either("axis", axis, "dim", dim)
     if axis is None:
-        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+        raise ValueError("expand_dims() wants an axis: the place of the new dimension")
     if form := ragged_form("expand_dims", input):
         return form(input, axis, name)
     return raw.ExpandDims(input=input, dim=axis, name=name)

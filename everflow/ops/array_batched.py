@@ -23,7 +23,7 @@ def batch_gather(params, indices, name=None):
         indices = convert_to_tensor(indices, name="indices")
         params = convert_to_tensor(params, name="params")
         if indices.shape.rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
+            raise ValueError("The indices of batch_gather have an unknown rank; give them a shape (set_shape)")
         return _batch_gather(params, indices, indices.shape.rank - 1)
 
 
@@ -58,7 +58,7 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         if not isinstance(batch_dims, int):
             raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
         if batch_dims < 0:
-            raise ValueError("tf.gather_nd does not allow negative batch_dims.")
+            raise ValueError(f"batch_dims of gather_nd must not be negative, but is {batch_dims}")
         for what, t in (("params", params), ("indices", indices)):
             if t.shape.rank is not None and batch_dims >= t.shape.rank:
                 raise ValueError(f"batch_dims = {batch_dims} must be less than rank({what}) = {t.shape.rank}")

@@ -135,10 +135,10 @@ def _shapes_of(tensors):
 def _concat_grad_of_slices(grad, parts, axis, where):
     static = constant_value(axis)
     if static is None:
-        raise ValueError("Can only compute IndexedSlices gradient with statically-known concat_dim")
+        raise ValueError(f"Slices can only be split along an axis that is known while building; {axis.name} isn't")
     if static < 0:
         if parts[0].shape.rank is None:
-            raise ValueError("Can only compute IndexedSlices gradient with negative concat_dim when first value rank is statically-known.")
+            raise ValueError(f"Slices can't be split along axis {static}: the rank of {parts[0].name} is unknown; count from 0")
         static %= parts[0].shape.rank
     sizes = [array.shape(t) for t in parts]
     grads = []

@@ -62,7 +62,7 @@ def _gather_v2_shape(op):
         return None
     batch = batch + indices.rank if batch < 0 else batch
     if batch > place:
-        raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({place})")
+        raise ValueError(f"batch_dims is {batch}, but must not be above the axis, {place}")
     params[:batch].assert_is_compatible_with(indices[:batch])
     return params[:place].concatenate(indices[batch:]).concatenate(params[place + 1 :])
 
@@ -165,21 +165,24 @@ def where(condition, x=None, y=None, name=None):
     >>> tf.where([True, False, True]).shape
     TensorShape([Dimension(None), Dimension(1)])
     """
-    if x is None and y is None:
-        with name_scope(name, "Where", [condition]) as name:
-            return raw.Where(input=convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition"), name=name)
-    if x is not None and y is not None:
+    if both_given(x, y):
         return raw.Select(condition=condition, t=x, e=y, name=name)
-    raise ValueError("x and y must both be non-None or both be None.")
+    with name_scope(name, "Where", [condition]) as name:
+        return raw.Where(input=convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition"), name=name)
 
 
 def where_v2(condition, x=None, y=None, name=None):
     """As `where`, but condition, x and y broadcast."""
-    if x is None and y is None:
-        return where(condition, name=name)
-    if x is not None and y is not None:
+    if both_given(x, y):
         return raw.SelectV2(condition=condition, t=x, e=y, name=name)
-    raise ValueError("x and y must both be non-None or both be None.")
+    return where(condition, name=name)
+
+
+def both_given(x, y):
+    """Whether values are to be chosen, rather than the places listed where a condition holds."""
+    if (x is None) != (y is None):
+        raise ValueError(f"where() takes both x and y or neither of them; {'x' if x is None else 'y'} is None")
+    return x is not None
 
 
 @shape_rule("Where")
@@ -231,7 +234,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         if off_value is None:
             off_value, off_dtype = convert_to_tensor(0, dtype, name="off_value"), dtype
         if dtypes.as_dtype(on_dtype) != dtypes.as_dtype(off_dtype):
-            raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
+            raise TypeError(f"on_value and off_value must be of one dtype, but are {on_dtype} and {off_dtype}")
         return raw.OneHot(indices=indices, depth=depth, on_value=on_value, off_value=off_value, axis=axis, name=name)
 
 

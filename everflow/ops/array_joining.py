@@ -185,7 +185,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
         return raw.Split(split_dim=axis, value=value, num_split=int(num_or_size_splits), name=name)
     if size_splits.shape.rank == 0:
         raise ValueError(
-            f"Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: {num_or_size_splits}"
+            f"num_or_size_splits is a scalar tensor, {num_or_size_splits}: give a Python number of parts, or a vector of their sizes"
         )
     if num is None:
         num = size_splits.shape[0].value if size_splits.shape.rank is not None else None

@@ -160,7 +160,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         dimensions = a.shape.rank
         if dimensions is not None:
             if dimensions < 2:
-                raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}")
+                raise ValueError(f"Matrices to transpose have at least two dimensions; 'a' has the shape {a.shape}")
             perm = [*range(dimensions - 2), dimensions - 1, dimensions - 2]
         else:
             dimensions = rank(a)

@@ -33,10 +33,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         if count == 0:
             raise ValueError("mask cannot be scalar.")
         if count is None:
-            raise ValueError(
-                "Number of mask dimensions must be specified, even if some dimensions are None.  "
-                "E.g. shape=[None] is ok, but shape=None is not."
-            )
+            raise ValueError("The rank of a mask must be known, though its sizes need not: a shape of [None] will do, None won't")
         axis = 0 if axis is None else axis
         if isinstance(axis, Tensor):
             axis = int(constant_value(axis))
@@ -89,9 +86,9 @@ def meshgrid(*args, **kwargs):
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:
-        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+        raise TypeError(f"meshgrid() got an unexpected keyword argument '{next(iter(kwargs))}'; it takes indexing and name")
     if indexing not in ("xy", "ij"):
-        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     with name_scope(name, "meshgrid", args):
         count = len(args)
         grids = [reshape(stack(x), [1] * i + [-1] + [1] * (count - i - 1)) for i, x in enumerate(args)]
@@ -166,15 +163,13 @@ def _with_nonzero_rank(data):
 
 def positive_axis(axis, dimensions):
     """A nonnegative axis; a negative one needs a known rank."""
-    if axis >= 0:
-        if dimensions is not None and axis >= dimensions:
-            raise ValueError(f"axis={axis} out of bounds: expected {0}<=axis<{dimensions}")
-        return axis
     if dimensions is None:
-        raise ValueError("axis may only be negative if ndims is statically known.")
-    if axis < -dimensions:
+        if axis < 0:
+            raise ValueError(f"axis={axis} counts from the end, but the rank is unknown")
+        return axis
+    if not -dimensions <= axis < dimensions:
         raise ValueError(f"axis={axis} out of bounds: expected {-dimensions}<=axis<{dimensions}")
-    return axis + dimensions
+    return axis % dimensions
 
 
 def tile_one_dimension(data, axis, multiple):
@@ -250,7 +245,7 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     elif side == "left":
         found = raw.LowerBound(sorted_inputs=rows, values=wanted, out_type=out_type, name=name)
     else:
-        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}")
     return reshape(found, shape_internal(values))
 
 

@@ -17,6 +17,7 @@ from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array_basic import cast_to, known_ints, ones_like
 from everflow.ops.array_joining import stack
 from everflow.ops.constants import constant
+from everflow.ops.shape_rules import like_first
 
 
 def slice_(input_, begin, size, name=None):
@@ -115,12 +116,7 @@ def _strided_slice_grad_shape(op):
     return known_shape(op.inputs[0])
 
 
-@shape_rule("TensorStridedSliceUpdate")
-def _tensor_strided_slice_update_shape(op):
-    return op.inputs[0].shape
-
-
-_INDEX_ERROR = "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid indices"
+shape_rule("TensorStridedSliceUpdate")(like_first)
 
 
 def _check_index(index):
@@ -128,7 +124,7 @@ def _check_index(index):
         return
     dtype = getattr(index, "dtype", None)
     if dtype is None or dtypes.as_dtype(dtype).base_dtype not in (dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
-        raise TypeError(f"{_INDEX_ERROR}, got {index!r}")
+        raise TypeError(f"Only integers, slices, ..., None (tf.newaxis) and scalar tensors of int32 or int64 index a tensor; got {index!r}")
 
 
 def _is_mask(spec):

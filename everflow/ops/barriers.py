@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.shapes import TensorShape, vector
+from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
 from everflow.ops.data_flow import as_type_list
+from everflow.ops.shape_rules import reference_handle, scalar_output
 
 
 class Barrier:
@@ -28,15 +29,8 @@ class Barrier:
         self._barrier_ref = raw.Barrier(component_types=self._types, shapes=shapes, shared_name=shared_name, name=name)
         self._name = self._barrier_ref._op_name.split("/")[-1]
 
-    @property
-    def barrier_ref(self):
-        """The tensor that stands for the barrier in ops."""
-        return self._barrier_ref
-
-    @property
-    def name(self):
-        """The name of the barrier's op."""
-        return self._barrier_ref._op_name
+    barrier_ref = property(lambda self: self._barrier_ref, doc="The tensor that stands for the barrier in ops.")
+    name = property(lambda self: self._barrier_ref._op_name, doc="The name of the barrier's op.")
 
     def insert_many(self, component_index, keys, values, name=None):
         """An op that gives keys their value of one component."""
@@ -77,14 +71,6 @@ class Barrier:
         return raw.BarrierIncompleteSize(self._barrier_ref, name=name or f"{self._name}_BarrierIncompleteSize")
 
 
-@shape_rule("Barrier")
-def _handle_shape(op):
-    return vector(2)
-
-
-@shape_rule("BarrierReadySize", "BarrierIncompleteSize")
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule("Barrier")(reference_handle)
+shape_rule("BarrierReadySize", "BarrierIncompleteSize")(scalar_output)
 not_differentiable(*("Barrier" + what for what in ("", "InsertMany", "TakeMany", "Close", "ReadySize", "IncompleteSize")))

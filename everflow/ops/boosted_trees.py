@@ -10,6 +10,7 @@ from everflow.framework.shapes import TensorShape, scalar, vector
 from everflow.ops import array
 from everflow.ops.resources import register_resource
 from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops.shape_rules import scalar_output
 
 PRUNING_MODES = {"none": 0, "pre": 1, "post": 2}
 
@@ -100,15 +101,13 @@ _SPLIT_COLUMNS = ("node_ids", "gains", "thresholds", "left_node_contribs", "righ
 # --- shapes -----------------------------------------------------------------------------------
 
 
-@shape_rule(
+shape_rule(
     "BoostedTreesEnsembleResourceHandleOp",
     "BoostedTreesQuantileStreamResourceHandleOp",
     "IsBoostedTreesEnsembleInitialized",
     "IsBoostedTreesQuantileStreamResourceInitialized",
     "BoostedTreesCenterBias",
-)
-def _scalar_shape(op):
-    return scalar()
+)(scalar_output)
 
 
 @shape_rule("BoostedTreesSerializeEnsemble")

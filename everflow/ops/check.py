@@ -214,10 +214,7 @@ def add_check_numerics_ops():
             if output.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
                 continue
             if op._get_control_flow_context() is not None:
-                raise ValueError(
-                    "`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow operations such as "
-                    "`tf.cond()` or `tf.while_loop()`."
-                )
+                raise ValueError(f"tf.add_check_numerics_ops() can't watch ops in a tf.cond() or tf.while_loop(), as {op.name!r} is")
             with control_dependencies(checks[-1:]):
                 checks.append(raw.CheckNumerics(output, message=f"{op.name}:{output.value_index}"))
     return group(*[check.op for check in checks[-1:]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import functools
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def assert_integer(x, message=None, name=None):
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f'{message}  Expected "x" to be integer type.  Found: {_name(x)} of dtype {x.dtype}')
+            raise TypeError(f"{message}  Expected {_name(x) or 'x'} to be integer type, not {x.dtype}")
         return no_op("statically_determined_was_integer")
 
 
@@ -55,39 +56,40 @@ def assert_scalar(tensor, name=None, message=None):
 
 def assert_proper_iterable(values):
     """Raise TypeError unless values is an iterable that is not itself a tensor, array or string."""
-    if isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)) or is_tensor(values):
-        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
-    if not hasattr(values, "__iter__"):
-        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+    one_value = isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)) or is_tensor(values)
+    if one_value or not hasattr(values, "__iter__"):
+        raise TypeError(f"values must be a list or another iterable of tensors, not {type(values)}")
 
 
 def assert_same_float_dtype(tensors=None, dtype=None):
     """The one float type of some tensors (float32 where there are none); ValueError where they differ."""
-    if tensors:
-        dtype = _one_dtype(tensors, dtype)
-    if not dtype:
-        dtype = dtypes.float32
-    elif not dtypes.as_dtype(dtype).is_floating:
-        raise ValueError(f"Expected floating point type, got {dtype}.")
-    return dtype
+    given = [tensor for tensor in tensors or () if tensor is not None]
+    common = dtype or (given[0].dtype.base_dtype if given else dtypes.float32)
+    for tensor in given:
+        if tensor.dtype.base_dtype != common:
+            raise ValueError(f"{_name(tensor)} is of dtype {tensor.dtype.base_dtype}, but must be of the same type as others, {common}")
+    if not dtypes.as_dtype(common).is_floating:
+        raise ValueError(f"Expected floating point type, got {common}.")
+    return common
 
 
-def _one_dtype(items, expected):
-    first = None
-    for item in items:
-        if item is None:
-            continue
-        found = item.dtype.base_dtype
-        if expected is None:
-            expected, first = found, item
-        elif expected != found:
-            source = f" as {_name(first)}" if first is not None else ""
-            raise ValueError(f"{_name(item)}, type={found}, must be of the same type ({expected}){source}.")
-    return expected
+def _is_one_of(found, ranks):
+    return functools.reduce(raw.LogicalOr, [raw.Equal(rank, found) for rank in ranks])
 
 
-def _assert_ranks(x, ranks, static_condition, dynamic_condition, data, summarize):
-    """Assert a condition on the rank of x and one or more ranks; ValueError at once where it is known to fail."""
+# How a rank can stand to the ones asked for: in words, for numbers, and as graph.
+_EQUAL = ("", lambda found, ranks: found == ranks[0], lambda found, ranks: raw.Equal(found, ranks[0]))
+_AT_LEAST = (" at least", lambda found, ranks: found >= ranks[0], lambda found, ranks: raw.GreaterEqual(found, ranks[0]))
+_IN = (" in", lambda found, ranks: found in ranks, _is_one_of)
+
+
+def _assert_ranks(x, relation, ranks, data, summarize, message):
+    """Assert how the rank of x stands to one or more ranks; ValueError at once where it is known to fail."""
+    words, static_condition, dynamic_condition = relation
+    ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
+    message = message or ""
+    if data is None:
+        data = [message, f"Tensor {_name(x)} must have rank{words}", *ranks, "Received shape: ", array.shape(x)]
     for rank in ranks:
         assert_type(rank, dtypes.int32)
     known = [constant_value(rank) for rank in ranks]
@@ -95,7 +97,8 @@ def _assert_ranks(x, ranks, static_condition, dynamic_condition, data, summarize
         raise ValueError("Rank must be a scalar.")
     if all(value is not None for value in known) and x.shape.rank is not None:
         if not static_condition(x.shape.rank, known):
-            raise _StaticRankError(known)
+            wanted = ", ".join(str(int(rank)) for rank in known)
+            raise ValueError(f"{message}.  Tensor {_name(x)} must have rank{words} {wanted}, not {x.shape.rank} (its shape is {x.shape})")
         return no_op(name="static_checks_determined_all_ok")
     condition = dynamic_condition(array.rank(x), ranks)
     for rank, value in zip(ranks, known, strict=True):
@@ -105,86 +108,27 @@ def _assert_ranks(x, ranks, static_condition, dynamic_condition, data, summarize
     return Assert(condition, data, summarize=summarize)
 
 
-class _StaticRankError(Exception):
-    """A rank that is known does not fit; says which ones would."""
-
-    def __init__(self, wanted):
-        super().__init__()
-        self.wanted = wanted
-
-
-def _rank_data(x, message, text, ranks, data):
-    if data is not None:
-        return data
-    return [message, f"Tensor {_name(x)} must have rank{text}", *ranks, "Received shape: ", array.shape(x)]
-
-
 def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
     """Assert that x has this rank.
 
     >>> tf.assert_rank(tf.zeros([2, 3]), 2)
     """
     with name_scope(name, "assert_rank", [x, rank, *(data or [])]):
-        if not isinstance(x, SparseTensor):
-            x = convert_to_tensor(x, name="x")
-        rank = convert_to_tensor(rank, name="rank")
-        message = message or ""
-        data = _rank_data(x, message, "", [rank], data)
-        try:
-            return _assert_ranks(
-                x, [rank], lambda found, wanted: found == wanted[0], lambda found, wanted: raw.Equal(found, wanted[0]), data, summarize
-            )
-        except _StaticRankError as e:
-            raise ValueError(
-                f"{message}.  Tensor {_name(x)} must have rank {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
-            ) from None
+        x = x if isinstance(x, SparseTensor) else convert_to_tensor(x, name="x")
+        return _assert_ranks(x, _EQUAL, [rank], data, summarize, message)
 
 
 def assert_rank_at_least(x, rank, data=None, summarize=None, message=None, name=None):
     """Assert that x has at least this rank."""
     with name_scope(name, "assert_rank_at_least", [x, rank, *(data or [])]):
-        x = convert_to_tensor(x, name="x")
-        rank = convert_to_tensor(rank, name="rank")
-        message = message or ""
-        data = _rank_data(x, message, " at least", [rank], data)
-        try:
-            return _assert_ranks(
-                x,
-                [rank],
-                lambda found, wanted: found >= wanted[0],
-                lambda found, wanted: raw.GreaterEqual(found, wanted[0]),
-                data,
-                summarize,
-            )
-        except _StaticRankError as e:
-            raise ValueError(
-                f"{message}.  Tensor {_name(x)} must have rank at least {e.wanted[0]}.  Received rank {x.shape.rank}, shape {x.shape}"
-            ) from None
-
-
-def _is_one_of(found, ranks):
-    matches = [raw.Equal(rank, found) for rank in ranks]
-    result = matches[0]
-    for match in matches[1:]:
-        result = raw.LogicalOr(result, match)
-    return result
+        return _assert_ranks(convert_to_tensor(x, name="x"), _AT_LEAST, [rank], data, summarize, message)
 
 
 def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None):
     """Assert that the rank of x is one of several."""
     with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
-        if not isinstance(x, SparseTensor):
-            x = convert_to_tensor(x, name="x")
-        ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
-        message = message or ""
-        data = _rank_data(x, message, " in", ranks, data)
-        try:
-            return _assert_ranks(x, ranks, lambda found, wanted: found in wanted, _is_one_of, data, summarize)
-        except _StaticRankError as e:
-            raise ValueError(
-                f"{message}.  Tensor {_name(x)} must have rank in {tuple(int(r) for r in e.wanted)}.  "
-                f"Received rank {x.shape.rank}, shape {x.shape}"
-            ) from None
+        x = x if isinstance(x, SparseTensor) else convert_to_tensor(x, name="x")
+        return _assert_ranks(x, _IN, ranks, data, summarize, message)
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
@@ -249,8 +193,7 @@ def _assert_size(x, axis, size, wanted, source, data, summarize, message):
     if not isinstance(size, Tensor) and not isinstance(wanted, Tensor):
         if size != wanted:
             raise ValueError(
-                f"{message}.  Specified {source}.  Tensor {_name(x)} dimension {axis} must have size {wanted}.  "
-                f"Received size {size}, shape {x.shape}"
+                f"{message}.  Tensor {_name(x)} dimension {axis} must have size {wanted}, given {source}, not {size} (its shape is {x.shape})"
             )
         return None
     condition = raw.Equal(*(value if isinstance(value, Tensor) else constants.constant(value) for value in (size, wanted)))

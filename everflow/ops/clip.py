@@ -15,6 +15,7 @@ from everflow.ops import math_elementwise as elementwise
 from everflow.ops import math_reductions as reductions
 from everflow.ops import math_sequences as sequences
 from everflow.ops.ragged_rows import takes_ragged
+from everflow.ops.shape_rules import like_first
 
 
 @takes_ragged()
@@ -106,6 +107,4 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     return clipped, use_norm
 
 
-@shape_rule("ClipByValue")
-def _clip_by_value_shape(op):
-    return op.inputs[0].shape
+shape_rule("ClipByValue")(like_first)

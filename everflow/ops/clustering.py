@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies
-from everflow.framework.shapes import TensorShape, scalar
+from everflow.framework.shapes import TensorShape
 from everflow.ops import array, check, math, state
 from everflow.ops.constants import constant
 from everflow.ops.control_flow import cond, while_loop
@@ -16,6 +16,7 @@ from everflow.ops.grouping import group, no_op
 from everflow.ops.math_segments import unsorted_segment_sum
 from everflow.ops.nn_normalization import l2_normalize
 from everflow.ops.random import random_uniform
+from everflow.ops.shape_rules import scalar_output
 from everflow.ops.variables import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
@@ -294,6 +295,4 @@ def _unknown_shape(op):
     return [TensorShape(None) for _ in op.outputs] if op.type == "NearestNeighbors" else TensorShape(None)
 
 
-@shape_rule("KMC2ChainInitialization")
-def _scalar_shape(op):
-    return scalar()
+shape_rule("KMC2ChainInitialization")(scalar_output)

@@ -13,6 +13,7 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.tensor_values import TensorValue, constant_array, make_tensor_proto
+from everflow.ops.shape_rules import attribute_shape
 
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
@@ -56,7 +57,7 @@ def _from_python_value(value, dtype=None, name=None, as_ref=False):
 
 def _from_shape(value, dtype=None, name=None, as_ref=False):
     if not value.is_fully_defined():
-        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
+        raise ValueError(f"The shape {value} is not fully known, so it is no tensor: use tf.shape() for the sizes of a run")
     sizes = value.as_list()
     if dtype is not None:
         if dtype not in (dtypes.int32, dtypes.int64):
@@ -70,7 +71,7 @@ def _from_shape(value, dtype=None, name=None, as_ref=False):
 
 def _from_dimension(value, dtype=None, name=None, as_ref=False):
     if value.value is None:
-        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
+        raise ValueError("An unknown Dimension is no tensor: use tf.shape() for the sizes of a run")
     if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     return _constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
@@ -119,9 +120,7 @@ def pack_nested(values, dtype, scope):
             if isinstance(element, Tensor) or hasattr(element, "_is_tensor_like"):
                 element = internal_convert_to_tensor(element)
                 if not element.dtype.is_compatible_with(dtype) and element.dtype.base_dtype != dtype:
-                    raise TypeError(
-                        f"Cannot convert a list containing a tensor of dtype {element.dtype} to {dtype} (Tensor is: {element!r})"
-                    )
+                    raise TypeError(f"A list with a tensor of dtype {element.dtype} can't become {dtype}; cast {element!r} first")
                 converted.append(element)
                 must_pack = True
             elif isinstance(element, (list, tuple)):
@@ -163,9 +162,7 @@ def _const_shape(op):
     return op.attrs["value"].shape
 
 
-@shape_rule("Placeholder", "PlaceholderV2")
-def _placeholder_shape(op):
-    return op.attrs["shape"]
+shape_rule("Placeholder", "PlaceholderV2")(attribute_shape)
 
 
 @shape_rule("PlaceholderWithDefault")

@@ -17,10 +17,10 @@ from everflow.framework.scopes import (
     get_default_graph,
     name_scope,
 )
-from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops.grouping import group
 from everflow.ops.grouping import tuple as gated
+from everflow.ops.shape_rules import scalar_output
 
 CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
@@ -37,7 +37,7 @@ class CriticalSection:
 
     def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):
         if critical_section_def and name is not None:
-            raise ValueError("critical_section_def and shared_name are mutually exclusive.")
+            raise ValueError("Give either a name or a critical_section_def, not both")
         if critical_section_def:
             raise ValueError("Argument critical_section_def is not supported.")
         with name_scope(name, "CriticalSection", []) as scope:
@@ -86,8 +86,7 @@ class CriticalSection:
         resources = {t for t in outside if t.dtype.base_dtype == dtypes.resource}
         if self._handle in resources:
             raise ValueError(
-                "The function fn attempts to directly access the CriticalSection in which it would be running.  "
-                "This is illegal and would cause deadlocks."
+                f"fn uses the CriticalSection that it is to run in, {self._handle.name}: it would wait for itself, which deadlocks"
             )
         if outside:
             lock_op._add_control_input(group(*dict.fromkeys(t.op for t in outside)))
@@ -101,9 +100,8 @@ class CriticalSection:
             shared = resources & other.resources
             if shared:
                 raise ValueError(
-                    f"This execution would access resources: {sorted(t.name for t in shared)}.  Either this lock (CriticalSection: "
-                    f"{self._handle}) or lock '{other.handle}' (at {other.op.name}) asked for exclusive access to them. Did you mean to call "
-                    "execute with keyword argument exclusive_resource_access=False?"
+                    f"{sorted(t.name for t in shared)} would be used under two locks, {self._handle} and {other.handle} (at "
+                    f"{other.op.name}), one of which wants them for itself; exclusive_resource_access=False lets both have them."
                 )
         executions.append(_Execution(lock_op, self._handle, resources, exclusive))
 
@@ -112,6 +110,4 @@ def _again(item):
     return group(item) if isinstance(item, Operation) else array.identity(item)
 
 
-@shape_rule("MutexV2", "MutexLock")
-def _scalar(op):
-    return TensorShape([])
+shape_rule("MutexV2", "MutexLock")(scalar_output)

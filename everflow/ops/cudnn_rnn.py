@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, unknown_shape
+from everflow.ops.shape_rules import vector_output
 
 _VERSIONS = ("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3")
 _SETTINGS = ("rnn_mode", "input_mode", "direction", "dropout", "seed", "seed2")
@@ -31,9 +32,7 @@ def _size_shape(op):
     return TensorShape([1])
 
 
-@shape_rule("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
-def _params_shape(op):
-    return TensorShape([None])
+shape_rule("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")(vector_output)
 
 
 @shape_rule("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")
@@ -47,7 +46,7 @@ def _canonical_shapes(op):
 def _network_grad(op, *grads):
     """The op's other results are for its own backward pass: their gradients don't count."""
     if not op.get_attr("is_training"):
-        raise ValueError(f"To use {op.type} in gradients, is_training must be set to True.")
+        raise ValueError(f"{op.name!r} has no gradient, as it was made with is_training=False")
     settings = {name: op.get_attr(name) for name in _SETTINGS}
     output, output_h, output_c, reserve_space, *host_reserved = op.outputs
     inputs = dict(zip(("input", "input_h", "input_c", "params", "sequence_lengths"), op.inputs, strict=False))

@@ -35,7 +35,7 @@ def custom_gradient(f):
         if executing_eagerly():
             return _apply_eagerly(f, args, kwargs)
         if kwargs:
-            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled.")
+            raise ValueError(f"In a graph, a function with a custom gradient takes no keyword arguments; got {sorted(kwargs)}")
         return _apply(f, args)
 
     return decorated
@@ -55,27 +55,21 @@ def _apply(f, args):
     takes_variables = _takes_variables(grad_fn)
     if takes_variables and not variables:
         if not get_variable_scope().use_resource:
-            raise TypeError(
-                "If using @custom_gradient with a function that uses variables, the enclosing variable scope must have use_resource=True."
-            )
-        logging.warn("@custom_gradient grad_fn has 'variables' in signature, but no ResourceVariables were used on the forward pass.")
+            raise TypeError("grad_fn takes `variables`; @custom_gradient sees those made under a variable_scope with use_resource=True")
+        logging.warn("The grad_fn of a @custom_gradient takes `variables`, but the function itself used no ResourceVariable.")
     if variables:
         if not takes_variables:
-            raise TypeError(
-                "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument 'variables'."
-            )
-        if not all(hasattr(v, "handle") for v in variables):
-            raise TypeError(
-                "All variables used by `f` wrapped with @custom_gradient must be `ResourceVariable`s. "
-                "Ensure that no `variable_scope` is created with `use_resource=False`."
-            )
+            raise _no_place_for(variables)
+        plain = [v.name for v in variables if not hasattr(v, "handle")]
+        if plain:
+            raise TypeError(f"A @custom_gradient takes a ResourceVariable only: make {plain} with use_resource=True")
 
     @RegisterGradient(name)
     def gradient(op, *result_grads):
         if variables:
             input_grads, variable_grads = grad_fn(*result_grads[:count], variables=variables)
             if len(variable_grads) != len(variables):
-                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+                raise ValueError(f"grad_fn must give a gradient for each of {len(variables)} variables, but gave {len(variable_grads)}")
         else:
             input_grads, variable_grads = grad_fn(*result_grads[:count]), []
         # The results are inputs of the IdentityN as well: what they need comes by way of the args.
@@ -88,6 +82,11 @@ def _apply(f, args):
     return nest.pack_sequence_as(structure=result, flat_sequence=everything[:count])
 
 
+def _no_place_for(variables):
+    """What is said where a function uses variables that its `grad_fn` doesn't ask for."""
+    return TypeError(f"The function uses variables, {[v.name for v in variables]}: its grad_fn must take a keyword argument 'variables'")
+
+
 def _apply_eagerly(f, args, kwargs):
     """The result, with `grad_fn` on the tapes in place of the operations inside."""
     args = nest.map_structure(convert_to_tensor, list(args))
@@ -98,9 +97,7 @@ def _apply_eagerly(f, args, kwargs):
     variables = [v for v in watcher.watched_variables() if id(v.handle) not in given]
     takes_variables = _takes_variables(grad_fn)
     if variables and not takes_variables:
-        raise TypeError(
-            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword argument 'variables'."
-        )
+        raise _no_place_for(variables)
     for variable in variables:
         tapes.variable_accessed(variable)
     # A result that is an argument must be another tensor, or its gradient would come to the argument directly.

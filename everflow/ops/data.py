@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import scalar_output
 
 _ELEMENTS = ("IteratorGetNext", "IteratorGetNextSync", "ReduceDataset", "DatasetToSingleElement", "OptionalGetValue")
 _SCALARS = (
@@ -26,9 +26,5 @@ def _element_shapes(op):
     return list(op.attrs["output_shapes"])
 
 
-@shape_rule(*_SCALARS)
-def _scalar(op):
-    return TensorShape([])
-
-
+shape_rule(*_SCALARS)(scalar_output)
 not_differentiable(*_ELEMENTS)

@@ -8,9 +8,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
-from everflow.framework.shapes import Dimension, TensorShape, vector
+from everflow.framework.shapes import Dimension, TensorShape
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array import gather, stack
+from everflow.ops.shape_rules import reference_handle, scalar_output
 
 
 def as_type_list(dtypes):
@@ -27,7 +28,7 @@ def as_shape_list(shapes, unknown_dim_allowed=False):
     if isinstance(shapes, TensorShape):
         shapes = [shapes]
     if not isinstance(shapes, (list, tuple)):
-        raise TypeError(f"shapes must be a TensorShape or a list or tuple of TensorShapes, got {type(shapes)}.")
+        raise TypeError(f"shapes must be one TensorShape or several in a list, not {type(shapes)}")
     if all(shape is None or isinstance(shape, (int, Dimension)) for shape in shapes):
         shapes = [shapes]
     shapes = [TensorShape(shape) for shape in shapes]
@@ -40,13 +41,28 @@ def as_shape_list(shapes, unknown_dim_allowed=False):
 
 def as_name_list(names, dtypes):
     """One name or several, as a list with a name for each dtype; None where none were given."""
-    if names is None:
-        return None
-    if not isinstance(names, (list, tuple)):
-        names = [names]
-    if len(names) != len(dtypes):
-        raise ValueError(f"List of names must have the same length as the list of dtypes: {len(names)} names, {len(dtypes)} dtypes")
-    return list(names)
+    if names is not None:
+        names = list(names) if isinstance(names, (list, tuple)) else [names]
+        check_one_each("names", names, dtypes)
+    return names
+
+
+def check_one_each(what, given, dtypes):
+    """ValueError unless there are as many shapes or names, if any, as dtypes."""
+    if given is not None and len(given) != len(dtypes):
+        raise ValueError(f"A store of {len(dtypes)} dtypes wants {what} of the same length, but got {len(given)}")
+
+
+def in_order(element, names):
+    """What is put into a store, component by component: a dictionary where these have names, else a list or a single value."""
+    if not names:
+        if isinstance(element, dict):
+            raise ValueError("Only a store made with names takes a dictionary; give a list of values")
+        return element if isinstance(element, (list, tuple)) else [element]
+    if not isinstance(element, dict) or sorted(element) != sorted(names):
+        given = f"one with {sorted(element)}" if isinstance(element, dict) else f"{type(element)}"
+        raise ValueError(f"The components have names: give a dictionary with {sorted(names)}, not {given}")
+    return [element[name] for name in names]
 
 
 def _common_shapes(all_shapes):
@@ -66,18 +82,10 @@ class QueueBase:
 
     def __init__(self, dtypes, shapes, names, queue_ref):
         self._dtypes = dtypes
-        if shapes is not None:
-            if len(shapes) != len(dtypes):
-                raise ValueError(f"Queue shapes must have the same length as dtypes, got {len(shapes)} shapes and {len(dtypes)} dtypes")
-            self._shapes = [TensorShape(s) for s in shapes]
-        else:
-            self._shapes = [TensorShape(None) for _ in dtypes]
-        if names is not None:
-            if len(names) != len(dtypes):
-                raise ValueError(f"Queue names must have the same length as dtypes, got {len(names)} names and {len(dtypes)} dtypes")
-            self._names = names
-        else:
-            self._names = None
+        check_one_each("shapes", shapes, dtypes)
+        check_one_each("names", names, dtypes)
+        self._shapes = [TensorShape(s) for s in shapes or [None] * len(dtypes)]
+        self._names = names
         self._queue_ref = queue_ref
         self._name = queue_ref._op_name.split("/")[-1]
 
@@ -95,45 +103,14 @@ class QueueBase:
         chosen = gather(stack([q.queue_ref for q in queues]), index)
         return QueueBase(dtypes=dtypes, shapes=shapes, names=names, queue_ref=chosen)
 
-    @property
-    def queue_ref(self):
-        """The tensor that stands for the queue in ops."""
-        return self._queue_ref
-
-    @property
-    def name(self):
-        """The name of the queue's op, in full."""
-        return self._queue_ref._op_name
-
-    @property
-    def dtypes(self):
-        """The dtypes of the components."""
-        return self._dtypes
-
-    @property
-    def shapes(self):
-        """The shapes of the components."""
-        return self._shapes
-
-    @property
-    def names(self):
-        """The names of the components, None where they have none."""
-        return self._names
+    queue_ref = property(lambda self: self._queue_ref, doc="The tensor that stands for the queue in ops.")
+    name = property(lambda self: self._queue_ref._op_name, doc="The name of the queue's op, in full.")
+    dtypes = property(lambda self: self._dtypes, doc="The dtypes of the components.")
+    shapes = property(lambda self: self._shapes, doc="The shapes of the components.")
+    names = property(lambda self: self._names, doc="The names of the components, None where they have none.")
 
     def _check_enqueue_dtypes(self, vals):
-        if isinstance(vals, dict):
-            if not self._names:
-                raise ValueError("Queue must have names to enqueue a dictionary")
-            if sorted(self._names) != sorted(vals):
-                raise ValueError(
-                    f"Keys in dictionary to enqueue do not match names of Queue.  Dictionary: ({sorted(vals)}), Queue: ({sorted(self._names)})"
-                )
-            vals = [vals[key] for key in self._names]
-        else:
-            if self._names:
-                raise ValueError("You must enqueue a dictionary in a Queue with names")
-            if not isinstance(vals, (list, tuple)):
-                vals = [vals]
+        vals = in_order(vals, self._names)
         return [convert_to_tensor(val, dtype=dtype, name=f"component_{i}") for i, (val, dtype) in enumerate(zip(vals, self._dtypes))]
 
     @staticmethod
@@ -224,9 +201,7 @@ class PaddingFIFOQueue(QueueBase):
         shapes = as_shape_list(shapes, unknown_dim_allowed=True)
         names = as_name_list(names, dtypes)
         if shapes is None or len(dtypes) != len(shapes):
-            raise ValueError(
-                f"Shapes must be provided for all components, but received {0 if shapes is None else len(shapes)} shapes for {len(dtypes)} dtypes"
-            )
+            raise ValueError(f"Padding needs a shape for each of {len(dtypes)} components, but got {len(shapes or [])}")
         ref = raw.PaddingFIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
         super().__init__(dtypes, shapes, names, ref)
 
@@ -271,16 +246,8 @@ class PriorityQueue(QueueBase):
 # --- static shapes ----------------------------------------------------------------------------
 
 _QUEUES = ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue")
-
-
-@shape_rule(*(q + "V2" for q in _QUEUES))
-def _resource_handle(op):
-    return TensorShape([])
-
-
-@shape_rule(*_QUEUES, "FakeQueue")
-def _reference_handle(op):
-    return vector(2)
+shape_rule(*(q + "V2" for q in _QUEUES))(scalar_output)
+shape_rule(*_QUEUES, "FakeQueue")(reference_handle)
 
 
 def _component_shapes(op):
@@ -311,11 +278,7 @@ def _dequeue_up_to_shape(op):
     return [TensorShape([None]).concatenate(shape) for shape in _component_shapes(op)]
 
 
-@shape_rule("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule("QueueSize", "QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2")(scalar_output)
 not_differentiable(
     *_QUEUES,
     *(q + "V2" for q in _QUEUES),

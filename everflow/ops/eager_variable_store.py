@@ -20,7 +20,7 @@ class EagerVariableStore:
 
     def __init__(self, store=None):
         if store is not None and not store.keeps_eager:
-            raise ValueError("Cannot construct EagerVariableStore from a VariableStore object that does not hold eager variables.")
+            raise ValueError("The store given was made without eager execution; an EagerVariableStore wraps one that keeps eager variables")
         self._store = VariableStore() if store is None else store
         self._store.keeps_eager = True
 

@@ -148,15 +148,15 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
 def checked_sparse_lookup(params, sp_ids, sp_weights, combiner):
     """The parts of the table and the combiner of a lookup of sparse ids; ValueError or TypeError where arguments don't fit."""
     if combiner is None:
-        logging.warn('The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.')
+        logging.warn("No combiner was given to a lookup of sparse ids: rows are averaged ('mean').")
         combiner = "mean"
     if combiner not in _COMBINERS:
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+        raise ValueError(f"combiner must be one of {_COMBINERS}, not {combiner!r}")
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
     if sp_weights is not None:
         if not isinstance(sp_weights, SparseTensor):
-            raise TypeError("sp_weights must be either None or SparseTensor")
+            raise TypeError(f"sp_weights must be a SparseTensor or None, not {type(sp_weights)}")
         sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
         sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
         sp_ids.dense_shape.shape.assert_is_compatible_with(sp_weights.dense_shape.shape)

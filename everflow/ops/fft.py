@@ -194,15 +194,15 @@ def _check_dct(x, type, n, axis, norm):
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
-        raise ValueError("n should be a positive integer or None")
+        raise ValueError(f"n must be positive, or None for the whole dimension, not {n}")
     if type not in _DCT:
-        raise ValueError("Only Types I, II and III (I)DCT are supported.")
+        raise ValueError(f"The DCT comes in types 1, 2 and 3, not {type!r}")
     if type == 1:
         if norm == "ortho":
-            raise ValueError("Normalization is not supported for the Type-I DCT.")
+            raise ValueError("A DCT of type 1 can't be normalized; leave out norm='ortho'")
         size = getattr(x, "shape", [None])[-1] if hasattr(x, "shape") and len(x.shape) else None
         if size is not None and dimension_value(size) is not None and dimension_value(size) < 2:
-            raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+            raise ValueError("A DCT of type 1 needs at least two values in the last dimension")
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 

@@ -79,18 +79,9 @@ class DefinedFunction:
         if grad_func is not None and python_grad_func is not None:
             raise ValueError("Gradient defined twice for function")
 
-    @property
-    def name(self):
-        return self._function().name
-
-    @property
-    def definition(self):
-        """The FunctionDef."""
-        return self._function().definition
-
-    @property
-    def op_definition(self):
-        return self._function().op_definition
+    name = property(lambda self: self._function().name)
+    definition = property(lambda self: self._function().definition, doc="The FunctionDef.")
+    op_definition = property(lambda self: self._function().op_definition)
 
     @property
     def captured_inputs(self):
@@ -98,17 +89,13 @@ class DefinedFunction:
         self._function()
         return list(self._body.captures) if not self._capture_by_value else []
 
-    @property
-    def declared_input_types(self):
-        return self._input_types
+    declared_input_types = property(lambda self: self._input_types)
 
     @property
     def gradient_name(self):
         return self._grad_func.name if self._grad_func is not None else ""
 
-    @property
-    def python_grad_func(self):
-        return self._python_grad_func
+    python_grad_func = property(lambda self: self._python_grad_func)
 
     @property
     def stateful_ops(self):

@@ -108,9 +108,9 @@ class GradientTape:
         """Remember what is made from this tensor (or these) from now on."""
         for t in nest.flatten(tensor, expand_composites=True):
             if not isinstance(t, (Tensor, Variable)):
-                raise ValueError(f"Passed in object of type {type(t)}, not tf.Tensor")
+                raise ValueError(f"A tape watches tensors and variables, not {type(t)}")
             if not t.dtype.is_floating and not t.dtype.is_complex:
-                logging.log_first_n(logging.WARN, "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", 5, t.dtype)
+                logging.log_first_n(logging.WARN, "A watched tensor of dtype %r gets no gradient: it must be floating", 5, t.dtype)
             if isinstance(t, Variable) and hasattr(t, "handle"):
                 self._recording.watch_variable(t)
             else:
@@ -120,7 +120,7 @@ class GradientTape:
     def stop_recording(self):
         """A context in which this tape remembers nothing."""
         if self._recording is None:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+            raise RuntimeError("stop_recording() is for a tape that records; this one hasn't been entered, or has given its recording away")
         self._stop()
         try:
             yield
@@ -146,14 +146,12 @@ class GradientTape:
         targets = []
         for t in nest.flatten(target, expand_composites=True):
             if not t.dtype.is_floating and not t.dtype.is_complex:
-                logging.vlog(
-                    logging.WARN, "The dtype of the target tensor must be floating when calling GradientTape.gradient, got %r", t.dtype
-                )
+                logging.vlog(logging.WARN, "A target of dtype %r has no gradient: it must be floating", t.dtype)
             targets.append(convert_to_tensor(t))
         flat_sources = nest.flatten(sources)
         for t in flat_sources:
             if not isinstance(t, (Tensor, Variable)) and not hasattr(t, "_type_spec"):
-                raise ValueError(f"Passed in object of type {type(t)}, not tf.Tensor")
+                raise ValueError(f"Sources of a gradient are tensors and variables, not {type(t)}")
         if output_gradients is not None:
             output_gradients = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
         seeds = output_gradients or [None] * len(targets)
@@ -184,9 +182,9 @@ class GradientTape:
         """The Jacobian of each entry of a batch: `target` [b, y…] and `source` [b, x…] give [b, y…, x…]."""
         shape = _known_shape(target, "batch_jacobian")
         if shape.rank < 2 or source.shape.rank is None or source.shape.rank < 2:
-            raise ValueError(f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}), and more than one.")
+            raise ValueError(f"A batch Jacobian wants a batch of at least vectors; got {target.shape} by {source.shape}")
         if not shape[:1].is_compatible_with(source.shape[:1]):
-            raise ValueError(f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match.")
+            raise ValueError(f"The target, of shape {target.shape}, and the source, of {source.shape}, must be batches of one size")
         recording = self._recorded("batch_jacobian")
         unconnected_gradients = _unconnected(unconnected_gradients)
         ones = array.ones([shape.as_list()[0], 1], target.dtype)
@@ -199,14 +197,14 @@ class GradientTape:
     def _recorded(self, asked):
         """What was recorded; a tape that isn't persistent gives it away."""
         if self._recording is None:
-            raise RuntimeError(f"GradientTape.{asked} can only be called once on non-persistent tapes.")
+            raise RuntimeError(f"GradientTape.{asked} can only be called once: what was recorded is gone then, unless persistent=True")
         recording = self._recording
         if self._listening:
             if self._persistent:
                 logging.log_first_n(
                     logging.WARN,
-                    "Calling GradientTape.%s on a persistent tape inside its context is significantly less efficient than calling it "
-                    "outside the context: the gradient's own operations are remembered, too.",
+                    "GradientTape.%s was called inside the context of a persistent tape, which then remembers the gradient's "
+                    "own operations, too; call it after the `with`, unless higher derivatives are wanted.",
                     1,
                     asked,
                 )

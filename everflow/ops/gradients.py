@@ -73,7 +73,7 @@ def gradients(
     >>> dy_dx, = tf.gradients(x * x, x)
     """
     if executing_eagerly():
-        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+        raise RuntimeError("tf.gradients is not supported when executing eagerly, as there is no graph to walk: use tf.GradientTape")
     try:
         unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     except ValueError:
@@ -155,7 +155,7 @@ class _Walk:
                 queued.add(op)
                 queue.append(op)
         if self.loops is not None:
-            for y in self.loops.ProcessUnusedLoopExits(pending, queued):
+            for y in self.loops.unused_exits(pending, queued):
                 if is_trainable(y):
                     self.add(y, self.loops.ZerosLikeForExit(y))
                     queue.append(y.op)
@@ -260,7 +260,9 @@ class _Walk:
                 in_grads = function(op, *out_grads)
             in_grads = _as_list(in_grads)
             if len(in_grads) != len(op.inputs) and op.type not in ("While", "StatelessWhile"):
-                raise ValueError(f"Num gradients {len(in_grads)} generated for op {op.node_def} do not match num inputs {len(op.inputs)}")
+                raise ValueError(
+                    f"The gradient of {op.type} returned {len(in_grads)} values for the {len(op.inputs)} inputs of {op.name!r}"
+                )
             if self.gate and sum(g is not None for g in in_grads) > 1:
                 with device(None), colocate_with(None, ignore_existing=True):
                     in_grads = gated_tuple(in_grads)
@@ -286,10 +288,7 @@ class _Walk:
             try:
                 grad.set_shape(tensor.shape)
             except ValueError:
-                raise ValueError(
-                    "Incompatible shapes between op input and calculated input gradient. "
-                    f"Forward operation: {op.name}. Input shape: {tensor.shape}. Calculated input gradient shape: {grad.shape}"
-                ) from None
+                raise ValueError(f"An input of {op.name!r} has shape {tensor.shape}, but its gradient has {grad.shape}") from None
 
     def release(self, op, queue, pending):
         """Count down what the sources of an op's inputs wait for, and queue those that have all."""
@@ -389,7 +388,9 @@ class _Walk:
         with self.around(y.op):
             if grad_y is None:
                 if y.dtype.is_complex:
-                    raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+                    raise TypeError(
+                        f"The gradient of {y.name!r}, of dtype {y.dtype.name}, starts from a value that only you can give: set grad_ys"
+                    )
                 return raw.Fill(array.shape(y), constants.constant(1, dtype=y.dtype, name=f"grad_ys_{i}"))
             _check_given_gradient(y, grad_y)
             if not isinstance(grad_y, IndexedSlices):
@@ -401,26 +402,24 @@ class _Walk:
             )
 
 
+# Kinds of dtypes, within which a gradient must stay.
+_KINDS = {
+    "real or integer": lambda dtype: dtype.is_floating or dtype.is_integer,
+    "complex": lambda dtype: dtype.is_complex,
+    "variant": lambda dtype: dtype == dtypes.variant,
+}
+
+
 def _check_given_gradient(y, grad_y):
-    if y.dtype.is_floating or y.dtype.is_integer:
-        if not (grad_y.dtype.is_floating or grad_y.dtype.is_integer):
-            raise TypeError(
-                f"Gradient type {grad_y.dtype.name} generated for real or integer-valued tensor {y} with type {y.dtype.name} "
-                "must be real or integer"
-            )
-    elif y.dtype.is_complex:
-        if not grad_y.dtype.is_complex:
-            raise TypeError(
-                f"Gradient type {grad_y.dtype.name} generated for complex-valued tensor {y} with type {y.dtype.name} must be real"
-            )
-    elif y.dtype == dtypes.variant:
-        if grad_y.dtype != dtypes.variant:
-            raise TypeError(f"Gradient type {grad_y.dtype.name} generated for variant tensor {y} with type {y.dtype.name} must be variant")
+    kind = next((kind for kind, has in _KINDS.items() if has(y.dtype)), None)
+    if kind is not None:
+        fits = _KINDS[kind](grad_y.dtype)
     elif y.dtype == dtypes.resource:
-        if grad_y.dtype == dtypes.resource:
-            raise TypeError(f"Input gradient {grad_y} for resource tensor {y} should not be a resource")
+        kind, fits = "a value, no resource", grad_y.dtype != dtypes.resource
     else:
-        raise TypeError(f"Tensor {y} with type {y.dtype.name} must be numeric to obtain a default gradient")
+        raise TypeError(f"{y} is of dtype {y.dtype.name}, which has no gradients")
+    if not fits:
+        raise TypeError(f"The gradient given for {y} is of dtype {grad_y.dtype.name}, but must be {kind}")
 
 
 def _common_shape(tensors):

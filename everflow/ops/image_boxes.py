@@ -46,18 +46,7 @@ def sample_distorted_bounding_box(
     >>> crop = tf.slice(image, begin, size)
     """
     with name_scope(name, "sample_distorted_bounding_box"):
-        return raw.SampleDistortedBoundingBoxV2(
-            image_size=image_size,
-            bounding_boxes=bounding_boxes,
-            seed=seed,
-            seed2=seed2,
-            min_object_covered=min_object_covered,
-            aspect_ratio_range=aspect_ratio_range,
-            area_range=area_range,
-            max_attempts=max_attempts,
-            use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
-            name=name,
-        )
+        return raw.SampleDistortedBoundingBoxV2(**locals())
 
 
 def sample_distorted_bounding_box_v2(
@@ -72,19 +61,9 @@ def sample_distorted_bounding_box_v2(
     name=None,
 ):
     """As `sample_distorted_bounding_box`, with one seed that is joined to the graph's."""
-    first, second = get_seed(seed) if seed else (0, 0)
-    return sample_distorted_bounding_box(
-        image_size,
-        bounding_boxes,
-        first,
-        second,
-        min_object_covered,
-        aspect_ratio_range,
-        area_range,
-        max_attempts,
-        use_image_if_no_bounding_boxes,
-        name,
-    )
+    arguments = dict(locals())
+    arguments["seed"], arguments["seed2"] = get_seed(seed) if seed else (0, 0)
+    return sample_distorted_bounding_box(**arguments)
 
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None):
@@ -157,9 +136,7 @@ def combined_non_max_suppression(
 
 def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
     """Windows of images at offsets; what lies beyond an image is noise."""
-    return raw.ExtractGlimpse(
-        input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=uniform_noise, name=name
-    )
+    return raw.ExtractGlimpse(**locals())
 
 
 def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):

@@ -161,7 +161,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
     if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
-        raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+        raise ValueError(f"min_jpeg_quality must be below max_jpeg_quality; got {min_jpeg_quality} and {max_jpeg_quality}")
     quality = random.random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
     return adjust_jpeg_quality(image, quality)
 

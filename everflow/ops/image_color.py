@@ -20,7 +20,7 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating and not dtype.is_integer:
-        raise AttributeError(f"dtype must be either floating point or integer, not {dtype.name}")
+        raise AttributeError(f"Images are of a floating point or integer dtype, not {dtype.name}")
     if dtype == image.dtype:
         return array.identity(image, name=name)
     with name_scope(name, "convert_image", [image]) as name:
@@ -174,9 +174,9 @@ def _grayscale_checks(image):
     shape = image.shape
     if shape.rank is not None:
         if shape.rank < 2:
-            raise ValueError("A grayscale image must be at least two-dimensional.")
+            raise ValueError(f"A grayscale image has two dimensions and a channel, or more; got the shape {shape}")
         if shape[-1].value not in (None, 1):
-            raise ValueError("Last dimension of a grayscale image should be size 1.")
+            raise ValueError(f"The last dimension of a grayscale image is its one channel; got the shape {shape}")
         if shape.is_fully_defined():
             return []
     return [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from everflow.framework.registry import gradient, not_differentiable
 from everflow.ops import array, math
 
@@ -57,26 +60,30 @@ def _rgb_to_hsv_grad(op, grad):
             factor = factor * -1
         return 60 * (factor * _inverse(u - w))
 
-    dh_dr_1 = largest(r, r_biggest, g, b)
-    dh_dr_2 = smallest_itself(g, g_biggest, r_smallest, b, g, r, g)
-    dh_dr_3 = between(g, g_biggest, b_smallest, g, b, -1)
-    dh_dr_4 = smallest_itself(b, b_biggest, r_smallest, b, g, b, r)
-    dh_dr_5 = between(b, b_biggest, g_smallest, b, g, 1)
-    dh_dr = (dh_dr_1 + dh_dr_2 + dh_dr_3 + dh_dr_4 + dh_dr_5) / 360
+    def turn(*degrees):
+        return functools.reduce(operator.add, degrees) / 360
 
-    dh_dg_1 = largest(g, g_biggest, b, r)
-    dh_dg_2 = smallest_itself(r, r_biggest, g_smallest, r, b, r, g)
-    dh_dg_3 = between(r, r_biggest, b_smallest, r, b, 1)
-    dh_dg_4 = smallest_itself(b, b_biggest, g_smallest, r, b, b, g)
-    dh_dg_5 = between(b, b_biggest, r_smallest, b, r, -1)
-    dh_dg = (dh_dg_1 + dh_dg_2 + dh_dg_3 + dh_dg_4 + dh_dg_5) / 360
-
-    dh_db_1 = largest(b, b_biggest, r, g)
-    dh_db_2 = smallest_itself(r, r_biggest, b_smallest, g, r, r, b)
-    dh_db_3 = between(r, r_biggest, g_smallest, r, g, -1)
-    dh_db_4 = smallest_itself(g, g_biggest, b_smallest, g, r, g, b)
-    dh_db_5 = between(g, g_biggest, r_smallest, g, r, 1)
-    dh_db = (dh_db_1 + dh_db_2 + dh_db_3 + dh_db_4 + dh_db_5) / 360
+    dh_dr = turn(
+        largest(r, r_biggest, g, b),
+        smallest_itself(g, g_biggest, r_smallest, b, g, r, g),
+        between(g, g_biggest, b_smallest, g, b, -1),
+        smallest_itself(b, b_biggest, r_smallest, b, g, b, r),
+        between(b, b_biggest, g_smallest, b, g, 1),
+    )
+    dh_dg = turn(
+        largest(g, g_biggest, b, r),
+        smallest_itself(r, r_biggest, g_smallest, r, b, r, g),
+        between(r, r_biggest, b_smallest, r, b, 1),
+        smallest_itself(b, b_biggest, g_smallest, r, b, b, g),
+        between(b, b_biggest, r_smallest, b, r, -1),
+    )
+    dh_db = turn(
+        largest(b, b_biggest, r, g),
+        smallest_itself(r, r_biggest, b_smallest, g, r, r, b),
+        between(r, r_biggest, g_smallest, r, g, -1),
+        smallest_itself(g, g_biggest, b_smallest, g, r, g, b),
+        between(g, g_biggest, r_smallest, g, r, 1),
+    )
 
     def by_channel(output, parts):
         return array.stack([grad[..., output] * part for part in parts], axis=-1)

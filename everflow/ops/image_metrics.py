@@ -33,7 +33,7 @@ def total_variation(images, name=None):
 def image_gradients(image):
     """(dy, dx): the difference of each pixel of a batch from the one below and the one to the right, zero at the edges."""
     if image.shape.rank != 4:
-        raise ValueError("image_gradients expects a 4D tensor [batch_size, h, w, d], not %s.", image.shape)
+        raise ValueError(f"image_gradients() wants a batch [batch, height, width, channels]; got the shape {image.shape}")
     shape = array.shape(image)
     batch, height, width, depth = array.unstack(shape)
     down = image[:, 1:, :, :] - image[:, :-1, :, :]

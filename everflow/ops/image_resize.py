@@ -14,6 +14,7 @@ from everflow.ops.array_basic import either
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.image_checks import as_batch, at_least_3d_checks, dimensions, require
 from everflow.ops.image_transform import maximum, pad_to_bounding_box
+from everflow.ops.shape_rules import like_second
 
 
 class ResizeMethodV1:
@@ -45,9 +46,7 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """Resize [batch, height, width, channels] images by taking the nearest pixel."""
-    return raw.ResizeNearestNeighbor(
-        images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
+    return raw.ResizeNearestNeighbor(**locals())
 
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
@@ -128,7 +127,7 @@ def _resize_common(images, resizer, size, preserve_aspect_ratio, name, skip_resi
         except (TypeError, ValueError):
             raise ValueError("'size' must be a 1-D int32 Tensor") from None
         if not size.shape.is_compatible_with([2]):
-            raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+            raise ValueError(f"'size' must be a vector [height, width]; it has the shape {size.shape}")
         if preserve_aspect_ratio:
             size = _aspect_preserving_size(images, size)
         new_height, new_width = constant_value_as_shape(size).with_rank(2).as_list()
@@ -241,9 +240,7 @@ def _quantized_resized_shape(op):
     return [_resized_shape(op), TensorShape([]), TensorShape([])]
 
 
-@shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")
-def _resize_grad_shape(op):
-    return op.inputs[1].shape
+shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")(like_second)
 
 
 @shape_rule("CropAndResize")

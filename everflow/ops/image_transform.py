@@ -124,7 +124,7 @@ def central_crop(image, central_fraction):
         checked_3d(image)
         rank = image.shape.rank
         if rank not in (3, 4):
-            raise ValueError(f"`image` should either be a Tensor with rank = 3 or rank = 4. Had rank = {rank}.")
+            raise ValueError(f"An image to crop has three dimensions, or four in a batch, not {rank}")
         height, width = (_side(image, axis) for axis in (rank - 3, rank - 2))
         top, left = (_margin(side, central_fraction) for side in (height, width))
         crop_height, crop_width = height - top * 2, width - left * 2

@@ -65,9 +65,9 @@ def as_indexed_slices_list(inputs, optimize=True):
 
 def _to_tensor(value, dtype=None, name=None, as_ref=False):
     if dtype and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
+        raise ValueError(f"IndexedSlices of dtype {value.dtype.name} can't become a tensor of {dtype.name}; cast them first")
     if value.dense_shape is None:
-        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value}")
+        raise ValueError(f"IndexedSlices without a dense_shape can't become a tensor: {value}")
     return raw.UnsortedSegmentSum(value.values, value.indices, value.dense_shape[0], name=name)
 
 

@@ -42,17 +42,27 @@ def floating_dtype(dtype):
     return dtype
 
 
-class _Filled(Initializer):
+class TypedInitializer(Initializer):
+    """Base of those with a dtype of their own. What they are made with is in attributes of the same names, and so in the config."""
+
+    _settings = ()  # the names in the config, besides the dtype's
+
+    def _keep(self, dtype, **settings):
+        self.dtype = dtype
+        vars(self).update(settings)
+
+    def get_config(self):
+        return {**{name: getattr(self, name) for name in self._settings}, "dtype": self.dtype.name}
+
+
+class _Filled(TypedInitializer):
     _fill = None  # of shape and type
 
     def __init__(self, dtype=dtypes.float32):
-        self.dtype = dtypes.as_dtype(dtype)
+        self._keep(dtypes.as_dtype(dtype))
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return self._fill(shape, self.dtype if dtype is None else dtype)
-
-    def get_config(self):
-        return {"dtype": self.dtype.name}
 
 
 class Zeros(_Filled):
@@ -67,59 +77,44 @@ class Ones(_Filled):
     _fill = staticmethod(ones)
 
 
-class Constant(Initializer):
+class Constant(TypedInitializer):
     """One value, or a list of values that fill the shape; the last one is repeated where they are too few."""
+
+    _settings = ("value",)  # without `verify_shape`, so that configs stay readable by newer Keras
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
-            raise TypeError(
-                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or numpy.ndarray)."
-            )
-        self.value = value
-        self.dtype = dtypes.as_dtype(dtype)
-        self._verify_shape = verify_shape
+            raise TypeError(f"A constant's value is a number, a list or tuple of them, or a numpy array, not {type(value)}")
+        self._keep(dtypes.as_dtype(dtype), value=value, _verify_shape=verify_shape)
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
         if verify_shape is None:
             verify_shape = self._verify_shape
         return constant(self.value, dtype=self.dtype if dtype is None else dtype, shape=shape, verify_shape=verify_shape)
 
-    def get_config(self):
-        # `verify_shape` is left out so that configs stay readable by newer Keras.
-        return {"value": self.value, "dtype": self.dtype.name}
 
-
-class RandomUniform(Initializer):
+class RandomUniform(TypedInitializer):
     """Uniform values in [minval, maxval)."""
 
+    _settings = ("minval", "maxval", "seed")
+
     def __init__(self, minval=0, maxval=None, seed=None, dtype=dtypes.float32):
-        self.minval = minval
-        self.maxval = maxval
-        self.seed = seed
-        self.dtype = dtypes.as_dtype(dtype)
+        self._keep(dtypes.as_dtype(dtype), minval=minval, maxval=maxval, seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return self._draws.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed)
 
-    def get_config(self):
-        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
 
-
-class _Normal(Initializer):
+class _Normal(TypedInitializer):
     _draw = ""  # the name of what draws, of shape, mean, deviation, type and seed
+    _settings = ("mean", "stddev", "seed")
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
-        self.dtype = floating_dtype(dtype)
+        self._keep(floating_dtype(dtype), mean=mean, stddev=stddev, seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         draw = getattr(self._draws, self._draw)
         return draw(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
-
-    def get_config(self):
-        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
 
 
 class RandomNormal(_Normal):
@@ -134,13 +129,13 @@ class TruncatedNormal(_Normal):
     _draw = "truncated_normal"
 
 
-class UniformUnitScaling(Initializer):
+class UniformUnitScaling(TypedInitializer):
     """Uniform values that keep the scale of what a layer of linear units passes on."""
 
+    _settings = ("factor", "seed")
+
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
-        self.factor = factor
-        self.seed = seed
-        self.dtype = floating_dtype(dtype)
+        self._keep(floating_dtype(dtype), factor=factor, seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if dtype is None:
@@ -151,30 +146,27 @@ class UniformUnitScaling(Initializer):
         limit = math.sqrt(3 / inputs) * self.factor
         return self._draws.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
-    def get_config(self):
-        return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
-
 
 # A truncated standard normal distribution has this deviation.
 _TRUNCATED_DEVIATION = 0.87962566103423978
 
 
-class VarianceScaling(Initializer):
+_MODES = ("fan_in", "fan_out", "fan_avg")
+_DISTRIBUTIONS = ("normal", "uniform", "truncated_normal", "untruncated_normal")
+
+
+class VarianceScaling(TypedInitializer):
     """Values whose variance is `scale` over the number of inputs, outputs, or their average."""
+
+    _settings = ("scale", "mode", "distribution", "seed")
 
     def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=dtypes.float32):
         if scale <= 0.0:
-            raise ValueError("`scale` must be positive float.")
-        if mode not in {"fan_in", "fan_out", "fan_avg"}:
-            raise ValueError("Invalid `mode` argument:", mode)
-        distribution = distribution.lower()
-        if distribution not in {"normal", "uniform", "truncated_normal", "untruncated_normal"}:
-            raise ValueError("Invalid `distribution` argument:", distribution)
-        self.scale = scale
-        self.mode = mode
-        self.distribution = distribution
-        self.seed = seed
-        self.dtype = floating_dtype(dtype)
+            raise ValueError(f"`scale` must be positive, not {scale}")
+        for argument, value, known in (("mode", mode, _MODES), ("distribution", distribution.lower(), _DISTRIBUTIONS)):
+            if value not in known:
+                raise ValueError(f"Invalid `{argument}` argument: {value!r} is not one of {known}")
+        self._keep(floating_dtype(dtype), scale=scale, mode=mode, distribution=distribution.lower(), seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if dtype is None:
@@ -189,9 +181,6 @@ class VarianceScaling(Initializer):
             return self._draws.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)
         return self._draws.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
-
-    def get_config(self):
-        return {"scale": self.scale, "mode": self.mode, "distribution": self.distribution, "seed": self.seed, "dtype": self.dtype.name}
 
 
 def compute_fans(shape):
@@ -208,21 +197,19 @@ def compute_fans(shape):
 class GlorotUniform(VarianceScaling):
     """Uniform values by the average of inputs and outputs (Xavier)."""
 
+    _settings = ("seed",)
+
     def __init__(self, seed=None, dtype=dtypes.float32):
         super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
-
-    def get_config(self):
-        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class GlorotNormal(VarianceScaling):
     """Truncated normal values by the average of inputs and outputs (Xavier)."""
 
+    _settings = ("seed",)
+
     def __init__(self, seed=None, dtype=dtypes.float32):
         super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
-
-    def get_config(self):
-        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 def lecun_normal(seed=None):
@@ -253,19 +240,19 @@ def _random_orthogonal(shape, dtype, seed, draw):
     return raw.Mul(q, raw.Sign(raw.DiagPart(r)), name="mul")
 
 
-class Orthogonal(Initializer):
+class Orthogonal(TypedInitializer):
     """An orthogonal matrix; of more dimensions, all but the last are taken together."""
 
+    _settings = ("gain", "seed")
+
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
-        self.gain = gain
-        self.dtype = floating_dtype(dtype)
-        self.seed = seed
+        self._keep(floating_dtype(dtype), gain=gain, seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if dtype is None:
             dtype = self.dtype
         if len(shape) < 2:
-            raise ValueError("The tensor to initialize must be at least two-dimensional")
+            raise ValueError(f"An orthogonal tensor has at least two dimensions; got the shape {shape}")
         columns = int(shape[-1])
         rows = math.prod(int(size) for size in shape[:-1])
         if rows < columns:
@@ -274,21 +261,19 @@ class Orthogonal(Initializer):
             q = _random_orthogonal((rows, columns), dtype, self.seed, self._draws.random_normal)
         return self.gain * raw.Reshape(q, list(shape))
 
-    def get_config(self):
-        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
 
-
-class Identity(Initializer):
+class Identity(TypedInitializer):
     """The identity matrix times `gain`."""
 
+    _settings = ("gain",)
+
     def __init__(self, gain=1.0, dtype=dtypes.float32):
-        self.gain = gain
-        self.dtype = floating_dtype(dtype)
+        self._keep(floating_dtype(dtype), gain=gain)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         full = shape if partition_info is None else partition_info.full_shape
         if len(full) != 2:
-            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+            raise ValueError(f"An identity is a matrix of two dimensions; got the shape {full}")
         if dtype is None:
             dtype = self.dtype
         if isinstance(full, TensorShape):
@@ -297,9 +282,6 @@ class Identity(Initializer):
         if partition_info is not None:
             values = raw.Slice(values, partition_info.var_offset, shape)
         return self.gain * values
-
-    def get_config(self):
-        return {"gain": self.gain, "dtype": self.dtype.name}
 
 
 # The names under which TensorFlow 1 programs know them.

@@ -9,22 +9,19 @@ from everflow.framework import raw_ops as raw
 from everflow.ops.array_basic import expand_dims, zeros
 from everflow.ops.array_joining import stack
 from everflow.ops.array_layout import matrix_transpose
-from everflow.ops.initializers import Initializer, floating_dtype
+from everflow.ops.initializers import TypedInitializer, floating_dtype
 from everflow.ops.linalg import eye
 from everflow.ops.math import cast, matmul
 from everflow.ops.random import random_normal
 
 
-class _Orthogonal(Initializer):
+class _Orthogonal(TypedInitializer):
     """What all of them need: orthogonal matrices from one seed that moves on with each draw."""
 
-    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
-        self.gain = gain
-        self.dtype = floating_dtype(dtype)
-        self.seed = seed
+    _settings = ("gain", "seed")
 
-    def get_config(self):
-        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+        self._keep(floating_dtype(dtype), gain=gain, seed=seed)
 
     def _normal(self, shape):
         values = random_normal(shape, dtype=self.dtype, seed=self.seed)
@@ -42,7 +39,7 @@ class _Orthogonal(Initializer):
 
 def _check_filters(shape):
     if shape[-2] > shape[-1]:
-        raise ValueError("In_filters cannot be greater than out_filters.")
+        raise ValueError(f"A filter that keeps norms can't have more input channels, {shape[-2]}, than output channels, {shape[-1]}")
 
 
 class ConvolutionDeltaOrthogonal(_Orthogonal):
@@ -50,7 +47,7 @@ class ConvolutionDeltaOrthogonal(_Orthogonal):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         if not 3 <= len(shape) <= 5:
-            raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
+            raise ValueError(f"A convolution's filter has three to five dimensions; got the shape {shape}")
         _check_filters(shape)
         q, r = raw.Qr(
             random_normal([shape[-1], shape[-1]], dtype=self.dtype if dtype is None else dtype, seed=self.seed), full_matrices=False

@@ -6,7 +6,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import vector_output
 from everflow.ops.variables import Variable
 
 
@@ -49,6 +49,4 @@ def _write_file_shape(op):
     return []
 
 
-@shape_rule("MatchingFiles")
-def _matching_files_shape(op):
-    return TensorShape([None])
+shape_rule("MatchingFiles")(vector_output)

@@ -117,7 +117,7 @@ def _qr_grad(op, grad_q, grad_r):
     if None in (r.shape.rank, r.shape[-2].value, r.shape[-1].value):
         raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
     if r.shape[-2].value != r.shape[-1].value:
-        raise NotImplementedError("QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != nrows.")
+        raise NotImplementedError(f"QR has a gradient only where r is square; here its shape is {r.shape}")
     q_part = math.matmul(q, grad_q, adjoint_a=True)
     q_skew = q_part - adjoint(q_part)
     r_part = math.matmul(r, grad_r, adjoint_b=True)
@@ -161,11 +161,11 @@ def _svd_grad(op, grad_s, grad_u, grad_v):
         grad_a.set_shape(a.shape)
         return grad_a
     if a.dtype.is_complex:
-        raise NotImplementedError("SVD gradient is not implemented for complex types and compute_uv=True.")
+        raise NotImplementedError(f"The SVD of {a.dtype.name} has a gradient with compute_uv=False only")
     shape = a.shape.with_rank_at_least(2)
     rows, columns = shape[-2].value, shape[-1].value
     if rows is None or columns is None:
-        raise NotImplementedError("SVD gradient has not been implemented for input with unknown inner matrix shape.")
+        raise NotImplementedError(f"The SVD has a gradient only for matrices of known size; got the shape {a.shape}")
     s, u, v = op.outputs
     s = math.cast(math.real(s), a.dtype) if s.dtype != a.dtype else s
     # A tall matrix is done as the transpose of a wide one.
@@ -176,7 +176,9 @@ def _svd_grad(op, grad_s, grad_u, grad_v):
     with control_dependencies([grad_s, grad_u, grad_v]):
         full = op.attrs["full_matrices"]
         if full and abs(rows - columns) > 1:
-            raise NotImplementedError("svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True")
+            raise NotImplementedError(
+                f"With full_matrices the SVD of {rows} by {columns} has no gradient: the sides may differ by one at most"
+            )
         s_matrix = array.matrix_diag(s)
         squares = math.square(s)
         s_shape = array.shape(s)

@@ -11,6 +11,8 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, check, control_flow, functional, math
 from everflow.ops.linalg import svd
 
+_MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
+
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """The norm of vectors along one axis, of matrices along a pair of axes, or of a whole tensor as one vector.
@@ -18,21 +20,13 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
     >>> tf.norm([[3.0, 4.0]], axis=1)  # 5.0
     """
     keepdims = _either_keepdims(keepdims, keep_dims)
-    is_matrix = _is_pair(axis)
+    is_matrix = isinstance(axis, (tuple, list))
+    axis = _axes(axis)
     if is_matrix:
-        axis = tuple(axis)
-        if axis[0] == axis[1] or not all(isinstance(a, (int, np.integer)) for a in axis):
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        supported = ["euclidean", "fro", 1, 2, np.inf]
-        if ord not in supported:
-            raise ValueError(f"'ord' must be a supported matrix norm in {supported}, got {ord}")
-    else:
-        if not (axis is None or isinstance(axis, (int, np.integer))):
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        supported = ["euclidean", 1, 2, np.inf]
-        if (not np.isreal(ord) or ord <= 0) and ord not in supported:
-            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-        axis = None if axis is None else (axis,)
+        if ord not in _MATRIX_NORMS:
+            raise ValueError(f"'ord' must be a supported matrix norm, one of {_MATRIX_NORMS}, not {ord!r}")
+    elif ord != "euclidean" and not (np.isreal(ord) and ord > 0):
+        raise ValueError(f"'ord' must be a supported vector norm, 'euclidean' or a positive number, not {ord!r}")
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean") or (ord == 2 and not is_matrix):
@@ -53,12 +47,14 @@ def _either_keepdims(keepdims, keep_dims):
     return bool(keepdims)
 
 
-def _is_pair(axis):
-    if isinstance(axis, (tuple, list)):
-        if len(axis) != 2:
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        return True
-    return False
+def _axes(axis):
+    """The one axis of vectors or the two of matrices, as a tuple; None for a whole tensor."""
+    if axis is None:
+        return None
+    axes, count = (tuple(axis), 2) if isinstance(axis, (tuple, list)) else ((axis,), 1)
+    if not all(isinstance(a, (int, np.integer)) for a in axes) or len(axes) != count or len(set(axes)) != count:
+        raise ValueError(f"'axis' is a number for vectors, two different ones for matrices, or None; got {axis!r}")
+    return axes
 
 
 def _by_absolute_values(size, ord, axis, is_matrix):
@@ -154,10 +150,10 @@ def _default_rcond(a, dtype):
 def _matrix_checks(a, validate_args):
     """Checks that `a` is a matrix of floats: what is known is checked now, the rest gives an assertion."""
     if not a.dtype.is_floating:
-        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+        raise TypeError(f"A matrix of floats is wanted; `a` is of dtype {a.dtype.name}")
     if a.shape.rank is not None:
         if a.shape.rank < 2:
-            raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
+            raise ValueError(f"A matrix has at least two dimensions; `a` has the shape {a.shape}")
         return []
     if validate_args:
         return [check.assert_rank_at_least(a, rank=2, message="Input `a` must have at least 2 dimensions.")]

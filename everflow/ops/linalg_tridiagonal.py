@@ -50,9 +50,9 @@ def _solve_compact(diagonals, rhs, transpose_rhs, conjugate_rhs, partial_pivotin
 def _checked(diagonals, rhs):
     rank, rhs_rank = len(diagonals.shape), len(rhs.shape)
     if rank < 2:
-        raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
+        raise ValueError(f"Diagonals are stacked in at least two dimensions; got the shape {diagonals.shape}")
     if rhs_rank not in (rank, rank - 1):
-        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {rhs_rank}")
+        raise ValueError(f"To diagonals of rank {rank} belongs a rhs of rank {rank - 1} or {rank}, not {rhs_rank}")
     count = diagonals.shape[-2].value
     if count not in (None, 3):
         raise ValueError(f"Expected 3 diagonals got {count}")
@@ -64,7 +64,7 @@ def _checked(diagonals, rhs):
 
 def _stacked(diagonals):
     if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
-        raise ValueError("Expected diagonals to be a sequence of length 3.")
+        raise ValueError("As a sequence, diagonals are three: above, on and below the main one")
     upper, middle, lower = (convert_to_tensor(d) for d in diagonals)
     size = middle.shape[-1].value
     lower = _padded(lower, "subdiagonal", [1, 0], size)
@@ -86,10 +86,10 @@ def _side(matrix):
     """The size of a matrix, of which one side may be unknown."""
     rows, columns = matrix.shape[-2].value, matrix.shape[-1].value
     if rows and columns and rows != columns:
-        raise ValueError(f"Expected last two dimensions of diagonals to be same, got {columns} and {rows}")
+        raise ValueError(f"A tridiagonal matrix is square, not {rows} by {columns}")
     size = rows or columns
     if not size:
-        raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
+        raise ValueError(f"diagonals_format='matrix' wants a matrix of known size; got the shape {matrix.shape}")
     return size
 
 

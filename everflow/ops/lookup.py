@@ -22,6 +22,7 @@ from everflow.ops.array_indexing import where_v2
 from everflow.ops.grouping import group, no_op
 from everflow.ops.math import add, cast, not_equal
 from everflow.ops.math import range as range_of
+from everflow.ops.shape_rules import scalar_output
 from everflow.ops.strings import as_string, string_to_hash_bucket_fast, string_to_hash_bucket_strong
 
 
@@ -54,15 +55,8 @@ class LookupInterface:
         self._value_dtype = dtypes.as_dtype(value_dtype)
         self._resource_handle = None
 
-    @property
-    def key_dtype(self):
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self):
-        """The dtype of the values."""
-        return self._value_dtype
+    key_dtype = property(lambda self: self._key_dtype, doc="The dtype of the keys.")
+    value_dtype = property(lambda self: self._value_dtype, doc="The dtype of the values.")
 
     @property
     def name(self):
@@ -106,20 +100,9 @@ class InitializableLookupTableBase(LookupInterface):
     def _initialize(self):
         return self._initializer.initialize(self)
 
-    @property
-    def default_value(self):
-        """What keys get that the table doesn't have."""
-        return self._default_value
-
-    @property
-    def initializer(self):
-        """The op that fills the table."""
-        return self._init_op
-
-    @property
-    def init(self):
-        """The old name of `initializer`."""
-        return self._init_op
+    default_value = property(lambda self: self._default_value, doc="What keys get that the table doesn't have.")
+    initializer = property(lambda self: self._init_op, doc="The op that fills the table.")
+    init = property(lambda self: self._init_op, doc="The old name of `initializer`.")
 
     @property
     def name(self):
@@ -192,15 +175,8 @@ class TableInitializerBase:
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
 
-    @property
-    def key_dtype(self):
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self):
-        """The dtype of the values."""
-        return self._value_dtype
+    key_dtype = property(lambda self: self._key_dtype, doc="The dtype of the keys.")
+    value_dtype = property(lambda self: self._value_dtype, doc="The dtype of the values.")
 
     def initialize(self, table):
         """An op that fills the table."""
@@ -256,12 +232,12 @@ class IdTableWithHashBuckets(LookupInterface):
                 key_dtype = table.key_dtype
             _check_id_table(table, key_dtype)
         elif num_oov_buckets <= 0:
-            raise ValueError("oov_buckets must be > 0 if no table is supplied.")
+            raise ValueError(f"Without a table all keys go to buckets: num_oov_buckets must be above zero, not {num_oov_buckets}")
         else:
             key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
             self._given_name = name or "hash_bucket"
         if not isinstance(hasher_spec, HasherSpec):
-            raise TypeError(f"hasher_spec must be of type HasherSpec, got {type(hasher_spec)}")
+            raise TypeError(f"hasher_spec must be FastHashSpec or a StrongHashSpec, not {type(hasher_spec)}")
         self._table = table
         self._num_oov_buckets = num_oov_buckets
         self._hasher_spec = hasher_spec
@@ -282,10 +258,7 @@ class IdTableWithHashBuckets(LookupInterface):
         with name_scope(None, "init"):
             return no_op()
 
-    @property
-    def init(self):
-        """The old name of `initializer`."""
-        return self.initializer
+    init = property(lambda self: self.initializer, doc="The old name of `initializer`.")
 
     @property
     def name(self):
@@ -396,7 +369,7 @@ def index_table_from_tensor(
 def check_buckets(num_oov_buckets):
     """Raise ValueError for a number of buckets that can not be."""
     if num_oov_buckets < 0:
-        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
+        raise ValueError(f"num_oov_buckets must not be below zero, but is {num_oov_buckets}")
 
 
 def index_to_string_table_from_tensor(vocabulary_list, default_value="UNK", name=None):
@@ -427,9 +400,7 @@ def _handle_shape(op):
     return TensorShape([2]) if op.outputs[0].dtype.base_dtype == dtypes.string else TensorShape([])
 
 
-@shape_rule("LookupTableSize", "LookupTableSizeV2")
-def _size_shape(op):
-    return TensorShape([])
+shape_rule("LookupTableSize", "LookupTableSizeV2")(scalar_output)
 
 
 @shape_rule("LookupTableFind", "LookupTableFindV2")

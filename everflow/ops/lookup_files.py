@@ -38,18 +38,14 @@ class TextFileInitializer(TableInitializerBase):
             raise ValueError(f"Filename required for {name}.")
         self._filename_arg = filename
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
-        if key_index < -2:
-            raise ValueError(f"Invalid key index {key_index}.")
-        if key_index == TextFileIndex.LINE_NUMBER and key_dtype != dtypes.int64:
-            raise ValueError(f"Signature mismatch. Keys must be dtype {dtypes.int64!s}, got {key_dtype!s}.")
-        if key_index == TextFileIndex.WHOLE_LINE and not key_dtype.is_integer and key_dtype != dtypes.string:
-            raise ValueError(f"Signature mismatch. Keys must be integer or string, got {key_dtype!s}.")
-        if value_index < -2:
-            raise ValueError(f"Invalid value index {value_index}.")
-        if value_index == TextFileIndex.LINE_NUMBER and value_dtype != dtypes.int64:
-            raise ValueError(f"Signature mismatch. Values must be dtype {dtypes.int64!s}, got {value_dtype!s}.")
-        if value_index == TextFileIndex.WHOLE_LINE and value_dtype != dtypes.string:
-            raise ValueError(f"Signature mismatch. Values must be dtype {dtypes.string!s}, got {value_dtype!s}.")
+        for what, index, dtype in (("key", key_index, key_dtype), ("value", value_index, value_dtype)):
+            if index < -2:
+                raise ValueError(f"Invalid {what} index {index}.")
+            if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
+                raise ValueError(f"Signature mismatch. As a {what}, the line's number is int64, not {dtype.name}")
+            is_integer_key = what == "key" and dtype.is_integer
+            if index == TextFileIndex.WHOLE_LINE and dtype != dtypes.string and not is_integer_key:
+                raise ValueError(f"Signature mismatch. As a {what}, the whole line can't be {dtype.name}")
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
         self._key_index, self._value_index = key_index, value_index
@@ -122,9 +118,9 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 def _check_file(vocabulary_file, vocab_size):
     if vocabulary_file is None or (isinstance(vocabulary_file, (str, bytes)) and not vocabulary_file):
-        raise ValueError("vocabulary_file must be specified and must not be empty.")
+        raise ValueError(f"vocabulary_file must name a file; got {vocabulary_file!r}")
     if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}. vocabulary_file: {vocabulary_file}")
+        raise ValueError(f"vocab_size must be above zero, not {vocab_size}; leave it out for all of {vocabulary_file}")
 
 
 def index_table_from_file(

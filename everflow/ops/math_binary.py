@@ -21,7 +21,7 @@ from everflow.ops.ragged_rows import takes_ragged
 _BROADCAST: list[str] = []
 
 
-def _binary(function_name, op_type, meaning, inputs=("x", "y")):
+def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
     """A build function of two inputs, called by these names."""
 
     def build(*args, **keywords):
@@ -37,33 +37,33 @@ def _binary(function_name, op_type, meaning, inputs=("x", "y")):
     return takes_ragged(2)(build)
 
 
-add = _binary("add", "Add", "x + y, with broadcasting; joins strings")
-subtract = _binary("subtract", "Sub", "x - y, with broadcasting")
-multiply = _binary("multiply", "Mul", "x * y, with broadcasting")
-realdiv = _binary("realdiv", "RealDiv", "x / y for real types")
-truncatediv = _binary("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
-floor_div = _binary("floor_div", "FloorDiv", "x / y rounded down")
-truncatemod = _binary("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
-floormod = _binary("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
-maximum = _binary("maximum", "Maximum", "the larger of both")
-minimum = _binary("minimum", "Minimum", "the smaller of both")
-squared_difference = _binary("squared_difference", "SquaredDifference", "(x - y) squared")
-atan2 = _binary("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
-nextafter = _binary("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
-igamma = _binary("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
-igammac = _binary("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
-polygamma = _binary("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
-zeta = _binary("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
-xlogy = _binary("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
-xdivy = _binary("xdivy", "Xdivy", "x / y, and 0 where x is 0")
-equal = _binary("equal", "Equal", "whether x == y")
-not_equal = _binary("not_equal", "NotEqual", "whether x != y")
-less = _binary("less", "Less", "whether x < y")
-less_equal = _binary("less_equal", "LessEqual", "whether x <= y")
-greater = _binary("greater", "Greater", "whether x > y")
-greater_equal = _binary("greater_equal", "GreaterEqual", "whether x >= y")
-logical_and = _binary("logical_and", "LogicalAnd", "whether both are true")
-logical_or = _binary("logical_or", "LogicalOr", "whether at least one is true")
+add = binary_function("add", "Add", "x + y, with broadcasting; joins strings")
+subtract = binary_function("subtract", "Sub", "x - y, with broadcasting")
+multiply = binary_function("multiply", "Mul", "x * y, with broadcasting")
+realdiv = binary_function("realdiv", "RealDiv", "x / y for real types")
+truncatediv = binary_function("truncatediv", "TruncateDiv", "x / y for integers, rounded towards zero")
+floor_div = binary_function("floor_div", "FloorDiv", "x / y rounded down")
+truncatemod = binary_function("truncatemod", "TruncateMod", "the remainder of x / y, with the sign of x")
+floormod = binary_function("floormod", "FloorMod", "the remainder of x / y, with the sign of y")
+maximum = binary_function("maximum", "Maximum", "the larger of both")
+minimum = binary_function("minimum", "Minimum", "the smaller of both")
+squared_difference = binary_function("squared_difference", "SquaredDifference", "(x - y) squared")
+atan2 = binary_function("atan2", "Atan2", "the angle of the point (x, y)", inputs=("y", "x"))
+nextafter = binary_function("nextafter", "NextAfter", "the float next to x1 on the way to x2", inputs=("x1", "x2"))
+igamma = binary_function("igamma", "Igamma", "the lower regularised incomplete gamma function", inputs=("a", "x"))
+igammac = binary_function("igammac", "Igammac", "the upper regularised incomplete gamma function", inputs=("a", "x"))
+polygamma = binary_function("polygamma", "Polygamma", "the polygamma function of order a at x", inputs=("a", "x"))
+zeta = binary_function("zeta", "Zeta", "the Hurwitz zeta function", inputs=("x", "q"))
+xlogy = binary_function("xlogy", "Xlogy", "x * log(y), and 0 where x is 0")
+xdivy = binary_function("xdivy", "Xdivy", "x / y, and 0 where x is 0")
+equal = binary_function("equal", "Equal", "whether x == y")
+not_equal = binary_function("not_equal", "NotEqual", "whether x != y")
+less = binary_function("less", "Less", "whether x < y")
+less_equal = binary_function("less_equal", "LessEqual", "whether x <= y")
+greater = binary_function("greater", "Greater", "whether x > y")
+greater_equal = binary_function("greater_equal", "GreaterEqual", "whether x >= y")
+logical_and = binary_function("logical_and", "LogicalAnd", "whether both are true")
+logical_or = binary_function("logical_or", "LogicalOr", "whether at least one is true")
 mod = floormod
 
 # What integers are divided in.
@@ -91,7 +91,7 @@ def truediv(x, y, name=None):
         y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
         kind, other = x.dtype.base_dtype, y.dtype.base_dtype
         if kind != other:
-            raise TypeError(f"x and y must have the same dtype, got {kind!r} != {other!r}")
+            raise TypeError(f"Both sides of a division must have the same dtype; got {kind!r} and {other!r}")
         if kind not in _DIVIDED_AS:
             raise TypeError(f"Invalid dtype {kind!r} in __truediv__")
         dtype = _DIVIDED_AS[kind]
@@ -166,15 +166,19 @@ def add_n(inputs, name=None):
     """The sum of tensors of one shape. A single one is returned as it is."""
     if inputs is not None:
         iter(inputs)  # what can't be iterated over raises by itself
-    if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
-    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
-    if not all(isinstance(x, (Tensor, IndexedSlices)) for x in inputs):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    inputs = _terms(inputs, (Tensor, IndexedSlices))
     if len(inputs) == 1:
         values = convert_to_tensor(inputs[0]) if isinstance(inputs[0], IndexedSlices) else inputs[0]
         return array.identity(values, name=name) if name else values
     return raw.AddN(inputs, name=name)
+
+
+def _terms(inputs, kinds):
+    """What is to be added up, converted; ValueError unless these are one or more of the kinds."""
+    terms = convert_n_to_tensor_or_indexed_slices(inputs) if inputs and isinstance(inputs, (list, tuple)) else []
+    if not terms or not all(isinstance(x, kinds) for x in terms):
+        raise ValueError(f"A sum is of at least one Tensor, in a list, all alike in dtype and shape; got {inputs!r}")
+    return terms
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
@@ -182,16 +186,14 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
     `shape` and `tensor_dtype` are checked against the inputs.
     """
-    if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
-    inputs = convert_n_to_tensor_or_indexed_slices(inputs)
-    if not all(isinstance(x, Tensor) for x in inputs) or any(x.dtype != inputs[0].dtype for x in inputs):
-        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    inputs = _terms(inputs, Tensor)
+    if any(x.dtype != inputs[0].dtype for x in inputs):
+        raise ValueError(f"Tensors to add up must be of one dtype, not of {[x.dtype.name for x in inputs]}")
     shape = as_shape(shape) if shape is not None else unknown_shape()
     for tensor in inputs:
         shape = shape.merge_with(tensor.shape)
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != inputs[0].dtype:
-        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {inputs[0].dtype}")
+        raise TypeError(f"The tensors are of dtype {inputs[0].dtype.name}, not {tensor_dtype}, which was given as tensor_dtype")
     if len(inputs) == 1:
         return inputs[0] if name is None else array.identity(inputs[0], name=name)
     return raw.AccumulateNV2(inputs, name=name, shape=shape)

@@ -126,19 +126,9 @@ def _quotient_grad(op, grad, divide):
     return grad_x, sides.reduce(1, grad * divide(divide(-x, y), y))
 
 
-@gradient("Div")
-def _div_grad(op, grad):
-    return _quotient_grad(op, grad, lambda a, b: a / b)
-
-
-@gradient("RealDiv")
-def _real_div_grad(op, grad):
-    return _quotient_grad(op, grad, raw.RealDiv)
-
-
-@gradient("DivNoNan")
-def _div_no_nan_grad(op, grad):
-    return _quotient_grad(op, grad, binary.div_no_nan)
+gradient("Div")(lambda op, grad: _quotient_grad(op, grad, lambda a, b: a / b))
+gradient("RealDiv")(lambda op, grad: _quotient_grad(op, grad, raw.RealDiv))
+gradient("DivNoNan")(lambda op, grad: _quotient_grad(op, grad, binary.div_no_nan))
 
 
 @gradient("FloorDiv", "TruncateDiv")
@@ -181,14 +171,8 @@ def _selecting_grad(op, grad, choose):
     return grad_x, sides.reduce(1, array.where(first, zeros, grad))
 
 
-@gradient("Maximum")
-def _maximum_grad(op, grad):
-    return _selecting_grad(op, grad, raw.GreaterEqual)
-
-
-@gradient("Minimum")
-def _minimum_grad(op, grad):
-    return _selecting_grad(op, grad, raw.LessEqual)
+gradient("Maximum")(lambda op, grad: _selecting_grad(op, grad, raw.GreaterEqual))
+gradient("Minimum")(lambda op, grad: _selecting_grad(op, grad, raw.LessEqual))
 
 
 @gradient("SquaredDifference")

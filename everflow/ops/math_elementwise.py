@@ -13,6 +13,7 @@ from everflow.framework.static_values import is_tensor
 from everflow.ops import array_basic as array
 from everflow.ops import constants
 from everflow.ops.ragged_rows import takes_ragged
+from everflow.ops.shape_rules import like_first
 from everflow.platform import logging
 
 # Op types whose result has the shape of their one input.
@@ -220,15 +221,12 @@ def conj(x, name=None):
         raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
-@shape_rule(
+shape_rule(
     *_SAME_SHAPE,
     *("Abs", "ComplexAbs", "Round", "Cast", "Real", "Imag", "Angle", "Conj", "Inv", "CheckNumerics"),
     *("Bucketize", "Cumsum", "Cumprod", "CumulativeLogsumexp", "Invert", "PopulationCount"),
     *("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad"),
-)
-def same_shape(op):
-    """The shape of the first input."""
-    return op.inputs[0].shape
+)(like_first)
 
 
 @shape_rule("ApproximateEqual")

@@ -35,10 +35,9 @@ def matmul(
     >>> tf.matmul([[1, 2]], [[3], [4]])  # [[11]]
     """
     with name_scope(name, "MatMul", [a, b]) as scope:
-        if transpose_a and adjoint_a:
-            raise ValueError("Only one of transpose_a and adjoint_a can be True.")
-        if transpose_b and adjoint_b:
-            raise ValueError("Only one of transpose_b and adjoint_b can be True.")
+        for side, transposed, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+            if transposed and adjoint:
+                raise ValueError(f"Only one of transpose_{side} and adjoint_{side} can be set: an adjoint is transposed by itself")
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
         may_be_batch = any(t.shape.rank is None or t.shape.rank > 2 for t in (a, b))
@@ -73,9 +72,7 @@ def batch_matmul(x, y, adj_x=False, adj_y=False, name=None):
 
 def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
     """The product of two matrices, float32 or bfloat16, of which one is said to be mostly zeros."""
-    return raw.SparseMatMul(
-        a, b, transpose_a=transpose_a, transpose_b=transpose_b, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=name
-    )
+    return raw.SparseMatMul(**locals())
 
 
 def cross(a, b, name=None):
@@ -113,16 +110,16 @@ def _tensordot_axes(a, axes):
         rank = a.shape.rank
         if rank is not None:
             if axes > rank:
-                raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
+                raise ValueError(f"axes={axes} is more than the {rank} dimensions of {a}")
             return list(range(rank - axes, rank)), list(range(axes))
         rank = array.rank(a)
         return sequences.range(rank - axes, rank, dtype=dtypes.int32), sequences.range(axes, dtype=dtypes.int32)
     if isinstance(axes, (list, tuple)):
         if len(axes) != 2:
-            raise ValueError("'axes' must be an integer or have length 2.")
+            raise ValueError(f"'axes' must be a number, or the axes of a and those of b; got {axes!r}")
         a_axes, b_axes = ([v] if isinstance(v, (int, np.integer)) else v for v in axes)
         if not isinstance(a_axes, Tensor) and not isinstance(b_axes, Tensor) and len(a_axes) != len(b_axes):
-            raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(a_axes)} != {len(b_axes)}.")
+            raise ValueError(f"As many axes of a as of b are summed over; got {len(a_axes)} and {len(b_axes)}")
         return a_axes, b_axes
     axes = convert_to_tensor(axes, name="axes", dtype=dtypes.int32)
     return axes[0], axes[1]

@@ -234,8 +234,5 @@ def _position_shape(op):
     if axis is None:
         return unknown_shape(rank=shape.rank - 1)
     if not -shape.rank <= axis < shape.rank:
-        raise ValueError(
-            f"Dimension ({axis}) must be in the range [{-shape.rank}, {shape.rank}), "
-            f"where {shape.rank} is the number of dimensions in the input."
-        )
+        raise ValueError(f"Dimension ({axis}) must be in the range [{-shape.rank}, {shape.rank}), as the input has the shape {shape}")
     return reduced_shape(shape, axis, False)

@@ -11,7 +11,8 @@ from everflow.ops.variables import Variable
 
 
 def _snake_case(name):
-    return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name).lower()
+    """A class's name with underscores where words begin: at a capital within, unless it goes on with capitals."""
+    return re.sub(r"\B(?=[A-Z][a-z])|(?<=[a-z\d])(?=[A-Z])", "_", name).lower()
 
 
 class Module:
@@ -29,9 +30,7 @@ class Module:
     def __init__(self, name=None):
         name = _snake_case(type(self).__name__) if name is None else name
         if not name.isidentifier():
-            raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
-            )
+            raise ValueError(f"{name!r} is not a valid module name: it must be a Python identifier, as variables' are")
         self._name = name
         with name_scope(name) as scope:
             self._scope_name = scope
@@ -40,9 +39,7 @@ class Module:
         super().__setattr__(name, value)
         attachments.joined(self)
 
-    @property
-    def name(self):
-        return self._name
+    name = property(lambda self: self._name)
 
     @property
     def name_scope(self):

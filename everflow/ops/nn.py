@@ -14,6 +14,7 @@ from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
 from everflow.ops.custom_gradient import custom_gradient
+from everflow.ops.shape_rules import like_first, like_first_two
 
 
 def _unary(op_type, function_name, meaning):
@@ -98,7 +99,7 @@ def bias_add(value, bias, data_format=None, name=None):
             elif data_format.startswith("N") and data_format.endswith("C"):
                 data_format = "NHWC"
             else:
-                raise ValueError("data_format must be of the form `N...C` or `NC...`")
+                raise ValueError(f"data_format must be N...C or NC..., with channels last or first, not {data_format!r}")
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype, name="bias")
         return raw.BiasAdd(value=value, bias=bias, data_format=data_format or "NHWC", name=name)
@@ -177,14 +178,8 @@ def _count_nonzero(value, dtype):
 # Static shapes
 
 
-@shape_rule("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")
-def _same(op):
-    return op.inputs[0].shape
-
-
-@shape_rule("ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad")
-def _merged(op):
-    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
+shape_rule("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")(like_first)
+shape_rule("ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad")(like_first_two)
 
 
 @shape_rule("Softmax", "LogSoftmax")

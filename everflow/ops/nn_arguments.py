@@ -30,22 +30,9 @@ def per_dimension(value, spatial: int, channel_axis: int, name: str) -> list:
 def split_padding(padding) -> tuple:
     """The padding attribute and the explicit paddings of an argument that may be a list of (before, after) pairs."""
     if isinstance(padding, (list, tuple)):
-        for index, pair in enumerate(padding):
-            if not isinstance(pair, (list, tuple)):
-                raise ValueError(
-                    "When padding is a list, each element of padding must be a list/tuple of size 2. "
-                    f"Element with index {index} of padding is not a list/tuple"
-                )
-            if len(pair) != 2:
-                raise ValueError(
-                    "When padding is a list, each element of padding must be a list/tuple of size 2. "
-                    f"Element with index {index} of padding has size {len(pair)}"
-                )
-        if len(padding) != 4:
-            raise ValueError(f"When padding is a list, it must be of size 4. Got padding of size: {len(padding)}")
+        if len(padding) != 4 or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in padding):
+            raise ValueError(f"As a list, padding must have four pairs (before, after), one for each dimension; got {padding!r}")
         return "EXPLICIT", [size for pair in padding for size in pair]
     if padding == "EXPLICIT":
-        raise ValueError(
-            '"EXPLICIT" is not a valid value for the padding parameter. To use explicit padding, the padding parameter must be a list.'
-        )
+        raise ValueError("padding='EXPLICIT' can't be given by name: give the list of pairs itself")
     return padding, []

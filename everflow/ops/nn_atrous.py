@@ -41,7 +41,7 @@ def _check_strides_and_rates(strides, rates):
     if any(stride < 1 for stride in strides):
         raise ValueError("strides must be positive")
     if any(s > 1 for s in strides) and any(r > 1 for r in rates):
-        raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
+        raise ValueError(f"Either strides or dilation_rate may be above one, not both; got {strides} and {rates}")
 
 
 def _spatial_part(value, spatial: int, channels_first: bool, name: str) -> list[int]:
@@ -102,7 +102,7 @@ class _SpaceToBatch:
         self._base = None
         if padding == "SAME":
             if filter_shape is None:
-                raise ValueError("filter_shape must be specified for SAME padding")
+                raise ValueError("SAME padding depends on the filter: give filter_shape")
             self._base = _same_paddings(filter_shape, dilation_rate, self._rates, spatial)
         elif padding != "VALID":
             raise ValueError(f"Invalid padding method {padding!r}")
@@ -196,7 +196,7 @@ class Convolution:
     def __init__(self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None, data_format=None):
         rank = filter_shape.rank if filter_shape.rank is not None else input_shape.rank
         if rank is None:
-            raise ValueError("rank of input or filter must be known")
+            raise ValueError("Of the input and the filter at least one must be of known rank")
         spatial = rank - 2
         try:
             input_shape.with_rank(rank)
@@ -214,9 +214,7 @@ class Convolution:
             raise ValueError(f"Unknown data_format {data_format!r}")
         depth = filter_shape[spatial]
         if dimension_value(channels) is not None and dimension_value(depth) is not None and not channels.is_compatible_with(depth):
-            raise ValueError(
-                f"number of input channels does not match corresponding dimension of filter, {channels.value} != {depth.value}"
-            )
+            raise ValueError(f"The input has {channels.value} channels, but the filter is for {depth.value}")
         first = _channels_first(data_format)
         strides = _spatial_part(strides, spatial, first, "strides")
         rates = _spatial_part(dilation_rate, spatial, first, "dilations")
@@ -276,9 +274,9 @@ def pool(
         strides, rates = _one_each(strides, spatial, "strides"), _one_each(dilation_rate, spatial, "dilation_rate")
         _check_strides_and_rates(strides, rates)
         if padding == "SAME" and any(rate > 1 for rate in rates):
-            raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
+            raise ValueError(f"Pooling with a dilation_rate, here {rates}, can't have SAME padding")
         if any(s > window for s, window in zip(strides, window_shape, strict=True)):
-            raise ValueError("strides > window_shape not supported due to inconsistency between CPU and GPU implementations")
+            raise ValueError(f"strides must not be above window_shape; got {strides} and {list(window_shape)}")
         first = _channels_first(data_format)
         if not first and data_format is not None and not data_format.endswith("C"):
             raise ValueError("data_format must be 'N...C' or 'NC...'")
@@ -310,7 +308,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")
         if not value.shape.dims[3].is_compatible_with(filters.shape[3]):
-            raise ValueError(f"value's input channels does not match filters' input channels, {value.shape[3]} != {filters.shape[3]}")
+            raise ValueError(f"The value has {value.shape[3]} channels, but the filters are for {filters.shape[3]}")
         if rate < 1:
             raise ValueError("rate cannot be less than one")
         if rate == 1:
@@ -322,7 +320,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
             output_shape = list(output_shape)
         if isinstance(output_shape, (list, np.ndarray)):
             if not filters.shape.dims[2].is_compatible_with(output_shape[3]):
-                raise ValueError(f"output_shape does not match filter's output channels, {output_shape[3]} != {filters.shape[2]}")
+                raise ValueError(f"The filters give {filters.shape[2]} channels, but output_shape has {output_shape[3]}")
         top, bottom, left, right = _atrous_paddings(filters, rate, padding)
         height = output_shape[1] + top + bottom
         width = output_shape[2] + left + right

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
@@ -33,20 +32,25 @@ def conv2d(
     `padding` is "SAME", "VALID" or a list of (before, after) pairs, one a dimension.
     """
     filter = either("filters", filters, "filter", filter)
+    steps = _steps(2, strides, dilations, data_format)
+    return _convolved(raw.Conv2D, padding, input=input, filter=filter, use_cudnn_on_gpu=use_cudnn_on_gpu, name=name, **steps)
+
+
+def _convolved(build, padding, **arguments):
+    """A 2-D convolution, of which the padding may be a list of pairs."""
     padding, explicit_paddings = split_padding(padding)
-    data_format = "NHWC" if data_format is None else data_format
-    axis = _channel_axis(data_format, 2)
-    return raw.Conv2D(
-        input=input,
-        filter=filter,
-        strides=per_dimension(strides, 2, axis, "strides"),
-        padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=per_dimension(dilations, 2, axis, "dilations"),
-        name=name,
-    )
+    return build(padding=padding, explicit_paddings=explicit_paddings, **arguments)
+
+
+def _steps(spatial, strides, dilations, data_format):
+    """The arguments of a convolution that have an entry for each dimension, and the format that says which is which."""
+    data_format = {2: "NHWC", 3: "NDHWC"}[spatial] if data_format is None else data_format
+    axis = _channel_axis(data_format, spatial)
+    return {
+        "strides": per_dimension(strides, spatial, axis, "strides"),
+        "dilations": per_dimension(dilations, spatial, axis, "dilations"),
+        "data_format": data_format,
+    }
 
 
 def conv2d_backprop_filter(
@@ -61,19 +65,7 @@ def conv2d_backprop_filter(
     name=None,
 ):
     """The gradient of `conv2d` with respect to its filters."""
-    padding, explicit_paddings = split_padding(padding)
-    return raw.Conv2DBackpropFilter(
-        input=input,
-        filter_sizes=filter_sizes,
-        out_backprop=out_backprop,
-        strides=strides,
-        padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
+    return _convolved(raw.Conv2DBackpropFilter, **locals())
 
 
 def conv2d_backprop_input(
@@ -89,20 +81,9 @@ def conv2d_backprop_input(
     filters=None,
 ):
     """The gradient of `conv2d` with respect to its images."""
-    filter = either("filters", filters, "filter", filter)
-    padding, explicit_paddings = split_padding(padding)
-    return raw.Conv2DBackpropInput(
-        input_sizes=input_sizes,
-        filter=filter,
-        out_backprop=out_backprop,
-        strides=strides,
-        padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-        name=name,
-    )
+    arguments = dict(locals())
+    arguments["filter"] = either("filters", arguments.pop("filters"), "filter", filter)
+    return _convolved(raw.Conv2DBackpropInput, **arguments)
 
 
 def conv2d_transpose(
@@ -135,21 +116,10 @@ def conv2d_transpose_v2(
     name=None,
 ):
     """`conv2d_transpose` with its newer argument names."""
-    with name_scope(name, "conv2d_transpose", [input, filter, output_shape]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        axis = _channel_axis(data_format, 2)
-        padding, explicit_paddings = split_padding(padding)
-        return raw.Conv2DBackpropInput(
-            input_sizes=output_shape,
-            filter=filters,
-            out_backprop=input,
-            strides=per_dimension(strides, 2, axis, "strides"),
-            padding=padding,
-            explicit_paddings=explicit_paddings,
-            data_format=data_format,
-            dilations=per_dimension(dilations, 2, axis, "dilations"),
-            name=name,
-        )
+    with name_scope(name, "conv2d_transpose", [input, filters, output_shape]) as name:
+        steps = _steps(2, strides, dilations, data_format)
+        operands = {"input_sizes": output_shape, "filter": filters, "out_backprop": input}
+        return _convolved(raw.Conv2DBackpropInput, padding, **operands, **steps, name=name)
 
 
 def conv3d(
@@ -199,18 +169,8 @@ def conv3d_transpose_v2(
 ):
     """`conv3d_transpose` with its newer argument names."""
     with name_scope(name, "conv3d_transpose", [input, filters, output_shape]) as name:
-        data_format = "NDHWC" if data_format is None else data_format
-        axis = _channel_axis(data_format, 3)
-        return raw.Conv3DBackpropInputV2(
-            input_sizes=output_shape,
-            filter=filters,
-            out_backprop=input,
-            strides=per_dimension(strides, 3, axis, "strides"),
-            padding=padding,
-            data_format=data_format,
-            dilations=per_dimension(dilations, 3, axis, "dilations"),
-            name=name,
-        )
+        steps = _steps(3, strides, dilations, data_format)
+        return raw.Conv3DBackpropInputV2(output_shape, filters, input, padding=padding, name=name, **steps)
 
 
 def conv3d_backprop_filter(
@@ -224,16 +184,7 @@ def conv3d_backprop_filter(
     name=None,
 ):
     """The gradient of `conv3d` with respect to its filters."""
-    return raw.Conv3DBackpropFilterV2(
-        input=input,
-        filter_sizes=filter_sizes,
-        out_backprop=out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
+    return raw.Conv3DBackpropFilterV2(**locals())
 
 
 def _one_dimension(data_format):
@@ -259,28 +210,24 @@ def conv1d(
     """Slide filters of shape [width, in, out] over sequences; a `conv2d` with images of height one."""
     value = either("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as name:
-        data_format, start = _one_dimension(data_format)
-        axis = 3 if start == 1 else 1
-        strides = [1, *_of_sequence(stride, axis, "stride")]
-        dilations = [1, *_of_sequence(dilations, axis, "dilations")]
-        value = array.expand_dims(value, start)
-        filters = array.expand_dims(filters, 0)
+        start, steps = _steps_of_sequence(stride, dilations, data_format)
         result = raw.Conv2D(
-            input=value,
-            filter=filters,
-            strides=strides,
+            input=array.expand_dims(value, start),
+            filter=array.expand_dims(filters, 0),
             padding=padding,
             use_cudnn_on_gpu=True if use_cudnn_on_gpu is None else use_cudnn_on_gpu,
-            data_format=data_format,
-            dilations=dilations,
             name=name,
+            **steps,
         )
         return array.squeeze(result, [start])
 
 
-def _of_sequence(value, channel_axis, name):
-    """Strides or dilations of a sequence [batch, width, channels] or [batch, channels, width]; the first goes before, for the height."""
-    return per_dimension(value, 1, 2 if channel_axis == 3 else 1, name)
+def _steps_of_sequence(strides, dilations, data_format):
+    """As `_steps`, for sequences as images of height one; before it, where the dimension of that height goes."""
+    data_format, start = _one_dimension(data_format)
+    channel_axis = 2 if start == 1 else 1
+    steps = {name: [1, *per_dimension(value, 1, channel_axis, name)] for name, value in (("strides", strides), ("dilations", dilations))}
+    return start, {**steps, "data_format": data_format}
 
 
 def conv1d_transpose(
@@ -295,28 +242,13 @@ def conv1d_transpose(
 ):
     """`conv1d` backwards: grow sequences to `output_shape`. Filters have the shape [width, out, in]."""
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as name:
-        data_format, start = _one_dimension(data_format)
-        axis = 3 if start == 1 else 1
-        strides = [1, *_of_sequence(strides, axis, "strides")]
-        dilations = [1, *_of_sequence(dilations, axis, "dilations")]
+        start, steps = _steps_of_sequence(strides, dilations, data_format)
         input = array.expand_dims(input, start)
         filters = array.expand_dims(filters, 0)
-        if hasattr(output_shape, "op"):
-            output_shape = array.concat([output_shape[:start], [1], output_shape[start:]], axis=0)
-        else:
+        if not hasattr(output_shape, "op"):
             output_shape = list(output_shape)
-            output_shape = array.concat([output_shape[:start], [1], output_shape[start:]], axis=0)
-        result = raw.Conv2DBackpropInput(
-            input_sizes=output_shape,
-            filter=filters,
-            out_backprop=input,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilations=dilations,
-            name=name,
-        )
-        return array.squeeze(result, start)
+        output_shape = array.concat([output_shape[:start], [1], output_shape[start:]], axis=0)
+        return array.squeeze(raw.Conv2DBackpropInput(output_shape, filters, input, padding=padding, name=name, **steps), start)
 
 
 _TRANSPOSES = {1: conv1d_transpose, 2: conv2d_transpose_v2, 3: conv3d_transpose_v2}
@@ -336,15 +268,12 @@ def conv_transpose(
     with name_scope(name, "conv_transpose", [input, filter, output_shape]) as name:
         if hasattr(output_shape, "op"):
             rank = output_shape.shape.as_list()[0]
-        elif isinstance(output_shape, TensorShape):
+        elif hasattr(output_shape, "__len__"):
             rank = len(output_shape)
         else:
-            try:
-                rank = len(output_shape)
-            except TypeError:
-                raise ValueError("output_shape must be a tensor or sized collection.") from None
+            raise ValueError(f"output_shape must be a tensor or a list of sizes, not {output_shape!r}")
         if rank - 2 not in _TRANSPOSES:
-            raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
+            raise ValueError(f"output_shape must have three to five sizes, not {rank}")
         return _TRANSPOSES[rank - 2](
             input, filters, output_shape, strides, padding=padding, data_format=data_format, dilations=dilations, name=name
         )
@@ -352,9 +281,7 @@ def conv_transpose(
 
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC", dilations=_ONES, name=None):
     """A filter of its own for each channel: filters have the shape [height, width, in, multiplier]."""
-    return raw.DepthwiseConv2dNative(
-        input=input, filter=filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations, name=name
-    )
+    return raw.DepthwiseConv2dNative(**locals())
 
 
 def depthwise_conv2d_native_backprop_input(

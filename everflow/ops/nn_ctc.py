@@ -29,7 +29,7 @@ def ctc_loss(
     `labels` is a SparseTensor of int32, `inputs` are logits [time, batch, classes], of which the last class is the blank.
     """
     if not isinstance(labels, SparseTensor):
-        raise TypeError("Expected labels (first argument) to be a SparseTensor")
+        raise TypeError(f"labels must be a SparseTensor, not {type(labels)}")
     inputs = either("logits", logits, "inputs", inputs)
     if not time_major:
         inputs = array.transpose(inputs, [1, 0, 2])
@@ -102,7 +102,7 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
     """
     if isinstance(labels, SparseTensor):
         if blank_index is None:
-            raise ValueError("blank_index must be given when using SparseTensor labels.")
+            raise ValueError("With labels as a SparseTensor, give blank_index")
         return _loss_with_blank(labels, logits, logit_length, logits_time_major, blank_index, name)
     with name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]) as name:
         labels = convert_to_tensor(labels, name="labels")

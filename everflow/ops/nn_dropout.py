@@ -19,14 +19,17 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
 
     `noise_shape` has a 1 where all entries along a dimension are kept or dropped together.
     """
-    try:
-        dropped = 1.0 - keep_prob if keep_prob is not None else None
-    except TypeError:
-        raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
-    rate = either("rate", rate, "keep_prob", dropped)
+    rate = either("rate", rate, "keep_prob", None if keep_prob is None else _dropped(keep_prob))
     if rate is None:
-        raise ValueError("You must provide a rate to dropout.")
+        raise ValueError("dropout() wants a rate, the part of x that is dropped")
     return dropout_v2(x, rate, noise_shape=noise_shape, seed=seed, name=name)
+
+
+def _dropped(keep_prob):
+    try:
+        return 1.0 - keep_prob
+    except TypeError:
+        raise ValueError(f"keep_prob must be a number or a float tensor, not {keep_prob!r}") from None
 
 
 def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
@@ -34,10 +37,10 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
-            raise ValueError(f"x has to be a floating point tensor since it's going to be scaled. Got a {x.dtype} tensor instead.")
+            raise ValueError(f"What is left by dropout is scaled up, so x must be of a floating point dtype, not {x.dtype.name}")
         if isinstance(rate, numbers.Real):
             if not 0 <= rate < 1:
-                raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
+                raise ValueError(f"rate must be at least 0 and below 1, not {rate:g}")
             if rate == 0:
                 return x
         rate = convert_to_tensor(rate, dtype=x.dtype, name="rate")

@@ -16,6 +16,7 @@ from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
 from everflow.ops.constants import constant
 from everflow.ops.nn import relu
+from everflow.ops.shape_rules import scalar_output
 
 
 def _named_arguments(function_name, sentinel, labels, logits):
@@ -154,14 +155,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
             raise ValueError(f"Logits cannot be scalars - received shape {logits.shape}.")
         if logits.shape.rank is not None and labels.shape.rank not in (None, logits.shape.rank - 1):
             raise ValueError(
-                f"Rank mismatch: Rank of labels (received {labels.shape.rank}) should equal rank of logits minus 1 "
-                f"(received {logits.shape.rank})."
+                f"Rank mismatch: labels have rank {labels.shape.rank}, logits {logits.shape.rank}; there must be one dimension more of logits, "
+                "their classes. Are the labels one-hot? Those are for softmax_cross_entropy_with_logits"
             )
         if static and labels.shape != logits.shape[:-1]:
-            raise ValueError(
-                f"Shape mismatch: The shape of labels (received {labels.shape}) should equal the shape of logits "
-                f"except for the last dimension (received {logits.shape})."
-            )
+            raise ValueError(f"Shape mismatch: labels have shape {labels.shape}, but logits without their classes {logits.shape[:-1]}")
         if logits.shape.rank == 2:
             cost = raw.SparseSoftmaxCrossEntropyWithLogits(features=precise, labels=labels, name=name)[0]
             return math_ops.cast(cost, dtypes.float16) if narrow else cost
@@ -206,9 +204,7 @@ def scale_regularization_loss(regularization_loss):
     return math_ops.reduce_sum(regularization_loss) / 1.0
 
 
-@shape_rule("L2Loss")
-def _scalar(op):
-    return TensorShape([])
+shape_rule("L2Loss")(scalar_output)
 
 
 @shape_rule("SoftmaxCrossEntropyWithLogits")

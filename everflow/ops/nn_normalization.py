@@ -150,10 +150,9 @@ def batch_norm_with_global_normalization(
     variance=None,
 ):
     """The oldest form of batch normalization; gamma counts only with `scale_after_normalization`."""
-    t = either("input", input, "t", t)
-    m = either("mean", mean, "m", m)
-    v = either("variance", variance, "v", v)
-    return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)
+    renamed = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(*(either(*names) for names in renamed), beta, scale, variance_epsilon, name)
 
 
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True, name=None):
@@ -162,7 +161,7 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
     In training these are the batch's, the variance without bias; else they are those given.
     """
     if is_training and (mean is not None or variance is not None):
-        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+        raise ValueError("In training, mean and variance are the batch's: leave them out, or set is_training=False")
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
     offset = convert_to_tensor(offset, name="offset")

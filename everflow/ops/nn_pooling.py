@@ -18,27 +18,30 @@ def _windows(ksize, strides, data_format, spatial):
     return {"ksize": per_dimension(ksize, spatial, axis, "ksize"), "strides": per_dimension(strides, spatial, axis, "strides")}
 
 
+def _pooled(scope, op_type, value, ksize, strides, padding, data_format, name):
+    """A pool over images or volumes."""
+    spatial = 3 if op_type.endswith("3D") else 2
+    with name_scope(name, scope, [value]) as name:
+        data_format = {2: "NHWC", 3: "NDHWC"}[spatial] if data_format is None else data_format
+        windows = _windows(ksize, strides, data_format, spatial)
+        return getattr(raw, op_type)(value, padding=padding, data_format=data_format, name=name, **windows)
+
+
 def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The largest entry under each window of images."""
     value = either("input", input, "value", value)
-    with name_scope(name, "MaxPool", [value]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.MaxPool(input=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool", "MaxPool", value, ksize, strides, padding, data_format, name)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """The largest entry under each window of images."""
-    with name_scope(name, "MaxPool2d", [input]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.MaxPool(input=input, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool2d", "MaxPool", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """The mean under each window of images; cells outside of the image don't count."""
     value = either("input", input, "value", value)
-    with name_scope(name, "AvgPool", [value]) as name:
-        data_format = "NHWC" if data_format is None else data_format
-        return raw.AvgPool(value=value, **_windows(ksize, strides, data_format, 2), padding=padding, data_format=data_format, name=name)
+    return _pooled("AvgPool", "AvgPool", value, ksize, strides, padding, data_format, name)
 
 
 def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
@@ -48,16 +51,12 @@ def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, in
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The largest entry under each window of volumes."""
-    with name_scope(name, "MaxPool3D", [input]) as name:
-        data_format = "NDHWC" if data_format is None else data_format
-        return raw.MaxPool3D(input=input, **_windows(ksize, strides, data_format, 3), padding=padding, data_format=data_format, name=name)
+    return _pooled("MaxPool3D", "MaxPool3D", input, ksize, strides, padding, data_format, name)
 
 
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The mean under each window of volumes; cells outside of the volume don't count."""
-    with name_scope(name, "AvgPool3D", [input]) as name:
-        data_format = "NDHWC" if data_format is None else data_format
-        return raw.AvgPool3D(input=input, **_windows(ksize, strides, data_format, 3), padding=padding, data_format=data_format, name=name)
+    return _pooled("AvgPool3D", "AvgPool3D", input, ksize, strides, padding, data_format, name)
 
 
 def _pool_of_sequence(build, value, ksize, strides, padding, data_format, name):
@@ -86,10 +85,10 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 def _by_rank(pools, input, ksize, strides, padding, data_format, name):
     """The pool for as many spatial dimensions as the input has."""
     if input.shape is None or input.shape.rank is None:
-        raise ValueError("Cannot take the length of shape with unknown rank.")
+        raise ValueError("The input's rank must be known to choose the pool; give it a shape (set_shape)")
     spatial = len(input.shape) - 2
     if spatial not in pools:
-        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {spatial + 2}.")
+        raise ValueError(f"Pools are for inputs of rank 3, 4 or 5, not {spatial + 2}")
     default = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[spatial]
     return pools[spatial](input, ksize=ksize, strides=strides, padding=padding, data_format=data_format or default, name=name)
 
@@ -117,7 +116,7 @@ def max_pool_with_argmax(
 ):
     """The largest entry under each window, and its index in the flattened image (or batch)."""
     if data_format != "NHWC":
-        raise ValueError("Data formats other than 'NHWC' are not yet supported")
+        raise ValueError(f"max_pool_with_argmax() is for 'NHWC' images only, not {data_format!r}")
     Targmax = either("output_dtype", output_dtype, "Targmax", Targmax)
     return raw.MaxPoolWithArgmax(
         input=input,

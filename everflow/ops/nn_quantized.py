@@ -25,40 +25,22 @@ def quantized_conv2d(
     name=None,
 ):
     """`conv2d` of quantised images and filters."""
-    return raw.QuantizedConv2D(
-        input=input,
-        filter=filter,
-        min_input=min_input,
-        max_input=max_input,
-        min_filter=min_filter,
-        max_filter=max_filter,
-        strides=strides,
-        padding=padding,
-        out_type=out_type,
-        dilations=list(dilations),
-        name=name,
-    )
+    return raw.QuantizedConv2D(**locals())
 
 
 def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """`max_pool` of quantised images."""
-    return raw.QuantizedMaxPool(
-        input=input, min_input=min_input, max_input=max_input, ksize=ksize, strides=strides, padding=padding, name=name
-    )
+    return raw.QuantizedMaxPool(**locals())
 
 
 def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """`avg_pool` of quantised images."""
-    return raw.QuantizedAvgPool(
-        input=input, min_input=min_input, max_input=max_input, ksize=ksize, strides=strides, padding=padding, name=name
-    )
+    return raw.QuantizedAvgPool(**locals())
 
 
 def quantized_relu_x(features, max_value, min_features, max_features, out_type=dtypes.quint8, name=None):
     """`min(max(x, 0), max_value)` of quantised values."""
-    return raw.QuantizedReluX(
-        features=features, max_value=max_value, min_features=min_features, max_features=max_features, out_type=out_type, name=name
-    )
+    return raw.QuantizedReluX(**locals())
 
 
 @shape_rule("QuantizedConv2D")

@@ -69,28 +69,12 @@ def fixed_unigram_candidate_sampler(
     name=None,
 ):
     """Sample classes by weights given in a list or in the last fields of a file's lines, each to the power `distortion`."""
-    return raw.FixedUnigramCandidateSampler(
-        true_classes=true_classes,
-        num_true=num_true,
-        num_sampled=num_sampled,
-        unique=unique,
-        range_max=range_max,
-        vocab_file=vocab_file,
-        distortion=distortion,
-        num_reserved_ids=num_reserved_ids,
-        num_shards=num_shards,
-        shard=shard,
-        unigrams=list(unigrams),
-        name=name,
-        **_seeds(seed),
-    )
+    return raw.FixedUnigramCandidateSampler(**{**locals(), **_seeds(seed)})
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Where sampled classes are true ones: rows, places in the sample, and weights that cancel their logits."""
-    return raw.ComputeAccidentalHits(
-        true_classes=true_classes, sampled_candidates=sampled_candidates, num_true=num_true, name=name, **_seeds(seed)
-    )
+    return raw.ComputeAccidentalHits(**{**locals(), **_seeds(seed)})
 
 
 def _sum_rows(x):
@@ -116,7 +100,6 @@ def sampled_logits(
     seed=None,
 ):
     """Logits and labels of the true classes, then of the sampled ones."""
-    from everflow.ops.embedding import embedding_lookup
     from everflow.ops.partitioned_variables import PartitionedVariable
 
     if isinstance(weights, PartitionedVariable):
@@ -135,24 +118,16 @@ def sampled_logits(
         sampled = math_ops.cast(sampled, dtypes.int64)
 
         all_ids = array.concat([labels_flat, sampled], 0)
-        all_weights = embedding_lookup(weights, all_ids, partition_strategy=partition_strategy)
-        if all_weights.dtype != inputs.dtype:
-            all_weights = math_ops.cast(all_weights, inputs.dtype)
+        all_weights = _looked_up(weights, all_ids, partition_strategy, inputs.dtype)
         true_weights = array.slice_(all_weights, [0, 0], array.stack([array.shape(labels_flat)[0], -1]))
         sampled_weights = array.slice_(all_weights, array.stack([array.shape(labels_flat)[0], 0]), [-1, -1])
         other_logits = math_ops.matmul(inputs, sampled_weights, transpose_b=True)
 
-        all_biases = embedding_lookup(biases, all_ids, partition_strategy=partition_strategy)
-        if all_biases.dtype != inputs.dtype:
-            all_biases = math_ops.cast(all_biases, inputs.dtype)
+        all_biases = _looked_up(biases, all_ids, partition_strategy, inputs.dtype)
         true_biases = array.slice_(all_biases, [0], array.shape(labels_flat))
         sampled_biases = array.slice_(all_biases, array.shape(labels_flat), [-1])
 
-        width = array.shape(true_weights)[1:2]
-        rows = array.concat([[-1, num_true], width], 0)
-        products = math_ops.multiply(array.expand_dims(inputs, 1), array.reshape(true_weights, rows))
-        as_matrix = array.reshape(products, array.concat([[-1], width], 0))
-        true_logits = array.reshape(_sum_rows(as_matrix), [-1, num_true])
+        true_logits = _true_logits(inputs, true_weights, num_true)
         true_biases = array.reshape(true_biases, [-1, num_true])
         true_logits += true_biases
         other_logits += sampled_biases
@@ -166,6 +141,22 @@ def sampled_logits(
         logits = array.concat([true_logits, other_logits], 1)
         out_labels = array.concat([array.ones_like(true_logits) / num_true, array.zeros_like(other_logits)], 1)
         return logits, out_labels
+
+
+def _looked_up(params, ids, partition_strategy, dtype):
+    from everflow.ops.embedding import embedding_lookup
+
+    found = embedding_lookup(params, ids, partition_strategy=partition_strategy)
+    return found if found.dtype == dtype else math_ops.cast(found, dtype)
+
+
+def _true_logits(inputs, weights, num_true):
+    """The product of each input with the weights of each of its true classes."""
+    width = array.shape(weights)[1:2]
+    rows = array.concat([[-1, num_true], width], 0)
+    products = math_ops.multiply(array.expand_dims(inputs, 1), array.reshape(weights, rows))
+    as_matrix = array.reshape(products, array.concat([[-1], width], 0))
+    return array.reshape(_sum_rows(as_matrix), [-1, num_true])
 
 
 def _minus_hits(labels, sampled, num_true, num_sampled, sampled_logits):

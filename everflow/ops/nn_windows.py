@@ -6,6 +6,7 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.framework.windows import parse_format, slide
+from everflow.ops.shape_rules import like_first
 
 
 def _count(size, window, stride, padding, dilation=1, explicit=(0, 0)):
@@ -159,6 +160,4 @@ def _fused_convolution_shape(op):
     return TensorShape([op.inputs[0].shape[0], None, None, window.dims[3]])
 
 
-@shape_rule("DataFormatDimMap", "DataFormatVecPermute")
-def _translated(op):
-    return op.inputs[0].shape
+shape_rule("DataFormatDimMap", "DataFormatVecPermute")(like_first)

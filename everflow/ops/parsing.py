@@ -9,6 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
+from everflow.ops.shape_rules import like_first, scalar_output
 
 
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
@@ -21,7 +22,7 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, b
             raise ValueError("Cannot specify both 'bytes' and 'input_bytes'")
         input_bytes = bytes
     if out_type is None:
-        raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
+        raise ValueError("decode_raw() wants an out_type, the dtype of what the bytes hold")
     return raw.DecodeRaw(input_bytes, out_type=out_type, little_endian=little_endian, name=name)
 
 
@@ -46,7 +47,7 @@ def decode_csv(
         if select_cols and select_cols[0] < 0:
             raise ValueError("select_cols contains negative values.")
         if len(select_cols) != len(record_defaults):
-            raise ValueError("Length of select_cols and record_defaults do not match.")
+            raise ValueError(f"{len(select_cols)} select_cols want as many record_defaults; got {len(record_defaults)}")
     return raw.DecodeCSV(
         records,
         list(record_defaults),
@@ -92,23 +93,12 @@ def decode_proto(
 
     >>> tf.io.decode_proto(records, "tensorflow.Int64List", ["value"], [tf.int64])
     """
-    return raw.DecodeProtoV2(
-        bytes,
-        message_type=message_type,
-        field_names=field_names,
-        output_types=output_types,
-        descriptor_source=descriptor_source,
-        message_format=message_format,
-        sanitize=sanitize,
-        name=name,
-    )
+    return raw.DecodeProtoV2(**locals())
 
 
 def encode_proto(sizes, values, field_names, message_type, descriptor_source="local://", name=None):
     """Serialized protocol buffers with the first `sizes` of each field's values."""
-    return raw.EncodeProto(
-        sizes, values, field_names=field_names, message_type=message_type, descriptor_source=descriptor_source, name=name
-    )
+    return raw.EncodeProto(**locals())
 
 
 @shape_rule("DecodeRaw")
@@ -137,9 +127,7 @@ def _decode_csv_shape(op):
     return [op.inputs[0].shape] * len(op.outputs)
 
 
-@shape_rule("DecodeCompressed", "DecodeJSONExample")
-def _same_shape(op):
-    return op.inputs[0].shape
+shape_rule("DecodeCompressed", "DecodeJSONExample")(like_first)
 
 
 @shape_rule("DecodeProtoV2")
@@ -156,9 +144,7 @@ def _encode_proto_shape(op):
     return op.inputs[0].shape[:-1] if op.inputs[0].shape.ndims is not None else None
 
 
-@shape_rule("SerializeTensor")
-def _scalar_shape(op):
-    return TensorShape([])
+shape_rule("SerializeTensor")(scalar_output)
 
 
 @shape_rule("ParseTensor")

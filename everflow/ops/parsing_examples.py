@@ -66,12 +66,20 @@ class _Wanted:
         if feature.default_value is not None:
             self.dense_defaults[key] = feature.default_value
 
+    @property
+    def shapes(self):
+        return [TensorShape(shape) for shape in self.dense_shapes]
+
+    def outputs(self, indices, values, shapes, dense):
+        """What the op gave, by key."""
+        return dict(zip(self.sparse_keys + self.dense_keys, [*map(SparseTensor, indices, values, shapes), *dense]))
+
     def checked(self):
         sparse, dense = set(self.sparse_keys), set(self.dense_keys)
         if not sparse and not dense:
-            raise ValueError("Must provide at least one sparse key or dense key")
+            raise ValueError("No features are asked for: name at least one sparse or dense key")
         if sparse & dense:
-            raise ValueError(f"Dense and sparse keys must not intersect; intersection: {sparse & dense}")
+            raise ValueError(f"A key is of a sparse feature or of a dense one, but both have {sorted(sparse & dense)}")
         return self
 
 
@@ -97,9 +105,9 @@ def _collect(features, allowed) -> _Wanted:
                 raise ValueError(f"Missing shape for feature {key}.")
             sizes = TensorShape(feature.shape)
             if feature.shape and sizes.ndims and sizes[0].value is None:
-                raise ValueError(f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature.")
+                raise ValueError(f"The length of feature {key!r} is unknown: make it a FixedLenSequenceFeature")
             if not sizes.is_fully_defined():
-                raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {sizes}.")
+                raise ValueError(f"The shape of feature {key!r} must be fully known, but is {sizes}")
             wanted.add_dense(key, feature)
         else:
             if not feature.dtype:
@@ -135,16 +143,15 @@ def _prepend_none(features):
     for key, feature in features.items():
         if isinstance(feature, FixedLenSequenceFeature):
             if not feature.allow_missing:
-                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+                raise ValueError(f"The FixedLenSequenceFeature {key!r} must be made with allow_missing=True here")
             changed[key] = FixedLenSequenceFeature([None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value)
     return changed
 
 
 def _dense_defaults(wanted):
     """The tensors that stand for missing dense features; empty ones for required features."""
-    shapes = [TensorShape(shape) for shape in wanted.dense_shapes]
     tensors = []
-    for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, shapes):
+    for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, wanted.shapes):
         value = wanted.dense_defaults.get(key)
         if shape.ndims is not None and shape.ndims > 0 and shape[0].value is None:
             # Rows are open: the default is one value to pad with.
@@ -159,16 +166,12 @@ def _dense_defaults(wanted):
             value = convert_to_tensor(value, dtype=dtype, name="key_" + _clean(key))
             value = reshape(value, shape)
         tensors.append(value)
-    return tensors, shapes
+    return tensors
 
 
 def _clean(key):
     """A key as part of a node's name."""
     return "".join(c if c.isalnum() or c in "_.\\-/" else "_" for c in key)
-
-
-def _sparse_tensors(indices, values, shapes):
-    return [SparseTensor(i, v, s) for i, v, s in zip(indices, values, shapes)]
 
 
 def _with_sparse_features(features, outputs):
@@ -201,18 +204,9 @@ def parse_example(serialized, features, name=None, example_names=None):
 def _parse_batch(serialized, wanted, names, name):
     with name_scope(name, "ParseExample", [serialized, names]):
         wanted.checked()
-        defaults, shapes = _dense_defaults(wanted)
-        indices, values, sparse_shapes, dense = raw.ParseExample(
-            serialized,
-            [] if names is None else names,
-            wanted.sparse_keys,
-            wanted.dense_keys,
-            defaults,
-            sparse_types=wanted.sparse_types,
-            dense_shapes=shapes,
-            name=name,
-        )
-        return dict(zip(wanted.sparse_keys + wanted.dense_keys, _sparse_tensors(indices, values, sparse_shapes) + list(dense)))
+        inputs = ([] if names is None else names, wanted.sparse_keys, wanted.dense_keys, _dense_defaults(wanted))
+        found = raw.ParseExample(serialized, *inputs, sparse_types=wanted.sparse_types, dense_shapes=wanted.shapes, name=name)
+        return wanted.outputs(*found)
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
@@ -257,19 +251,17 @@ def parse_single_example_v2(serialized, features, name=None):
     with name_scope(name, "ParseSingleExample", [serialized]):
         serialized = convert_to_tensor(serialized, name="serialized")
         wanted.checked()
-        defaults, shapes = _dense_defaults(wanted)
-        indices, values, sparse_shapes, dense = raw.ParseSingleExample(
+        found = raw.ParseSingleExample(
             serialized,
-            defaults,
+            _dense_defaults(wanted),
             num_sparse=len(wanted.sparse_keys),
             sparse_keys=wanted.sparse_keys,
             sparse_types=wanted.sparse_types,
             dense_keys=wanted.dense_keys,
-            dense_shapes=shapes,
+            dense_shapes=wanted.shapes,
             name=name,
         )
-        outputs = dict(zip(wanted.sparse_keys + wanted.dense_keys, _sparse_tensors(indices, values, sparse_shapes) + list(dense)))
-    return _with_sparse_features(features, outputs)
+    return _with_sparse_features(features, wanted.outputs(*found))
 
 
 def _sequence_parts(context_features, sequence_features):
@@ -283,43 +275,32 @@ def _sequence_parts(context_features, sequence_features):
     missing_ok = []
     for key, default in lists.dense_defaults.items():
         if default is not None:
-            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+            raise ValueError(f"A feature list can't have a default other than None; {key!r} has {default!r}")
         missing_ok.append(key)
     return context, lists, missing_ok
 
 
-def _named(keys, values):
-    return dict(zip(keys, values))
+def _sequence_options(context, lists, missing_ok):
+    """What both ops for SequenceExamples are told of the two parts."""
+    options = {"feature_list_dense_types": lists.dense_types, "feature_list_dense_missing_assumed_empty": missing_ok}
+    for prefix, part in (("context", context), ("feature_list", lists)):
+        options[f"{prefix}_sparse_keys"], options[f"{prefix}_dense_keys"] = part.sparse_keys, part.dense_keys
+        options[f"{prefix}_sparse_types"], options[f"{prefix}_dense_shapes"] = part.sparse_types, part.shapes
+    return options
 
 
 def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
     """Two dictionaries of tensors from one serialized SequenceExample: its context and its feature lists."""
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
-        defaults, shapes = _dense_defaults(context)
         out = raw.ParseSingleSequenceExample(
-            serialized,
-            missing_ok,
-            context.sparse_keys,
-            context.dense_keys,
-            lists.sparse_keys,
-            lists.dense_keys,
-            defaults,
-            "" if example_name is None else example_name,
-            context_sparse_types=context.sparse_types,
-            feature_list_dense_types=lists.dense_types,
-            context_dense_shapes=shapes,
-            feature_list_sparse_types=lists.sparse_types,
-            feature_list_dense_shapes=[TensorShape(s) for s in lists.dense_shapes],
+            serialized=serialized,
+            context_dense_defaults=_dense_defaults(context),
+            debug_name="" if example_name is None else example_name,
             name=name,
+            **_sequence_options(context, lists, missing_ok),
         )
-        return _sequence_outputs(context, lists, out)
-
-
-def _sequence_outputs(context, lists, out):
-    context_out = _named(context.sparse_keys + context.dense_keys, _sparse_tensors(*out[:3]) + list(out[3]))
-    lists_out = _named(lists.sparse_keys + lists.dense_keys, _sparse_tensors(*out[4:7]) + list(out[7]))
-    return context_out, lists_out
+        return context.outputs(*out[:4]), lists.outputs(*out[4:8])
 
 
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
@@ -337,23 +318,14 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
             serialized,
             [] if example_names is None else example_names,
             defaults,
-            feature_list_dense_missing_assumed_empty=missing_ok,
-            context_sparse_keys=context.sparse_keys,
-            context_dense_keys=context.dense_keys,
-            feature_list_sparse_keys=lists.sparse_keys,
-            feature_list_dense_keys=lists.dense_keys,
             Ncontext_sparse=len(context.sparse_keys),
             Ncontext_dense=len(context.dense_keys),
             Nfeature_list_sparse=len(lists.sparse_keys),
             Nfeature_list_dense=len(lists.dense_keys),
-            context_sparse_types=context.sparse_types,
-            feature_list_dense_types=lists.dense_types,
-            context_dense_shapes=[TensorShape(s) for s in context.dense_shapes],
-            feature_list_sparse_types=lists.sparse_types,
-            feature_list_dense_shapes=[TensorShape(s) for s in lists.dense_shapes],
             name=name,
+            **_sequence_options(context, lists, missing_ok),
         )
-        return (*_sequence_outputs(context, lists, out), _named(lists.dense_keys, out[8]))
+        return context.outputs(*out[:4]), lists.outputs(*out[4:8]), dict(zip(lists.dense_keys, out[8]))
 
 
 # --- shapes -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import register_tensor_conversion_function
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import as_shape
+from everflow.ops.variables import check_conversion
 
 
 class PartitionedVariable:
@@ -15,7 +16,7 @@ class PartitionedVariable:
 
     def __init__(self, name, shape, dtype, variable_list, partitions):
         if not isinstance(variable_list, (list, tuple)):
-            raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
+            raise TypeError(f"variable_list must be a list of variables, not {variable_list!r}")
         if not isinstance(partitions, (list, tuple)):
             raise TypeError(f"partitions is not a list or tuple: {partitions}")
         if not all(p >= 1 for p in partitions):
@@ -25,9 +26,9 @@ class PartitionedVariable:
         for variable in variable_list:
             info = variable._get_save_slice_info()
             if info is None:
-                raise ValueError(f"All variables must have a save_slice_info available: {[v.name for v in variable_list]}")
+                raise ValueError(f"{variable.name} doesn't say which part of a whole it is (save_slice_info)")
             if list(as_shape(shape).as_list()) != list(info.full_shape):
-                raise ValueError(f"All variables' full shapes must match shape: {shape}; but full shapes were: {info.full_shape}")
+                raise ValueError(f"{variable.name} is part of a whole of shape {info.full_shape}, not {shape}")
         self._name = name
         self._shape = as_shape(shape)
         self._dtype = dtype
@@ -107,10 +108,9 @@ class PartitionedVariable:
 
 
 def _to_tensor(variable, dtype=None, name=None, as_ref=False):
-    if dtype and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{variable.dtype.name}'")
+    check_conversion(variable, dtype)
     if as_ref:
-        raise NotImplementedError("PartitionedVariable doesn't support being used as a reference.")
+        raise NotImplementedError(f"The parts of {variable.name} have no ref together; take one of its variables")
     return variable.as_tensor()
 
 
@@ -137,7 +137,9 @@ def _bytes_of_element(dtype, bytes_per_string):
 def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None):
     """A partitioner that keeps every part below a number of bytes."""
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
-        raise ValueError("Both max_shard_bytes and bytes_per_string_element must be positive.")
+        raise ValueError(
+            f"Sizes in bytes must be positive; got max_shard_bytes={max_shard_bytes}, bytes_per_string_element={bytes_per_string_element}"
+        )
     if max_shards and max_shards < 1:
         raise ValueError("max_shards must be positive.")
 
@@ -178,9 +180,9 @@ def create_partitioned_variables(
     from everflow.ops.variable_scope import get_variable, variable_scope
 
     if len(shape) != len(slicing):
-        raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, slicing: {slicing}")
+        raise ValueError(f"slicing must have a number for each size of shape; got {slicing} for {shape}")
     if len(shape) < 1:
-        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
+        raise ValueError(f"A scalar can't be cut into parts; got the shape {shape}")
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
         whole = get_variable(
             None,

@@ -10,7 +10,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import gradient, shape_rule
-from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import like_first, scalar_output
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
@@ -21,24 +21,23 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     return raw.Print(input=input_, data=data, message=message, first_n=first_n, summarize=summarize, name=name)
 
 
+# The functions that stand for logs, by name.
+_LOGS = {"info": "log(info)", "warn": "log(warning)", "warning": "log(warning)", "error": "log(error)"}
+
+
 def _stream_name(output_stream):
     if isinstance(output_stream, str):
-        if output_stream in ("stdout", "stderr", "log(info)", "log(warning)", "log(error)") or output_stream.startswith("file://"):
-            return output_stream
+        known = output_stream in ("stdout", "stderr", *_LOGS.values()) or output_stream.startswith("file://")
+        name = output_stream if known else None
+    elif output_stream in (sys.stdout, sys.stderr):
+        name = "stdout" if output_stream is sys.stdout else "stderr"
+    else:
+        name = _LOGS.get(getattr(output_stream, "__name__", ""))
+    if name is None:
         raise ValueError(
-            f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+            f"Can't print to {output_stream!r}: output_stream is sys.stdout, sys.stderr, tf.logging.info, .warning or .error, or 'file://PATH'"
         )
-    for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
-        if output_stream is stream:
-            return name
-    # tf.logging.info and its like stand for their streams.
-    level = getattr(output_stream, "__name__", "")
-    named = {"info": "log(info)", "warn": "log(warning)", "warning": "log(warning)", "error": "log(error)"}.get(level)
-    if named is None:
-        raise ValueError(
-            f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
-        )
-    return named
+    return name
 
 
 def _is_tensor(value):
@@ -117,9 +116,7 @@ def _sparse_text(value, placeholder, tensors):
     return f"SparseTensor(indices={placeholder}, values={placeholder}, shape={placeholder})"
 
 
-@shape_rule("Print")
-def _print_shape(op):
-    return op.inputs[0].shape
+shape_rule("Print")(like_first)
 
 
 @gradient("Print")
@@ -132,6 +129,4 @@ def timestamp(name=None):
     return raw.Timestamp(name=name)
 
 
-@shape_rule("Timestamp")
-def _timestamp_shape(op):
-    return TensorShape([])
+shape_rule("Timestamp")(scalar_output)

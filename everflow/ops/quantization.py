@@ -6,6 +6,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
 from everflow.ops.math_matrix import matmul_shape
+from everflow.ops.shape_rules import like_first_of_scalars, like_first_two
 
 
 def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO"):
@@ -35,17 +36,7 @@ def quantize_and_dequantize(
     narrow_range=False,
 ):
     """Floats rounded as if they had gone through few bits."""
-    return raw.QuantizeAndDequantizeV2(
-        input,
-        input_min=input_min,
-        input_max=input_max,
-        signed_input=signed_input,
-        num_bits=num_bits,
-        range_given=range_given,
-        round_mode=round_mode,
-        narrow_range=narrow_range,
-        name=name,
-    )
+    return raw.QuantizeAndDequantizeV2(**locals())
 
 
 def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
@@ -75,9 +66,7 @@ def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narro
 
 def fake_quant_with_min_max_vars_per_channel_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
     """The gradients of `fake_quant_with_min_max_vars_per_channel` by its three inputs."""
-    return raw.FakeQuantWithMinMaxVarsPerChannelGradient(
-        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
+    return raw.FakeQuantWithMinMaxVarsPerChannelGradient(**locals())
 
 
 _SCALAR = TensorShape([])
@@ -90,30 +79,11 @@ def _ranged_shape(op):
     return [op.inputs[0].shape, _SCALAR, _SCALAR]
 
 
-@shape_rule("Dequantize")
-def _dequantize_shape(op):
-    for tensor in op.inputs[1:]:
-        tensor.shape.with_rank(0)
-    return op.inputs[0].shape
-
-
-@shape_rule("QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs")
-def _first_shape(op):
-    for tensor in op.inputs[1:]:
-        tensor.shape.with_rank(0)
-    return op.inputs[0].shape
-
-
-@shape_rule("FakeQuantWithMinMaxArgsGradient")
-def _fake_quant_gradient_shape(op):
-    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
-
-
-@shape_rule("FakeQuantWithMinMaxVars")
-def _fake_quant_vars_shape(op):
-    for tensor in op.inputs[1:]:
-        tensor.shape.with_rank(0)
-    return op.inputs[0].shape
+shape_rule(
+    *("QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "Dequantize"),
+    *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars"),
+)(like_first_of_scalars)
+shape_rule("FakeQuantWithMinMaxArgsGradient")(like_first_two)
 
 
 @shape_rule("FakeQuantWithMinMaxVarsGradient")

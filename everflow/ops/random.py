@@ -22,6 +22,7 @@ from everflow.ops.control_flow import Assert
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.math_reductions import reduce_all, reduce_sum
 from everflow.ops.math_sequences import range as range_of
+from everflow.ops.shape_rules import like_first
 
 _UNIFORM_DTYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
@@ -194,9 +195,7 @@ def _samples_shape(op):
     return known_shape(op.inputs[0]).concatenate(op.inputs[1].shape)
 
 
-@shape_rule("RandomShuffle")
-def _shuffle_shape(op):
-    return op.inputs[0].shape
+shape_rule("RandomShuffle")(like_first)
 
 
 @shape_rule("RandomGammaGrad")

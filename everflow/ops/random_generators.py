@@ -100,15 +100,8 @@ class Generator:
         """Go to a counter of another key."""
         return self.reset(_key_counter_state(key, counter))
 
-    @property
-    def state(self):
-        """The variable that holds the state."""
-        return self._state_var
-
-    @property
-    def algorithm(self):
-        """The number of the algorithm."""
-        return self._alg
+    state = property(lambda self: self._state_var, doc="The variable that holds the state.")
+    algorithm = property(lambda self: self._alg, doc="The number of the algorithm.")
 
     @property
     def key(self):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import not_differentiable, shape_rule
-from everflow.framework.shapes import TensorShape, vector
+from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import reference_handle, scalar_output
 
 # The numbers of tf.io.TFRecordCompressionType.
 _COMPRESSIONS = {0: "", 1: "ZLIB", 2: "GZIP"}
@@ -18,15 +19,8 @@ class ReaderBase:
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 
-    @property
-    def reader_ref(self):
-        """The tensor that stands for the reader in ops."""
-        return self._reader_ref
-
-    @property
-    def supports_serialize(self):
-        """Whether its state can be saved."""
-        return self._supports_serialize
+    reader_ref = property(lambda self: self._reader_ref, doc="The tensor that stands for the reader in ops.")
+    supports_serialize = property(lambda self: self._supports_serialize, doc="Whether its state can be saved.")
 
     @staticmethod
     def _handle(queue):
@@ -110,16 +104,8 @@ class IdentityReader(ReaderBase):
 
 
 _READERS = ("WholeFileReader", "TextLineReader", "FixedLengthRecordReader", "TFRecordReader", "IdentityReader")
-
-
-@shape_rule(*(r + "V2" for r in _READERS))
-def _resource_handle(op):
-    return TensorShape([])
-
-
-@shape_rule(*_READERS)
-def _reference_handle(op):
-    return vector(2)
+shape_rule(*(r + "V2" for r in _READERS))(scalar_output)
+shape_rule(*_READERS)(reference_handle)
 
 
 @shape_rule("ReaderRead", "ReaderReadV2")
@@ -133,13 +119,7 @@ def _read_up_to_shape(op):
 
 
 _COUNTS = ("ReaderNumRecordsProduced", "ReaderNumWorkUnitsCompleted", "ReaderSerializeState")
-
-
-@shape_rule(*_COUNTS, *(c + "V2" for c in _COUNTS))
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule(*_COUNTS, *(c + "V2" for c in _COUNTS))(scalar_output)
 not_differentiable(
     *_READERS,
     *(r + "V2" for r in _READERS),

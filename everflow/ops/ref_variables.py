@@ -23,7 +23,7 @@ from everflow.ops.variable_options import (
     take_options,
     to_variable_def,
 )
-from everflow.ops.variables import Variable
+from everflow.ops.variables import Variable, check_conversion
 from everflow.protos import variable_pb2
 
 
@@ -57,11 +57,11 @@ class RefVariable(Variable):
     ):
         if variable_def is not None:
             if initial_value is not None:
-                raise ValueError("variable_def and initial_value are mutually exclusive.")
+                raise ValueError("A variable is made of a variable_def or of an initial_value, not of both")
             self._init_from_proto(variable_def, import_scope)
             return
         if executing_eagerly():
-            raise RuntimeError("RefVariable not supported when eager execution is enabled.")
+            raise RuntimeError("A RefVariable lives in a graph; when executing eagerly, make variables with use_resource=True")
         self._create(
             self._build, initial_value, name, dtype, validate_shape, caching_device, shape,
             collections, constraint, synchronization, aggregation, trainable,
@@ -210,8 +210,7 @@ for _kind in ("Update", "Add", "Sub"):
 
 
 def _to_tensor(variable, dtype=None, name=None, as_ref=False):
-    if dtype and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{variable.dtype.name}'")
+    check_conversion(variable, dtype)
     return variable._ref() if as_ref else variable.value()
 
 

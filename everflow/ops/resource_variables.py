@@ -27,7 +27,7 @@ from everflow.ops.variable_options import (
     take_options,
     to_variable_def,
 )
-from everflow.ops.variables import Variable
+from everflow.ops.variables import Variable, check_conversion
 from everflow.protos import variable_pb2
 
 _eager_numbers = itertools.count()
@@ -76,16 +76,15 @@ class BaseResourceVariable(Variable):
 
     def numpy(self):
         """The value as a numpy array, when executing eagerly."""
-        if executing_eagerly():
-            return self.read_value().numpy()
-        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        _need_eager("numpy()")
+        return self.read_value().numpy()
 
     def __bool__(self):
         return bool(self.read_value())
 
     def __int__(self):
         if self._dtype not in (dtypes.int32, dtypes.int64):
-            raise TypeError("Non-integer variable can't be converted to integer.")
+            raise TypeError(f"A variable of dtype {self._dtype.name} is no int; convert it with float() first")
         return int(self.value().numpy())
 
     def __complex__(self):
@@ -206,7 +205,7 @@ class ResourceVariable(BaseResourceVariable):
     ):
         if variable_def is not None:
             if initial_value is not None:
-                raise ValueError("variable_def and initial_value are mutually exclusive.")
+                raise ValueError("A variable is made of a variable_def or of an initial_value, not of both")
             self._init_from_proto(variable_def, import_scope)
             return
         self._distribute_strategy = distribute_strategy
@@ -220,8 +219,7 @@ class ResourceVariable(BaseResourceVariable):
 
     def __deepcopy__(self, memo):
         """Another variable of the same name and value, when executing eagerly."""
-        if not executing_eagerly():
-            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        _need_eager("copy.deepcopy()")
         memo[id(self)] = made = ResourceVariable(
             initial_value=self.read_value(),
             trainable=self._trainable,
@@ -375,11 +373,15 @@ def _scatter_nd_method(kind):
     return scatter
 
 
+def _need_eager(what):
+    if not executing_eagerly():
+        raise NotImplementedError(f"{what} is for variables that have a value at once, as when executing eagerly; run a session instead")
+
+
 def _no_in_place(symbol, advice):
     def refuse(self, other):
         raise RuntimeError(
-            f"Variable {symbol} value not supported. Use `{advice}` to modify the variable or "
-            f"`var = var {symbol[:-1]} value` to get a new Tensor object."
+            f"Variable {symbol} value not supported: `{advice}` changes the variable, `var = var {symbol[:-1]} value` gives a new tensor"
         )
 
     return refuse
@@ -402,8 +404,7 @@ for _name, _symbol, _advice in (
 
 
 def _to_tensor(variable, dtype=None, name=None, as_ref=False):
-    if dtype and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{variable.dtype.name}'")
+    check_conversion(variable, dtype)
     return variable.read_value().op.inputs[0] if as_ref else variable.value()
 
 

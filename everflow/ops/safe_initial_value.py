@@ -15,8 +15,8 @@ def check_outside_control_flow(initial_value, name):
     """ValueError where an initial value was made inside a loop or branch, and so has no value outside."""
     if initial_value.op._get_control_flow_context() is not None:
         raise ValueError(
-            f"Initializer for variable {name} is from inside a control-flow construct, such as a loop or conditional. "
-            "When creating a variable inside a loop or conditional, use a lambda as the initializer."
+            f"The initial value of variable {name} is a tensor from inside a loop or a branch, which has no value outside of it; "
+            "give a function that makes the value (a lambda)."
         )
 
 

@@ -12,7 +12,7 @@ class SaveSpec:
         self.name = name
         if callable(tensor):
             if dtype is None or device is None:
-                raise AssertionError("When passing a callable `tensor` to a SaveSpec, an explicit dtype and device must be provided.")
+                raise AssertionError("A SaveSpec that is given a function for its tensor needs to be told its dtype and device")
             self.dtype, self.device = dtype, device
         else:
             self.dtype = tensor.dtype
@@ -36,10 +36,7 @@ class SaveableObject:
         """Whether a checkpoint may lack it."""
         return False
 
-    @property
-    def device(self):
-        """The device of its tensors."""
-        return self.specs[0].device
+    device = property(lambda self: self.specs[0].device, doc="The device of its tensors.")
 
     def restore(self, restored_tensors, restored_shapes):
         """An op that gives it the values read from a checkpoint."""

@@ -68,7 +68,7 @@ def register(function, dtypes_out) -> Owned:
 
 def check_callable(function):
     if not callable(function):
-        raise ValueError(f"Expected func to be callable, got func of type {type(function)}")
+        raise ValueError(f"func must be a function or other callable, not {type(function)}")
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):

@@ -7,8 +7,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, device
-from everflow.framework.shapes import TensorShape
 from everflow.ops.constants import placeholder
+from everflow.ops.shape_rules import scalar_output
 
 
 class TensorHandle:
@@ -20,10 +20,7 @@ class TensorHandle:
         self._session = session
         self._auto_gc_enabled = True
 
-    @property
-    def handle(self):
-        """The name, a string."""
-        return self._handle
+    handle = property(lambda self: self._handle, doc="The name, a string.")
 
     def get_raw_handle(self):
         """The name; the tensor stays until it is deleted by `tf.delete_session_tensor`."""
@@ -83,9 +80,5 @@ def _device_of(handle) -> str:
     return text.rpartition(";")[2]
 
 
-@shape_rule("GetSessionHandle")
-def _handle_shape(op):
-    return TensorShape([])
-
-
+shape_rule("GetSessionHandle")(scalar_output)
 not_differentiable("GetSessionHandle", "GetSessionHandleV2", "GetSessionTensor", "DeleteSessionTensor")

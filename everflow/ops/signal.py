@@ -63,11 +63,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
             pad_value.shape.assert_has_rank(0)
             count = -(-length // frame_step)
             samples = math.maximum(0, frame_length + frame_step * (count - 1) - length)
-            paddings = array.concat(
-                [array.zeros([outer_count, 2], dtype=samples.dtype), [[0, samples]], array.zeros([inner_count, 2], dtype=samples.dtype)],
-                0,
-            )
-            signal = array.pad(signal, paddings, constant_values=pad_value)
+            before, after = (array.zeros([sides, 2], dtype=samples.dtype) for sides in (outer_count, inner_count))
+            signal = array.pad(signal, array.concat([before, [[0, samples]], after], 0), constant_values=pad_value)
             shape = array.shape(signal)
             length = shape[axis]
         else:
@@ -170,10 +167,14 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
     return _raised_cosine_window(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
+def _check_floating(dtype):
+    if not dtype.is_floating:
+        raise ValueError(f"Signals are of a floating point dtype, not {dtype.name}")
+
+
 def _raised_cosine_window(name, scope, window_length, periodic, dtype, a, b):
     dtype = dtypes.as_dtype(dtype)
-    if not dtype.is_floating:
-        raise ValueError(f"dtype must be a floating point type. Found {dtype}")
+    _check_floating(dtype)
     with name_scope(name, scope, [window_length, periodic]):
         window_length = convert_to_tensor(window_length, dtype=dtypes.int32, name="window_length")
         window_length.shape.assert_has_rank(0)
@@ -335,19 +336,15 @@ def _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dt
     if num_mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
     if lower_edge_hertz < 0.0:
-        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower_edge_hertz}")
+        raise ValueError(f"lower_edge_hertz must not be below zero, but is {lower_edge_hertz}")
     if lower_edge_hertz >= upper_edge_hertz:
         raise ValueError(f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}")
     if not isinstance(sample_rate, Tensor):
         if sample_rate <= 0.0:
             raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
         if upper_edge_hertz > sample_rate / 2:
-            raise ValueError(
-                "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). "
-                f"Got: {upper_edge_hertz} for sample_rate: {sample_rate}"
-            )
-    if not dtype.is_floating:
-        raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
+            raise ValueError(f"upper_edge_hertz is {upper_edge_hertz}, above half the sample_rate of {sample_rate}, the Nyquist frequency")
+    _check_floating(dtype)
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):

@@ -15,7 +15,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value, constant_value_as_shape
 from everflow.ops import array, math
-from everflow.ops.array_basic import either
+from everflow.ops.array_basic import cannot_reshape, either
 from everflow.ops.constants import constant, placeholder
 from everflow.ops.math_reductions import all_axes
 
@@ -106,20 +106,15 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 
 def _merge(sp_ids, sp_values, vocab_size, already_sorted, name):
     if isinstance(sp_ids, (SparseTensor, SparseTensorValue)):
-        sp_ids = [sp_ids]
-        if not isinstance(vocab_size, (Tensor, int, np.integer)):
-            raise TypeError(f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}")
-        vocab_size = [vocab_size]
-    else:
-        if not isinstance(sp_ids, collections.abc.Iterable):
-            raise TypeError(f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}")
-        if not isinstance(vocab_size, collections.abc.Iterable):
-            raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(vocab_size)}")
-        for size in vocab_size:
-            if not isinstance(size, (Tensor, int, np.integer)):
-                raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(size)}")
+        sp_ids, vocab_size = [sp_ids], [vocab_size]
+    for what, given in (("sp_ids", sp_ids), ("vocab_size", vocab_size)):
+        if not isinstance(given, collections.abc.Iterable):
+            raise TypeError(f"{what} can't be {type(given)}: give one SparseTensor and its vocab_size, or a list of each")
+    for size in vocab_size:
+        if not isinstance(size, (Tensor, int, np.integer)):
+            raise TypeError(f"A vocab_size must be a number or a tensor, not {type(size)}")
     if len(sp_ids) != len(vocab_size):
-        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+        raise ValueError(f"Each of {len(sp_ids)} sp_ids wants its vocab_size; got {len(vocab_size)}")
     with name_scope(name, "SparseMerge", [*sp_ids, sp_values]):
         sp_ids, sp_values = [as_sparse(ids) for ids in sp_ids], as_sparse(sp_values)
         columns = [array.expand_dims(math.cast(ids.values, dtypes.int64), axis=1) for ids in sp_ids]
@@ -193,7 +188,7 @@ def sparse_reshape(sp_input, shape, name=None):
 
 def _filled_shape(wanted, source):
     if np.sum(wanted == -1) > 1:
-        raise ValueError(f"At most one dimension can be inferred (-1). Found: {wanted}")
+        raise ValueError(f"One size at most can be left open as -1; got {wanted}")
     count, sizes = source.num_elements(), [int(d) for d in wanted]
     shown = [None if d == -1 else d for d in sizes]
     known = int(np.prod([d for d in sizes if d != -1], dtype=np.int64))
@@ -204,7 +199,7 @@ def _filled_shape(wanted, source):
             return sizes
     elif known == count:
         return sizes
-    raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {shown} ({known} elements).")
+    raise cannot_reshape(count, shown, known)
 
 
 def sparse_transpose(sp_input, perm=None, name=None):
@@ -234,7 +229,7 @@ def sparse_expand_dims(sp_input, axis=None, name=None):
             if rank is not None and not -rank - 1 <= int(constant_value(axis)) <= rank:
                 raise ValueError(f"axis {int(constant_value(axis))} is not in [{-rank - 1}, {rank}]")
         elif not isinstance(axis, Tensor):
-            raise TypeError("axis must be an integer value in range [-rank(sp_input) - 1, rank(sp_input)]")
+            raise TypeError(f"axis must be an integer, not {axis!r}")
         if rank is None:
             rank = array.shape(sp_input.dense_shape)[0]
         axis = array.where_v2(math.greater_equal(axis, 0), axis, axis + rank + 1)
@@ -267,9 +262,7 @@ def sparse_reset_shape(sp_input, new_shape=None):
     if sp_input.shape.is_fully_defined() and wanted is not None:
         have = np.array(sp_input.shape.as_list())
         if not np.all(have <= wanted):
-            raise ValueError(
-                f"Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape ({have}), sp_input.shape ({wanted})."
-            )
+            raise ValueError(f"The new shape, {wanted}, must not be smaller anywhere than the old one, {have}")
         return SparseTensor(indices, values, wanted)
     from everflow.ops.check import assert_equal, assert_less_equal
     from everflow.ops.grouping import with_dependencies
@@ -371,7 +364,7 @@ def sparse_add(a, b, threshold=None, thresh=None):
 def _add(a, b, threshold):
     kinds = (SparseTensor, SparseTensorValue)
     if not isinstance(a, kinds) and not isinstance(b, kinds):
-        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+        raise TypeError("Neither of the inputs is a SparseTensor; tf.add() adds dense ones")
     if isinstance(a, kinds) and isinstance(b, kinds):
         a, b = as_sparse(a), as_sparse(b)
         threshold = convert_to_tensor(threshold, dtype=a.values.dtype.real_dtype.base_dtype, name="threshold")

@@ -70,7 +70,7 @@ def _matmul_grad(op, grad):
 
 @gradient("SparseDenseCwiseAdd")
 def _cwise_add_grad(op, grad):
-    raise NotImplementedError("Gradient for SparseDenseCwiseAdd is currently not implemented yet.")
+    raise NotImplementedError(f"{op.name!r} has no gradient, as its type, SparseDenseCwiseAdd, has none")
 
 
 @gradient("SparseDenseCwiseMul")

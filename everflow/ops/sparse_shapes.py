@@ -6,6 +6,7 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_shape, known_value
 from everflow.ops.array_basic import known_ints
+from everflow.ops.shape_rules import scalar_output, vector_output
 
 
 def _parts(count, rank):
@@ -169,14 +170,8 @@ def _deserialize(op):
     return _parts(None, None)
 
 
-@shape_rule("AddSparseToTensorsMap")
-def _add_to_map(op):
-    return TensorShape([])
-
-
-@shape_rule("AddManySparseToTensorsMap")
-def _add_many_to_map(op):
-    return TensorShape([None])
+shape_rule("AddSparseToTensorsMap")(scalar_output)
+shape_rule("AddManySparseToTensorsMap")(vector_output)
 
 
 def _set_rank(*ranks):

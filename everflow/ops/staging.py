@@ -7,8 +7,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import colocate_with, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops.data_flow import as_type_list
+from everflow.ops.data_flow import as_type_list, check_one_each, in_order
 from everflow.ops.grouping import no_op
+from everflow.ops.shape_rules import scalar_output
 
 
 class StagingArea:
@@ -21,11 +22,9 @@ class StagingArea:
         elif not isinstance(shared_name, str):
             raise ValueError("shared_name must be a string")
         self._name = shared_name
-        if shapes is not None and len(shapes) != len(self._dtypes):
-            raise ValueError("StagingArea shapes must be the same length as dtypes")
-        self._shapes = [TensorShape(s) for s in shapes] if shapes is not None else [TensorShape(None) for _ in self._dtypes]
-        if names is not None and len(names) != len(self._dtypes):
-            raise ValueError("StagingArea names must be the same length as dtypes")
+        check_one_each("shapes", shapes, self._dtypes)
+        check_one_each("names", names, self._dtypes)
+        self._shapes = [TensorShape(s) for s in shapes or [None] * len(self._dtypes)]
         self._names = names
         if capacity < 0 or memory_limit < 0:
             raise ValueError("capacity and memory_limit must not be negative")
@@ -34,35 +33,12 @@ class StagingArea:
             # The op beside which all ops of the area are placed.
             self._coloc_op = no_op()
 
-    @property
-    def name(self):
-        """The name of the area."""
-        return self._name
-
-    @property
-    def dtypes(self):
-        """The dtypes of the components."""
-        return self._dtypes
-
-    @property
-    def shapes(self):
-        """The shapes of the components."""
-        return self._shapes
-
-    @property
-    def names(self):
-        """The names of the components, None where they have none."""
-        return self._names
-
-    @property
-    def capacity(self):
-        """How many elements fit in; 0 for any number."""
-        return self._capacity
-
-    @property
-    def memory_limit(self):
-        """How many bytes fit in; 0 for any number."""
-        return self._memory_limit
+    name = property(lambda self: self._name, doc="The name of the area.")
+    dtypes = property(lambda self: self._dtypes, doc="The dtypes of the components.")
+    shapes = property(lambda self: self._shapes, doc="The shapes of the components.")
+    names = property(lambda self: self._names, doc="The names of the components, None where they have none.")
+    capacity = property(lambda self: self._capacity, doc="How many elements fit in; 0 for any number.")
+    memory_limit = property(lambda self: self._memory_limit, doc="How many bytes fit in; 0 for any number.")
 
     def _options(self):
         return {"shared_name": self._name, "capacity": self._capacity, "memory_limit": self._memory_limit}
@@ -70,15 +46,7 @@ class StagingArea:
     def put(self, values, name=None):
         """An op that puts an element in: a list, or a dictionary where the components have names."""
         with name_scope(name, f"{self._name}_put", list(values.values()) if isinstance(values, dict) else values) as scope:
-            if isinstance(values, dict):
-                if not self._names:
-                    raise ValueError("Staging areas must have names to enqueue a dictionary")
-                if set(values) != set(self._names):
-                    raise ValueError(f"Keys {sorted(values)} are not the names {sorted(self._names)} of the area")
-                values = [values[n] for n in self._names]
-            elif self._names:
-                raise ValueError("You must enqueue a dictionary in a staging area with names")
-            values = values if isinstance(values, (list, tuple)) else [values]
+            values = in_order(values, self._names)
             if len(values) != len(self._dtypes):
                 raise ValueError(f"Expected {len(self._dtypes)} values, got {len(values)}")
             values = [convert_to_tensor(v) for v in values]
@@ -119,9 +87,5 @@ class StagingArea:
         return raw.StageClear(dtypes=self._dtypes, name=name or f"{self._name}_clear", **self._options())
 
 
-@shape_rule("StageSize")
-def _scalar_shape(op):
-    return TensorShape([])
-
-
+shape_rule("StageSize")(scalar_output)
 not_differentiable("Stage", "Unstage", "StagePeek", "StageSize", "StageClear")

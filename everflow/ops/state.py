@@ -7,6 +7,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
+from everflow.ops.shape_rules import attribute_shape, like_first, like_first_two, scalar_output
 
 SCATTER_KINDS = {
     "Update": "Set",
@@ -92,7 +93,7 @@ def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     indices_shape = array.shape(indices)
     dimensions = indices.shape.ndims
     if dimensions is None:
-        raise ValueError("batch_gather does not allow indices with unknown shape.")
+        raise ValueError("The indices of batch_scatter_update have an unknown rank; give them a shape (set_shape)")
     nd_indices = array.expand_dims(indices, axis=-1)
     parts = []
     for axis in range(dimensions - 1):
@@ -124,9 +125,7 @@ not_differentiable(
 # --- static shapes ------------------------------------------------------------------------
 
 
-@shape_rule("VariableV2", "TemporaryVariable")
-def _variable_shape(op):
-    return op.attrs["shape"]
+shape_rule("VariableV2", "TemporaryVariable")(attribute_shape)
 
 
 @shape_rule("Variable")
@@ -142,9 +141,7 @@ def _assign_shape(op):
     return ref.merge_with(value) if op.attrs["validate_shape"] else value
 
 
-@shape_rule("AssignAdd", "AssignSub")
-def _assign_update_shape(op):
-    return op.inputs[0].shape.merge_with(op.inputs[1].shape)
+shape_rule("AssignAdd", "AssignSub")(like_first_two)
 
 
 @shape_rule("CountUpTo")
@@ -152,14 +149,8 @@ def _count_up_to_shape(op):
     return op.inputs[0].shape.with_rank(0)
 
 
-@shape_rule("DestroyTemporaryVariable")
-def _same_shape(op):
-    return op.inputs[0].shape
-
-
-@shape_rule("IsVariableInitialized", "VarIsInitializedOp", "ResourceCountUpTo")
-def _scalar_shape(op):
-    return TensorShape([])
+shape_rule("DestroyTemporaryVariable")(like_first)
+shape_rule("IsVariableInitialized", "VarIsInitializedOp", "ResourceCountUpTo")(scalar_output)
 
 
 @shape_rule(*(f"Scatter{kind}" for kind in SCATTER_KINDS))
@@ -202,6 +193,4 @@ def _scatter_nd_shape(op):
     return ref
 
 
-@shape_rule("StridedSliceAssign")
-def _strided_slice_assign_shape(op):
-    return op.inputs[0].shape
+shape_rule("StridedSliceAssign")(like_first)

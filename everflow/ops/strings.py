@@ -14,6 +14,7 @@ from everflow.ops.array_basic import rank
 from everflow.ops.constants import constant
 from everflow.ops.math_sequences import range as range_of
 from everflow.ops.ragged_rows import takes_ragged
+from everflow.ops.shape_rules import like_first, scalar_output
 
 
 def _either(new_value, new_name, old_value, old_name):
@@ -208,7 +209,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
         inputs = [inputs]
     count = template.count(placeholder)
     if count != len(inputs):
-        raise ValueError(f"{count} placeholder(s) in template does not match {len(inputs)} tensor(s) provided as input")
+        raise ValueError(f"The template has {count} placeholders {placeholder!r}, but {len(inputs)} tensors were given")
     return raw.StringFormat(list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name)
 
 
@@ -226,15 +227,7 @@ def unicode_transcode(
     name=None,
 ):
     """Text in another encoding: UTF-8, UTF-16-BE or UTF-32-BE."""
-    return raw.UnicodeTranscode(
-        input,
-        input_encoding=input_encoding,
-        output_encoding=output_encoding,
-        errors=errors,
-        replacement_char=replacement_char,
-        replace_control_characters=replace_control_characters,
-        name=name,
-    )
+    return raw.UnicodeTranscode(**locals())
 
 
 @takes_ragged()
@@ -246,7 +239,7 @@ def unicode_script(input, name=None):
 # --- shapes -----------------------------------------------------------------------------------
 
 
-@shape_rule(
+shape_rule(
     "AsString",
     "StringStrip",
     "StringLower",
@@ -262,9 +255,7 @@ def unicode_script(input, name=None):
     "StaticRegexReplace",
     "UnicodeTranscode",
     "UnicodeScript",
-)
-def _same_shape(op):
-    return op.inputs[0].shape
+)(like_first)
 
 
 @shape_rule("RegexFullMatch", "RegexReplace")
@@ -327,9 +318,7 @@ def _split_shape(op):
     return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
 
 
-@shape_rule("StringFormat")
-def _format_shape(op):
-    return TensorShape([])
+shape_rule("StringFormat")(scalar_output)
 
 
 @shape_rule("StringNGrams")

@@ -82,13 +82,10 @@ def _pads(pad_values):
     """What is put to the left and to the right of each row."""
     if pad_values is None:
         return "", ""
-    if isinstance(pad_values, (list, tuple)):
-        if len(pad_values) != 2 or not all(isinstance(pad, (str, bytes)) for pad in pad_values):
-            raise TypeError("pad_values must be a string, tuple of strings, or None.")
-        return tuple(pad_values)
-    if isinstance(pad_values, (str, bytes)):
-        return pad_values, pad_values
-    raise TypeError("pad_values must be a string, tuple of strings, or None.")
+    pads = tuple(pad_values) if isinstance(pad_values, (list, tuple)) else (pad_values, pad_values)
+    if len(pads) != 2 or not all(isinstance(pad, (str, bytes)) for pad in pads):
+        raise TypeError(f"pad_values must be a string, or one for the left and one for the right, not {pad_values!r}")
+    return pads
 
 
 def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
@@ -101,7 +98,7 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
         if padding_width is not None and padding_width < 1:
             raise ValueError("padding_width must be greater than 0.")
         if padding_width is not None and pad_values is None:
-            raise ValueError("pad_values must be provided if padding_width is set.")
+            raise ValueError("padding_width is the number of pad_values, which are missing")
         data = as_ragged_or_tensor(data, name="data", dtype=dtypes.string)
         options = (ngram_width, separator, pad_values, padding_width, preserve_short_sequences)
         dense = not isinstance(data, RaggedTensor)
@@ -125,7 +122,7 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
         widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
         for width in widths:
             if width < 1:
-                raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+                raise ValueError(f"n-grams are of one string or more; got ngram_width={ngram_width}")
         values, splits = raw.StringNGrams(
             data.flat_values,
             data.row_splits,
@@ -149,7 +146,7 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
         points = as_ragged_or_tensor(input)
         options = (output_encoding, errors, replacement_char)
         if points.shape.ndims is None:
-            raise ValueError("Rank of input_tensor must be statically known.")
+            raise ValueError("The rank of the code points must be known; give them a shape (set_shape)")
         if isinstance(points, RaggedTensor):
             if points.flat_values.shape.ndims > 1:
                 return points.with_flat_values(unicode_encode(points.flat_values, *options))
@@ -160,7 +157,7 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
             )
         rank = points.shape.ndims
         if rank == 0:
-            raise ValueError("input_tensor's rank must be at least 1.")
+            raise ValueError("A single code point is no string: give a vector at least")
         if rank == 1:
             rows = RaggedTensor.from_row_splits(points, stack([0, shape_of(points, out_type=dtypes.int32)[0]]), validate=False)
             return reshape(unicode_encode(rows, *options), [])

@@ -103,7 +103,7 @@ def tensor_summary(name, tensor, summary_description=None, collections=None, sum
 
 def _refuse_when_eager():
     if executing_eagerly():
-        raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
+        raise RuntimeError("Eagerly there are no summary ops to merge: write with tf.contrib.summary")
 
 
 def merge(inputs, collections=None, name=None):

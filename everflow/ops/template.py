@@ -75,17 +75,10 @@ class Template:
         if self._called:
             made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
             if made:
-                raise ValueError(
-                    "Trainable variable created when calling a template after the first time, perhaps you used tf.Variable when you meant "
-                    f"tf.get_variable: {made}"
-                )
+                raise ValueError(f"A later call of template {self._name!r} made trainable variables, {made}: use tf.get_variable")
             made = get_collection(GraphKeys.GLOBAL_VARIABLES)[global_before:]
             if made:
-                logging.info(
-                    "New variables created when calling a template after the first time, perhaps you used tf.Variable when you "
-                    "meant tf.get_variable: %s",
-                    made,
-                )
+                logging.info("A later call of template %r made variables, %s: tf.get_variable would share them.", self._name, made)
         self._called = True
         return result
 

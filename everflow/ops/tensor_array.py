@@ -17,6 +17,7 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops.control_flow.switches import draws_functions
 from everflow.ops.math_elementwise import cast
+from everflow.ops.shape_rules import scalar_output
 from everflow.ops.tensor_array_flows import HasFlow
 
 
@@ -37,16 +38,17 @@ class TensorArray(HasFlow):
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None, flow=None,
                  infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):  # fmt: skip
-        if handle is not None and tensor_array_name:
-            raise ValueError("Cannot construct with both handle and tensor_array_name")
-        if handle is not None and size is not None:
-            raise ValueError("Cannot provide both a handle and size at the same time")
+        made_with = {
+            "size": size,
+            "dynamic_size": dynamic_size,
+            "clear_after_read": clear_after_read,
+            "tensor_array_name": tensor_array_name or None,
+        }
+        given = [argument for argument, value in made_with.items() if value is not None]
+        if handle is not None and (given or flow is None):
+            raise ValueError(f"An array that is there is given by its handle and flow alone; got flow={flow} and {given}")
         if handle is None and size is None:
-            raise ValueError("Size must be provided if handle is not provided")
-        if handle is not None and dynamic_size is not None:
-            raise ValueError("Cannot provide both a handle and dynamic_size at the same time")
-        if handle is not None and clear_after_read is not None:
-            raise ValueError("Cannot provide both a handle and clear_after_read at the same time")
+            raise ValueError("A new TensorArray wants a size")
         self._dtype = dtypes.as_dtype(dtype).base_dtype
         self._dynamic_size = dynamic_size or False
         self._colocate_with_first_write_call = colocate_with_first_write_call
@@ -56,10 +58,7 @@ class TensorArray(HasFlow):
         self._infer_shape = infer_shape
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
-                self._handle = handle
-                self._flow = flow if flow is not None else None
-                if flow is None:
-                    raise ValueError("flow must not be None if handle is not None.")
+                self._handle, self._flow = handle, flow
                 return
             # No device for the handle: the first write decides where the array is.
             with contextlib.ExitStack() as stack:
@@ -235,9 +234,7 @@ def _handle_shapes(op):
     return [TensorShape([2]), scalar()][: len(op.outputs)]
 
 
-@shape_rule(*_versions("Split", "Size"))
-def _scalar_output(op):
-    return scalar()
+shape_rule(*_versions("Split", "Size"))(scalar_output)
 
 
 def _declared_shape(handle):
@@ -300,7 +297,7 @@ def _grad_source(op_or_tensor):
     parts = op_or_tensor.name.split("/")
     inside = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not inside:
-        raise ValueError(f"Expected op/tensor name to start with gradients (excluding scope), got: {op_or_tensor.name}")
+        raise ValueError(f"No part of the name {op_or_tensor.name!r} begins with 'gradients', so it is of no gradient's TensorArray")
     return "/".join(parts[: inside[-1] + 1])
 
 

@@ -33,16 +33,14 @@ class EagerTensorArray(TensorArray):
         return self
 
     def grad(self, source, flow=None, name=None):
-        raise NotImplementedError(
-            "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not use it."
-        )
+        raise NotImplementedError("TensorArray.grad is for graphs; a tape gets gradients of a TensorArray without it")
 
     def _position(self, index):
         position = int(index)
         if position < 0:
-            raise errors.OutOfRangeError(None, None, f"Reading from negative indices (index {position}) is not allowed.")
+            raise errors.OutOfRangeError(None, None, f"Tried to read from index {position}, which is negative")
         if position >= len(self._tensors):
-            raise errors.OutOfRangeError(None, None, f"Tried to read from index {position} but array size is: {len(self._tensors)} ")
+            raise errors.OutOfRangeError(None, None, f"Tried to read from index {position} but array has {len(self._tensors)} elements")
         return position
 
     def read(self, index, name=None):
@@ -53,8 +51,7 @@ class EagerTensorArray(TensorArray):
                 raise errors.InvalidArgumentError(
                     None,
                     None,
-                    f"Could not read index {position} twice because it was cleared after a previous read "
-                    "(perhaps try setting clear_after_read = false?)",
+                    f"Could not read index {position} twice: it was cleared when first read, unless clear_after_read=False",
                 )
             tensor = self._tensors[position] = self._zeros()
         if self._clear_after_read:
@@ -73,19 +70,19 @@ class EagerTensorArray(TensorArray):
     def write(self, index, value, name=None):
         position = int(index)
         if position < 0:
-            raise errors.OutOfRangeError(None, None, f"Writing to negative indices (index {position}) is not allowed.")
+            raise errors.OutOfRangeError(None, None, f"Tried to write to index {position}, which is negative")
         if position >= len(self._tensors):
             if not self._dynamic_size:
                 raise errors.OutOfRangeError(
                     None,
                     None,
-                    f"Tried to write to index {position} but array is not resizeable and size is: {len(self._tensors)} ",
+                    f"Tried to write to index {position} but array has {len(self._tensors)} elements, and no dynamic_size",
                 )
             self._tensors += [None] * (position - len(self._tensors) + 1)
         value = convert_to_tensor(value, preferred_dtype=self._dtype)
         if value.dtype != self._dtype:
             raise errors.InvalidArgumentError(
-                None, None, f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} "
+                None, None, f"The TensorArray is of dtype {self._dtype.name}; what is written is {value.dtype.name}"
             )
         self._merge_element_shape(value.shape)
         self._tensors[position] = value
@@ -108,7 +105,7 @@ class EagerTensorArray(TensorArray):
     def unstack(self, value, name=None):
         parts = array.unstack(convert_to_tensor(value, preferred_dtype=self._dtype))
         if len(parts) > len(self._tensors) and not self._dynamic_size:
-            raise ValueError(f"Cannot unstack {len(parts)} tensors into a TensorArray of static size {len(self._tensors)} ")
+            raise ValueError(f"{len(parts)} tensors don't go into a TensorArray of {len(self._tensors)} without dynamic_size")
         self._tensors = parts
         if parts:
             self._merge_element_shape(parts[0].shape)
@@ -126,13 +123,13 @@ class EagerTensorArray(TensorArray):
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(lengths)} and value's shape is: {value.shape} ",
+                f"The lengths add up to {sum(lengths)}, not to the first size of {value.shape}",
             )
         if len(lengths) > len(self._tensors) and not self._dynamic_size:
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"TensorArray's size is not equal to the size of lengths ({len(self._tensors)} vs. {len(lengths)}), and the TensorArray is not marked as dynamically resizeable",
+                f"{len(lengths)} parts don't go into a TensorArray of {len(self._tensors)} without dynamic_size",
             )
         self._tensors = array.split(value, lengths)
         return self

@@ -31,7 +31,7 @@ class TensorArraySpec(TypeSpec):
     def from_value(value):
         """The spec of a TensorArray."""
         if not isinstance(value, TensorArray):
-            raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
+            raise TypeError(f"A TensorArraySpec is of a TensorArray, not of {type(value)}")
         return TensorArraySpec(value.element_shape, value.dtype, value.dynamic_size, value.infer_shape)
 
     def _serialize(self):

@@ -9,15 +9,13 @@ from everflow.framework.shapes import TensorShape, scalar
 from everflow.framework.static_values import known_value
 from everflow.ops import array
 from everflow.ops.constants import constant
+from everflow.ops.shape_rules import scalar_output
 
-
-@shape_rule(
-    "EmptyTensorList", "TensorListPushBack", "TensorListFromTensor", "TensorListLength", "TensorListReserve", "TensorListResize",
-    "TensorListConcatLists", "TensorListSplit", "TensorListSetItem", "TensorListScatter", "TensorListScatterV2",
+shape_rule(
+    *("EmptyTensorList", "TensorListPushBack", "TensorListFromTensor", "TensorListLength", "TensorListReserve", "TensorListResize"),
+    *("TensorListConcatLists", "TensorListSplit", "TensorListSetItem", "TensorListScatter", "TensorListScatterV2"),
     "TensorListScatterIntoExistingList",
-)  # fmt: skip
-def _scalar(op):
-    return scalar()
+)(scalar_output)
 
 
 @shape_rule("TensorListPopBack")

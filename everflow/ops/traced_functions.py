@@ -49,7 +49,7 @@ def defun(func=None, input_signature=None, autograph=True, experimental_autograp
 
 def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes):
     if input_signature is not None and not isinstance(input_signature, (tuple, list)):
-        raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
+        raise TypeError(f"input_signature must be a list or a tuple of specs, not {type(input_signature)}")
 
     def decorate(inner):
         made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
@@ -97,27 +97,15 @@ class Function:
         takes_any = any(p.kind is p.VAR_POSITIONAL for p in self._signature.parameters.values())
         if len(self._input_signature) > len(positional) and not takes_any:
             raise TypeError(
-                f"When input_signature is provided, all inputs to the Python function must be covered: {len(self._input_signature)} specs "
-                f"for {len(positional)} arguments"
+                f"input_signature has {len(self._input_signature)} specs, but {self._name!r} takes {len(positional)} positional arguments"
             )
         for spec in nest.flatten(self._input_signature):
             if not isinstance(spec, TypeSpec):
-                raise TypeError(
-                    f"Invalid input_signature {self._input_signature}; input_signature must be a possibly nested sequence of TensorSpecs."
-                )
+                raise TypeError(f"Invalid input_signature {self._input_signature}: {spec!r} is no TensorSpec")
 
-    @property
-    def python_function(self):
-        """The Python function itself."""
-        return self._python_function
-
-    @property
-    def input_signature(self):
-        return self._input_signature
-
-    @property
-    def function_spec(self):
-        return self._signature
+    python_function = property(lambda self: self._python_function, doc="The Python function itself.")
+    input_signature = property(lambda self: self._input_signature)
+    function_spec = property(lambda self: self._signature)
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -157,7 +145,7 @@ class Function:
         if self._input_signature is not None:
             if len(args) + len(kwargs) > len(self._input_signature):
                 raise TypeError(
-                    f"When input_signature is provided, only pass arguments covered by it. Received {len(args) + len(kwargs)} argument(s)."
+                    f"{self._name!r} has an input_signature of {len(self._input_signature)}, but got {len(args) + len(kwargs)} arguments"
                 )
             bound = self._signature.bind_partial(*args, **kwargs)
         else:
@@ -178,11 +166,9 @@ class Function:
         try:
             values = nest.flatten_up_to(self._input_signature, structure[0])
         except (TypeError, ValueError) as error:
-            raise ValueError(f"Structure of Python function inputs does not match input_signature: {error}") from None
+            raise ValueError(f"The arguments of {self._name!r} have another structure than its input_signature: {error}") from None
         wanted = nest.flatten(self._input_signature)
-        message = "Python inputs incompatible with input_signature:\n  inputs: ({})\n  input_signature: ({})".format(
-            ", ".join(str(v) for v in values), ", ".join(str(w) for w in wanted)
-        )
+
         fitted = []
         for value, spec in zip(values, wanted):
             if isinstance(value, TypeSpec) and specs:
@@ -191,7 +177,7 @@ class Function:
             if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
                 value = convert_to_tensor(value, preferred_dtype=spec.dtype)
             if not spec.is_compatible_with(value):
-                raise ValueError(message)
+                raise ValueError(f"Python inputs incompatible with input_signature: {value} is not {spec}")
             fitted.extend(nest.flatten(value, expand_composites=True))
         return fitted
 
@@ -264,7 +250,9 @@ class Function:
 
         def creator(next_creator, **kwargs):
             if not may_create:
-                raise ValueError("tf.function-decorated function tried to create variables on non-first call.")
+                raise ValueError(
+                    f"{self._name!r} tried to create variables on non-first calls: make them outside of it, or on its first call and keep them"
+                )
             kwargs["use_resource"] = True
             value = kwargs.get("initial_value")
             if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
@@ -400,10 +388,7 @@ class ConcreteFunction:
         """The body's inputs: arguments, then what it uses of the graph around."""
         return self.graph.inputs
 
-    @property
-    def outputs(self):
-        """The body's results, as a flat list."""
-        return self.graph.outputs
+    outputs = property(lambda self: self.graph.outputs, doc="The body's results, as a flat list.")
 
     @property
     def captured_inputs(self):

@@ -53,9 +53,7 @@ def check_creation_arguments(initial_value, collections, constraint, synchroniza
     if collections is None:
         collections = [GraphKeys.GLOBAL_VARIABLES]
     if not isinstance(collections, (list, tuple, set)):
-        raise ValueError(
-            f"collections argument to Variable constructor must be a list, tuple, or set. Got {collections} of type {type(collections)}"
-        )
+        raise ValueError(f"A variable's collections must be a list, tuple, or set of names, not {collections!r}")
     if constraint is not None and not callable(constraint):
         raise ValueError("The `constraint` argument must be a callable.")
     if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:

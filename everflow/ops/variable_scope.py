@@ -21,6 +21,10 @@ def no_regularizer(_):
     return None
 
 
+# What a scope sets for the variables in it.
+_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+
+
 class VariableScope:
     """The defaults that `get_variable` uses inside a `variable_scope`, and the name before its own."""
 
@@ -131,8 +135,13 @@ class VariableScope:
         aggregation=VariableAggregation.NONE,
     ):
         """The variable of a name in this scope, from a store."""
-        if custom_getter is not None and self._custom_getter is not None:
-            custom_getter = _nested_getters(custom_getter, self._custom_getter)
+        asked = dict(locals())
+        del asked["self"], asked["var_store"]
+        for setting in (*_OVERRIDES, "reuse"):
+            if asked[setting] is None:
+                asked[setting] = getattr(self, f"_{setting}")
+        if custom_getter is not None:
+            asked["custom_getter"] = _nested_getters(custom_getter, self._custom_getter)
         if name or partitioner is None:
             # An optimizer's slot has an empty name: with the slash after it, the scope's own name is taken as it is.
             full_name = f"{self._name}/{name}" if self._name else name
@@ -143,25 +152,8 @@ class VariableScope:
             if dtype is not None and initializer is not None and not callable(initializer):
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
-                    raise ValueError(f"Initializer type '{found!r}' and explicit dtype '{dtype!r}' don't match.")
-            return var_store.get_variable(
-                full_name,
-                shape=shape,
-                dtype=self._dtype if dtype is None else dtype,
-                initializer=self._initializer if initializer is None else initializer,
-                regularizer=self._regularizer if regularizer is None else regularizer,
-                reuse=self._reuse if reuse is None else reuse,
-                trainable=trainable,
-                collections=collections,
-                caching_device=self._caching_device if caching_device is None else caching_device,
-                partitioner=self._partitioner if partitioner is None else partitioner,
-                validate_shape=validate_shape,
-                use_resource=self._use_resource if use_resource is None else use_resource,
-                custom_getter=self._custom_getter if custom_getter is None else custom_getter,
-                constraint=self._constraint if constraint is None else constraint,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+                    raise ValueError(f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}")
+            return var_store.get_variable(**{**asked, "name": full_name})
 
 
 class _ScopesOfGraph:
@@ -257,24 +249,7 @@ def get_variable(
     >>> w.name
     'layer/w:0'
     """
-    return get_variable_scope().get_variable(
-        get_variable_store(),
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    return get_variable_scope().get_variable(get_variable_store(), **locals())
 
 
 def get_local_variable(
@@ -295,27 +270,7 @@ def get_local_variable(
     aggregation=VariableAggregation.NONE,
 ):
     """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints."""
-    collections = [*collections, GraphKeys.LOCAL_VARIABLES] if collections else [GraphKeys.LOCAL_VARIABLES]
-    return get_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=False,
-        collections=collections,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
-
-
-_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+    return get_variable(**{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]})
 
 
 @contextlib.contextmanager
@@ -333,26 +288,12 @@ def _entered(name_or_scope, reuse, overrides, old_name_scope):
         name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
         reuse = reuse or outer.reuse
     scopes.open(name)
-    inner = VariableScope(
-        reuse,
-        name=name,
-        initializer=base.initializer,
-        regularizer=base.regularizer,
-        caching_device=base.caching_device,
-        partitioner=base.partitioner,
-        custom_getter=base.custom_getter,
-        name_scope=old_name_scope,
-        dtype=base.dtype,
-        use_resource=base.use_resource,
-        constraint=base.constraint if isinstance(name_or_scope, VariableScope) else None,
-    )
-    for key in _OVERRIDES:
-        value = overrides[key]
-        if value is not None:
-            if key == "custom_getter":
-                value = _nested_getters(value, base.custom_getter)
-            setattr(inner, f"_{key}", value)
-    scopes.current = inner
+    settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
+    if overrides["custom_getter"] is not None:
+        settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
+    if not isinstance(name_or_scope, VariableScope):
+        settings["constraint"] = overrides["constraint"]  # scopes inside don't take it over
+    scopes.current = inner = VariableScope(reuse, name=name, name_scope=old_name_scope, **settings)
     try:
         yield inner
     finally:
@@ -403,11 +344,11 @@ class variable_scope:
         auxiliary_name_scope=True,
     ):
         if default_name is None and name_or_scope is None:
-            raise TypeError("If default_name is None then name_or_scope is required")
+            raise TypeError("variable_scope() wants a name_or_scope, or a default_name to make one from")
         if reuse not in (None, False, True, AUTO_REUSE):
-            raise ValueError("The reuse parameter must be True or False or None.")
+            raise ValueError(f"reuse must be True, False, None or tf.AUTO_REUSE, not {reuse!r}")
         if not isinstance(auxiliary_name_scope, bool):
-            raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
+            raise TypeError(f"auxiliary_name_scope must be a bool, not {auxiliary_name_scope!r}")
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._values = [] if values is None else list(values)
@@ -449,11 +390,11 @@ class variable_scope:
         given = self._name_or_scope
         if given is None:
             if self._reuse:
-                raise ValueError("reuse=True cannot be used without a name_or_scope")
+                raise ValueError("reuse=True wants a name_or_scope: a scope of its own has nothing to reuse")
             opened = self._open_name_scope(stack, self._default_name)
             return _entered(_unique_scope_name(self._default_name), None, self._overrides, opened)
         if not isinstance(given, (str, VariableScope)):
-            raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+            raise TypeError(f"name_or_scope must be a name or a VariableScope, not {given!r}")
         if isinstance(given, VariableScope):
             self._open_name_scope(stack, given.name.split("/")[-1])
             return _entered(given, self._reuse, self._overrides, given.original_name_scope)

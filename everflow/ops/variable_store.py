@@ -24,21 +24,21 @@ AUTO_REUSE = _ReuseMode.AUTO_REUSE
 _STORE_KEY = ("__variable_store",)
 
 
+def _check_sizes(what, sizes, full_shape):
+    if not isinstance(sizes, (list, tuple)):
+        raise TypeError(f"{what} must be a list or a tuple, not {type(sizes).__name__}")
+    if len(sizes) != len(full_shape):
+        raise ValueError(f"{what} must be of equal length with the whole variable's shape; got {sizes} for {full_shape}")
+
+
 class PartitionInfo:
     """Told to an initializer that fills one part of a variable: the whole's shape and where the part begins."""
 
     def __init__(self, full_shape, var_offset):
-        if not isinstance(full_shape, (list, tuple)):
-            raise TypeError(f"`full_shape` must be a sequence (like tuple or list) instead of {type(full_shape).__name__}")
-        if not isinstance(var_offset, (list, tuple)):
-            raise TypeError(f"`var_offset` must be a sequence (like tuple or list) instead of {type(var_offset).__name__}")
-        if len(var_offset) != len(full_shape):
-            lengths = f"`var_offset` is of length {len(var_offset)} while full_shape is of length {len(full_shape)}"
-            raise ValueError(f"Expected equal length, but {lengths}.")
-        for offset, size in zip(var_offset, full_shape, strict=True):
-            if offset < 0 or offset >= size:
-                whole = f"var_offset={var_offset}, full_shape={full_shape}"
-                raise ValueError(f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for {whole}")
+        _check_sizes("full_shape", full_shape, full_shape)
+        _check_sizes("var_offset", var_offset, full_shape)
+        if not all(0 <= offset < size for offset, size in zip(var_offset, full_shape, strict=True)):
+            raise ValueError(f"A part can't begin at {var_offset} of a variable of shape {full_shape}")
         self._full_shape = full_shape
         self._var_offset = var_offset
 
@@ -52,16 +52,17 @@ class PartitionInfo:
 
     def single_slice_dim(self, shape):
         """The one axis along which a part of this shape is cut, or None; ValueError where there are several."""
-        if not isinstance(shape, (tuple, list)):
-            raise TypeError(f"`shape` must be a sequence (like tuple or list) instead of {type(shape).__name__}")
-        if len(shape) != len(self.full_shape):
-            raise ValueError(f"Expected equal length, but received shape={shape} while self.full_shape={self.full_shape}")
+        _check_sizes("shape", shape, self.full_shape)
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
-            raise ValueError(
-                f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} : slice dim could be one of {cut}"
-            )
+            raise ValueError(f"A part of shape {shape} is cut along several axes of {self.full_shape}, {cut}, where one at most is wanted")
         return cut[0] if cut else None
+
+
+# What is handed on to a new variable as it is.
+_OPTIONS = (
+    *("trainable", "collections", "caching_device", "validate_shape", "use_resource", "constraint", "synchronization", "aggregation"),
+)
 
 
 class VariableStore:
@@ -97,28 +98,13 @@ class VariableStore:
     ):
         """The variable of this full name: the one there is, or a new one, as `reuse` allows."""
         if custom_getter is not None and not callable(custom_getter):
-            raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
+            raise ValueError(f"custom_getter must be a function or other callable, not {custom_getter!r}")
         dtype = dtypes.as_dtype(dtype).base_dtype
         synchronization, aggregation, trainable = variables.validate_synchronization_aggregation_trainable(
             synchronization, aggregation, trainable, name
         )
-        arguments = {
-            "name": name,
-            "shape": shape,
-            "dtype": dtype,
-            "initializer": initializer,
-            "regularizer": regularizer,
-            "reuse": reuse,
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "partitioner": partitioner,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "constraint": constraint,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
+        arguments = dict(locals())
+        del arguments["self"], arguments["custom_getter"]
         if custom_getter is None:
             return self._get(**arguments)
         # Getters written before there were constraints don't take one.
@@ -144,19 +130,11 @@ class VariableStore:
         synchronization=variables.VariableSynchronization.AUTO,
         aggregation=variables.VariableAggregation.NONE,
     ):
-        options = {
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "constraint": constraint,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
+        given = locals()
+        options = {option: given[option] for option in _OPTIONS}
         if executing_eagerly():
             if partitioner is not None:
-                raise NotImplementedError("Partitioned variables are not yet supported when eager execution is enabled.")
+                raise NotImplementedError(f"When executing eagerly, variables have no parts: {name!r} can't have a partitioner")
             # A read is a value: there is nothing to cache.
             reuse, options["use_resource"], options["caching_device"] = AUTO_REUSE, True, None
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
@@ -168,10 +146,7 @@ class VariableStore:
         if reuse is True and partitioner is None and name in self._partitioned_vars:
             return self._get_partitioned(name, None, shape, dtype, initializer, regularizer, reuse, options)
         if f"{name}/part_0" in self._vars:
-            raise ValueError(
-                f"No partitioner was provided, but a partitioned version of the variable was found: {name}/part_0. "
-                "Perhaps a variable of the same name was already created with partitioning?"
-            )
+            raise ValueError(f"Variable {name} was made in parts, as {name}/part_0 is there: ask for it with its partitioner")
         return self._get_single(name, shape, dtype, initializer, regularizer, reuse, options)
 
     # --- whole variables ---------------------------------------------------------------------
@@ -179,15 +154,15 @@ class VariableStore:
     def _get_single(self, name, shape, dtype, initializer, regularizer, reuse, options, partition_info=None):
         from_value = initializer is not None and not callable(initializer)
         if shape is not None and from_value:
-            raise ValueError("If initializer is a constant, do not specify shape.")
+            raise ValueError(f"The initializer of {name} is a value, with a shape of its own: do not specify shape")
         dtype = dtypes.as_dtype(dtype)
         shape = as_shape(shape)
         if name in self._vars:
             return self._shared(name, shape, dtype, reuse)
         if reuse is True:
             raise ValueError(
-                f"Variable {name} does not exist, or was not created with tf.get_variable(). "
-                "Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"
+                f"Variable {name} does not exist, or was not made by tf.get_variable(). "
+                "reuse=tf.AUTO_REUSE in its variable_scope would make it now."
             )
         if initializer is None:
             initializer = default_initializer(name, dtype)
@@ -206,15 +181,12 @@ class VariableStore:
     def _shared(self, name, shape, dtype, reuse):
         found = self._vars[name]
         if reuse is False:
-            message = f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
+            message = f"Variable {name} already exists, disallowed. To get it, give its variable_scope reuse=True or tf.AUTO_REUSE."
             frame = getattr(found.op, "user_frame", None)
             if frame is not None:
                 message += f' Originally defined at:\n\n  File "{frame[0]}", line {frame[1]}, in {frame[2]}\n    {frame[3]}\n'
             raise ValueError(message)
-        if not shape.is_compatible_with(found.shape):
-            raise ValueError(f"Trying to share variable {name}, but specified shape {shape} and found shape {found.shape}.")
-        if not dtype.is_compatible_with(found.dtype):
-            raise ValueError(f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}.")
+        _check_alike(name, found, shape, dtype)
         return found
 
     # --- variables in parts ------------------------------------------------------------------
@@ -222,10 +194,7 @@ class VariableStore:
     def _get_partitioned(self, name, partitioner, shape, dtype, initializer, regularizer, reuse, options):
         from_value = initializer is not None and not callable(initializer)
         if name in self._vars:
-            raise ValueError(
-                f"A partitioner was provided, but an unpartitioned version of the variable was found: {name}. "
-                "Perhaps a variable of the same name was already created without partitioning?"
-            )
+            raise ValueError(f"Variable {name} was made in one piece: ask for it without a partitioner")
         shape = as_shape(shape)
         if from_value:
             shape = shape.merge_with(initializer.get_shape())
@@ -236,13 +205,13 @@ class VariableStore:
             return self._shared_partitioned(name, shape, dtype, reuse, partitions)
         if reuse is True:
             raise ValueError(
-                f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). "
-                "Did you mean to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+                f"PartitionedVariable {name} does not exist, or was not made by tf.get_variable(). "
+                "reuse=tf.AUTO_REUSE in its variable_scope would make it now."
             )
         axis = next((i for i, count in enumerate(partitions) if count > 1), 0)
         count = partitions[axis]
         if f"{name}/part_0" in self._vars and f"{name}/part_{count - 1}" not in self._vars:
-            raise ValueError(f"Partitioner returned a different partitioning than what was already found: {count} shards.")
+            raise ValueError(f"The partitioner wants {count} parts of {name}, which was made with another number")
         parts = []
         for i, (offset, part_shape) in enumerate(_parts_of(shape.as_list(), axis, count)):
             parts.append(self._make_part(name, i, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options))
@@ -269,21 +238,11 @@ class VariableStore:
 
     def _shared_partitioned(self, name, shape, dtype, reuse, partitions):
         if reuse is False:
-            raise ValueError(
-                f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
-            )
+            raise ValueError(f"Partitioned variable {name} already exists. To get it, give its variable_scope reuse=True or tf.AUTO_REUSE.")
         found = self._partitioned_vars[name]
-        if not shape.is_compatible_with(found.shape):
-            raise ValueError(f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape {found.shape}.")
-        if not dtype.is_compatible_with(found.dtype):
-            raise ValueError(
-                f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype {found.dtype.name}."
-            )
+        _check_alike(name, found, shape, dtype)
         if partitions is not None and found._get_partitions() != partitions:
-            raise ValueError(
-                f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} "
-                f"and found partitions {found._get_partitions()}."
-            )
+            raise ValueError(f"Variable {name} is in {found._get_partitions()} parts along its axes, not in {partitions}")
         return found
 
 
@@ -320,8 +279,7 @@ def _initial_value(initializer, from_value, shape, dtype, partition_info):
     if _needs_no_arguments(initializer):
         return initializer, None
     raise ValueError(
-        "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be provided "
-        "or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
+        f"The initializer {initializer!r} doesn't fit: one that takes a shape needs it fully known, here {shape}; else it must take nothing"
     )
 
 
@@ -340,20 +298,28 @@ def _needs_no_arguments(function):
     return not any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
+def _check_alike(name, found, shape, dtype):
+    """ValueError unless the variable that is there under a name is what was asked for."""
+    if not shape.is_compatible_with(found.shape):
+        raise ValueError(f"Trying to share variable {name}, but specified shape {shape}, where it has {found.shape}")
+    if not dtype.is_compatible_with(found.dtype):
+        raise ValueError(f"Trying to share variable {name}, but specified dtype {dtype.name}, where it has {found.dtype.name}")
+
+
 def _call_partitioner(partitioner, shape, dtype):
     if not shape.is_fully_defined():
-        raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")
+        raise ValueError(f"A variable in parts needs a fully known shape, but has {shape}")
     if shape.ndims < 1:
-        raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
+        raise ValueError("A scalar can't be cut into parts")
     partitions = partitioner(shape=shape, dtype=dtype)
     if not isinstance(partitions, (list, tuple)):
         raise ValueError(f"Partitioner must return a sequence, but saw: {partitions}")
     if len(partitions) != shape.ndims:
-        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} vs. {shape}")
+        raise ValueError(f"The partitioner must return a number for each size of {shape}, but returned {partitions}")
     if any(p < 1 for p in partitions):
         raise ValueError(f"Partitioner returned zero partitions for some axes: {partitions}")
     if sum(p > 1 for p in partitions) > 1:
-        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape}, partitioning: {partitions}")
+        raise ValueError(f"A variable is cut along one axis; the partitioner wants {partitions} parts of {shape}")
     return list(partitions)
 
 

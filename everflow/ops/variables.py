@@ -6,6 +6,9 @@ The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variab
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
@@ -61,52 +64,23 @@ class _VariableType(type):
     """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for."""
 
     def __call__(cls, *args, **kwargs):
-        if cls is Variable:
-            return _create_variable(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        bound = _constructor_signature().bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        del arguments["self"]
+        if arguments["aggregation"] is None:
+            arguments["aggregation"] = VariableAggregation.NONE
+        create = functools.partial(default_variable_creator, None)
+        for _, creator in get_default_graph()._variable_creator_stack:
+            create = _bind_creator(creator, create)
+        return create(**arguments)
 
 
-def _create_variable(
-    initial_value=None,
-    trainable=None,
-    collections=None,
-    validate_shape=True,
-    caching_device=None,
-    name=None,
-    variable_def=None,
-    dtype=None,
-    expected_shape=None,
-    import_scope=None,
-    constraint=None,
-    use_resource=None,
-    synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
-    shape=None,
-):
-    def create(**kwargs):
-        return default_variable_creator(None, **kwargs)
-
-    for _, creator in get_default_graph()._variable_creator_stack:
-        create = _bind_creator(creator, create)
-    if aggregation is None:
-        aggregation = VariableAggregation.NONE
-    return create(
-        initial_value=initial_value,
-        trainable=trainable,
-        collections=collections,
-        validate_shape=validate_shape,
-        caching_device=caching_device,
-        name=name,
-        variable_def=variable_def,
-        dtype=dtype,
-        expected_shape=expected_shape,
-        import_scope=import_scope,
-        constraint=constraint,
-        use_resource=use_resource,
-        synchronization=synchronization,
-        aggregation=aggregation,
-        shape=shape,
-    )
+@functools.cache
+def _constructor_signature():
+    return inspect.signature(Variable.__init__)
 
 
 def _bind_creator(creator, next_creator):
@@ -197,33 +171,17 @@ class Variable(metaclass=_VariableType):
 
     # --- facts -------------------------------------------------------------------------------
 
-    @property
-    def trainable(self):
-        """Whether optimizers change it by default."""
-        return self._trainable
-
-    @property
-    def synchronization(self):
-        return self._synchronization
-
-    @property
-    def aggregation(self):
-        return self._aggregation
+    trainable = property(lambda self: self._trainable, doc="Whether optimizers change it by default.")
+    synchronization = property(lambda self: self._synchronization)
+    aggregation = property(lambda self: self._aggregation)
 
     @property
     def constraint(self):
         """The function that optimizers apply to a new value, or None."""
         return self._constraint
 
-    @property
-    def initial_value(self):
-        """The tensor that it is initialized with."""
-        return self._initial_value
-
-    @property
-    def initializer(self):
-        """The operation that gives it its initial value."""
-        return self._initializer_op
+    initial_value = property(lambda self: self._initial_value, doc="The tensor that it is initialized with.")
+    initializer = property(lambda self: self._initializer_op, doc="The operation that gives it its initial value.")
 
     name = property(_left_to_the_kind, doc='The name, "v:0".')
     op = property(_left_to_the_kind, doc="The operation that holds it.")
@@ -244,9 +202,7 @@ class Variable(metaclass=_VariableType):
     def _shared_name(self):
         return self.name[: self.name.rindex(":")]
 
-    @property
-    def _unique_id(self):
-        return self._shared_name
+    _unique_id = property(lambda self: self._shared_name)
 
     def set_shape(self, shape):
         """Say more about the static shape."""
@@ -374,11 +330,17 @@ class _VariableRef:
         return id(self._variable)
 
 
+def check_conversion(variable, dtype):
+    """ValueError where a variable can't stand for a tensor of the dtype asked for."""
+    if dtype and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}': {variable.name} is '{variable.dtype.name}'")
+
+
 def require_load_session():
     """The default session; ValueError where there is none."""
     session = get_default_session()
     if session is None:
-        raise ValueError("Either session argument should be provided or default session should be established")
+        raise ValueError("There is no default session to run in: give one as `session`, or work in a `with session:`")
     return session
 
 

@@ -42,14 +42,16 @@ def load_and_remap_matrix_initializer(
         if len(shape) != 2:
             raise ValueError(f"Expected 2-dim shape, but received: {shape}")
         if shape[0] <= 0:
-            raise ValueError(f"Expected 1st dim of shape to be > 0, but received shape: {shape}")
+            raise ValueError(f"There must be at least one row; got the shape {shape}")
         if shape[1] != new_col_vocab_size + num_col_oov_buckets:
-            raise ValueError(f"Expected 2nd dim of shape to be {new_col_vocab_size} + {num_col_oov_buckets}, but received shape: {shape}")
+            raise ValueError(
+                f"A row has {new_col_vocab_size} columns of words and {num_col_oov_buckets} beyond them; got the shape {shape}"
+            )
         offset = 0 if partition_info is None else partition_info.single_offset(shape)
         if offset + shape[0] > new_row_vocab_size + num_row_oov_buckets:
             raise ValueError(
-                f"Trying to initialize {shape[0]} additional rows after {offset} rows have already been initialized, which would exceed "
-                f"expected total row count of new_row_vocab_size ({new_row_vocab_size}) + num_row_oov_buckets ({num_row_oov_buckets})."
+                f"{offset} rows and {shape[0]} more are asked for, but there are new_row_vocab_size={new_row_vocab_size} and "
+                f"num_row_oov_buckets={num_row_oov_buckets}"
             )
         extra_rows = min(shape[0], max(0, offset + shape[0] - new_row_vocab_size))
         if offset > new_row_vocab_size:  # a part of words beyond the vocabulary only

@@ -28,10 +28,7 @@ def assert_broadcastable(weights, values):
             if known_weights_rank == 0:
                 return no_op(name="static_scalar_check_success")
             if known_weights_rank != known_values_rank:
-                raise ValueError(
-                    f"{_PREFIX} values.rank={known_values_rank}. weights.rank={known_weights_rank}. "
-                    f"values.shape={values.shape}. weights.shape={weights.shape}."
-                )
+                raise ValueError(f"{_PREFIX} Weights of shape {weights.shape} have another rank than values of shape {values.shape}")
             static_weights, static_values = constant_value(weights_shape), constant_value(values_shape)
             if static_weights is not None and static_values is not None:
                 for axis, (weight, value) in enumerate(zip(static_weights, static_values, strict=True)):

@@ -56,7 +56,7 @@ class WrappedFunction(ConcreteFunction):
 
     def __call__(self, *args, **kwargs):
         if kwargs:
-            raise NotImplementedError("Keyword arguments not supported when calling a wrap_function-decorated function.")
+            raise NotImplementedError(f"What wrap_function() gives takes its arguments by position; got {sorted(kwargs)}")
         values = args if len(args) == len(self._argument_names) else nest.flatten(args, expand_composites=True)
         return super().__call__(*[convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs, strict=False)])
 

@@ -113,7 +113,7 @@ def test_bad_arguments():
             tf.image.resize_images(tf.placeholder(tf.float32), [2, 2])
         with pytest.raises(ValueError, match="'images' must have either 3 or 4 dimensions."):
             tf.image.resize_images(tf.ones([3, 3]), [2, 2])
-        with pytest.raises(ValueError, match="must be a 1-D Tensor of 2 elements"):
+        with pytest.raises(ValueError, match=r"must be a vector \[height, width\]"):
             tf.image.resize_images(tf.ones([3, 3, 1]), [2, 2, 2])
         with pytest.raises(ValueError, match="Resize method is not implemented."):
             tf.image.resize_images(tf.ones([3, 3, 1]), [2, 2], method=9)

@@ -189,8 +189,15 @@ def test_circulants_of_more_dimensions():
 
 def test_hints_that_contradict():
     with tf.Graph().as_default():
-        with pytest.raises(ValueError, match="A positive definite matrix is always non-singular"):
+        with pytest.raises(ValueError, match="A positive definite matrix always has is_non_singular=True"):
             LO.LinearOperatorFullMatrix(FULL, is_positive_definite=True, is_non_singular=False)
+        with pytest.raises(ValueError, match="A Householder operator always has is_positive_definite=False"):
+            LO.LinearOperatorHouseholder(DIAG, is_positive_definite=True)
+        parts = [LO.LinearOperatorDiag(DIAG, is_non_singular=True)] * 2
+        for whole in (LO.LinearOperatorComposition, LO.LinearOperatorBlockDiag, LO.LinearOperatorKronecker):
+            assert whole(parts).is_non_singular
+            with pytest.raises(ValueError, match="of operators that have it always has is_non_singular=True"):
+                whole(parts, is_non_singular=False)
         with pytest.raises(ValueError, match="must have at least 2 dimensions"):
             LO.LinearOperatorFullMatrix(DIAG)
 

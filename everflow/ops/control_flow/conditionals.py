@@ -59,10 +59,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         flat_true = nest.flatten(result_true, expand_composites=True)
         flat_false = nest.flatten(result_false, expand_composites=True)
         if not flat_true:
-            raise ValueError("true_fn and false_fn must return at least one result.")
+            raise ValueError("true_fn and false_fn return nothing: give cond() at least a tensor or an op of each")
         for t, f in zip(flat_true, flat_false):
             if t.dtype.base_dtype != f.dtype.base_dtype:
-                raise ValueError(f"Outputs of true_fn and false_fn must have the same type: {t.dtype.name}, {f.dtype.name}")
+                raise ValueError(f"true_fn returns {t.dtype.name} where false_fn returns {f.dtype.name}: both must have the same type")
         merges = [merge([f, t])[0] for f, t in zip(flat_false, flat_true)]
         merges = with_flows_of(nest.flatten(original_true, expand_composites=True), merges)
         # A context has those inside it with it.
@@ -104,7 +104,7 @@ def _check_alike(result_true, result_false, original_true, original_false):
     try:
         nest.assert_same_structure(result_true, result_false, expand_composites=True)
     except (TypeError, ValueError) as e:
-        message = f"Incompatible return types of true_fn and false_fn: {e}"
+        message = f"true_fn and false_fn return different structures: {e}"
         raise type(e)(message) from None
 
 
@@ -130,7 +130,7 @@ def smart_constant_value(pred):
         return bool(pred)
     if hasattr(pred, "_is_tensor_like"):
         return None
-    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
+    raise TypeError(f"pred must be a tensor, a Python bool, 0 or 1, not {type(pred)}")
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
@@ -192,7 +192,7 @@ def _last_as_default(preds, actions):
 
 def _check_pairs(pred_fn_pairs, allow_python_preds):
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
-        raise TypeError("fns must be a list, tuple, or dict")
+        raise TypeError(f"pred_fn_pairs must be a list or a dict, not {type(pred_fn_pairs)}")
     if isinstance(pred_fn_pairs, collections.OrderedDict):
         pairs = list(pred_fn_pairs.items())
     elif isinstance(pred_fn_pairs, dict):
@@ -200,10 +200,8 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
         pairs = sorted(pred_fn_pairs.items(), key=lambda pair: getattr(pair[0], "name", str(pair[0])))
     else:
         pairs = list(pred_fn_pairs)
-    for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        pred, function = pair
+    check_pairs("pred_fn_pairs", pairs)
+    for pred, _ in pairs:
         if isinstance(pred, Tensor):
             if pred.dtype != dtypes.bool:
                 raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
@@ -211,11 +209,16 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
             raise TypeError(f"pred must be a Tensor, got: {pred}")
         elif not isinstance(pred, bool):
             raise TypeError(f"pred must be a Python bool, got: {pred}")
-        if not callable(function):
-            raise TypeError(f"fn for pred {getattr(pred, 'name', pred)} must be callable.")
     if not pairs:
         raise ValueError("pred_fn_pairs must have at least one pair of a predicate and a function")
     return tuple(zip(*pairs))
+
+
+def check_pairs(argument, pairs):
+    """TypeError unless all entries of an argument are pairs of a key and the function that is called for it."""
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"{argument} must have 2-tuples of a key and a callable as its entries; got {pair!r}")
 
 
 def Assert(condition, data, summarize=None, name=None):

@@ -64,10 +64,10 @@ def check_input_context(op, input_op):
     # outside of any context, and put into theirs afterwards.
     if op_loop.grad_state is not None if op_loop is not None else is_loop_enter(op) or op.type in ("Switch", "RefSwitch"):
         return
-    where = "is not in a loop" if op_loop is None else f"is in loop {op_loop.name!r}"
+    where = "is in none" if op_loop is None else f"is in {op_loop.name!r}"
     raise ValueError(
-        f"Cannot use {input_op.name!r} as input to {op.name!r} because {input_op.name!r} is in loop {input_loop.name!r} and {op.name!r} {where}."
-        " Return it from the loop's body to use it outside."
+        f"Cannot use {input_op.name!r} as input to {op.name!r}: the one is in loop {input_loop.name!r}, the other {where}. "
+        "Return it from the loop's body to use it outside."
     )
 
 

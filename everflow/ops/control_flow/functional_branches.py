@@ -12,6 +12,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
+from everflow.ops.control_flow.conditionals import check_pairs
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
@@ -54,16 +55,13 @@ def _functions_in_order(branch_fns):
     pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if all(callable(item) for item in pairs):
         pairs = list(enumerate(pairs))
-    for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in branch_fns must be a 2-tuple")
-        if not isinstance(pair[0], int):
-            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
-        if not callable(pair[1]):
-            raise TypeError(f"fn for key {pair[0]} must be callable.")
+    check_pairs("branch_fns", pairs)
+    for key, _ in pairs:
+        if not isinstance(key, int):
+            raise TypeError(f"key must be a Python `int`, got {type(key)}")
     keys = sorted(key for key, _ in pairs)
     if keys != list(range(len(keys))):
-        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found {{{','.join(map(str, keys))}}}")
+        raise ValueError(f"The keys of branch_fns must be contiguous, 0 to {len(keys) - 1}, but are {keys}")
     return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
 
 
@@ -74,10 +72,10 @@ def _chosen(selector, branches, scope, what, by_index):
         try:
             nest.assert_same_structure(first.structure, other.structure, expand_composites=True)
         except (TypeError, ValueError) as e:
-            raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {e}") from None
+            raise TypeError(f"{what} must return values of the same structure: {e}") from None
         for a, b in zip(first.outputs, other.outputs):
             if a.dtype.base_dtype != b.dtype.base_dtype:
-                raise TypeError(f"{what} must have the same number, type, and overall structure of return values: {a}, {b}")
+                raise TypeError(f"{what} must return values of the same dtypes: {a}, {b}")
     captured = list(dict.fromkeys(t for branch in branches for t in branch.graph.captures))
     functions = [branch.define(captured) for branch in branches]
     op = _build(selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope)

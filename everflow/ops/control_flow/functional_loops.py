@@ -17,7 +17,7 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.constants import constant
-from everflow.ops.control_flow.loops import iteration_limit
+from everflow.ops.control_flow.loops import check_invariant, iteration_limit
 from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
 from everflow.ops.function_gradients import Backward, given
 from everflow.ops.gradients import zeros_for
@@ -75,10 +75,8 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             results = [again.capture(t) for t in results]
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
-                raise TypeError(
-                    f"Loop var {start.name} enters the loop with type {start.dtype!r} but has type {after.dtype!r} after 1 iteration."
-                )
-            _check_invariant(start, shape, after)
+                raise TypeError(f"Loop var {start.name} enters the loop with type {start.dtype!r} and comes round with {after.dtype!r}")
+            check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
         if not again.orders_state:
             again.controls = stateful_ops(again)
@@ -95,16 +93,6 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
     # A mark of TensorFlow's, which grows with the op.
     op.attrs["_num_original_outputs"] = len(op.outputs)
     return [array.identity(t) for t in op.outputs][2 : 2 + len(tensors)]
-
-
-def _check_invariant(start, shape, after):
-    if not (
-        shape.rank is None or after.shape.rank == shape.rank and all(b is None or a == b for a, b in zip(after.shape.sizes, shape.sizes))
-    ):
-        raise ValueError(
-            f"Input tensor '{start.name}' enters the loop with shape {shape}, but has shape {after.shape} after one iteration. "
-            "To allow the shape to vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
-        )
 
 
 def _build_while(values, functions, shapes, parallel_iterations, name=None):

@@ -173,6 +173,13 @@ class GradLoopState:
             real_count = outer_grad_state.AddBackpropAccumulatedValue(history, count)
             self._grad_index = add_backward_counter(self.grad_context, real_count, outer_grad_state)
 
+    def settle_exits(self, pending_count, to_ops):
+        """Count off the exits that no gradient comes to; those of them that nobody asked for, once all exits are accounted for."""
+        silent = [tensor for tensor in self.forward_loop_exits if pending_count[tensor.op] == 0]
+        self.pending_exits_count -= len(silent)
+        self.unused_exits += [tensor for tensor in silent if tensor.op not in to_ops]
+        return self.unused_exits if silent and self.pending_exits_count == 0 else []
+
     def _new_context(self):
         forward = self.forward_context
         return WhileContext(
@@ -230,19 +237,15 @@ class GradLoopState:
         """How often a value can be pushed: XLA, for which it is marked, has stacks of a known size only."""
         size, context = constant(1), self.forward_context
         while context is not None and context is not current:
-            limit, wanted = (
-                context.maximum_iterations,
-                f"Cannot create a gradient accumulator for tensor '{value.name}' inside XLA while_loop",
-            )
-            if limit is None:
-                raise ValueError(f"{wanted} because maximum_iterations was not passed to the tf.while_loop call ('{context.name}').")
-            if not _is_around(limit.op._control_flow_context, current):
+            limit = context.maximum_iterations
+            if limit is not None and not _is_around(limit.op._control_flow_context, current):
                 known = constant_value(limit)
-                if known is None:
-                    raise ValueError(
-                        f"{wanted}: maximum_iterations '{limit.name}' must be known, or be made outside of the loop '{context.name}'."
-                    )
-                limit = int(known)
+                limit = None if known is None else int(known)
+            if limit is None:
+                raise ValueError(
+                    f"The gradient of '{value.name}' in a loop for XLA needs a stack of known size, but to the tf.while_loop "
+                    f"'{context.name}' maximum_iterations was not passed, or not as a number or a tensor from outside of it."
+                )
             size *= limit
             outer = context.outer_context
             context = outer.GetWhileContext() if outer is not None and outer is not current else None
@@ -404,22 +407,12 @@ class ControlFlowState:
             context = while_context_of(op)
         return None if context is None else self._states.get(context)
 
-    def ProcessUnusedLoopExits(self, pending_count, to_ops):
+    def unused_exits(self, pending_count, to_ops):
         """Exits that no gradient comes to, of loops of which all exits are accounted for."""
-        exits = []
-        for state in self._states.values():
-            for tensor in state.forward_loop_exits:
-                if pending_count[tensor.op] == 0:
-                    state.pending_exits_count -= 1
-                    if tensor.op not in to_ops:
-                        state.unused_exits.append(tensor)
-                    if state.pending_exits_count == 0:
-                        exits.extend(state.unused_exits)
-            # Enters take part too, so that gradients of gradients find them.
-            for tensor in state.forward_context.loop_enters:
-                if pending_count[tensor.op] == 0:
-                    pending_count[tensor.op] = 1
-        return exits
+        # Enters take part too, so that gradients of gradients find them.
+        enters = {tensor.op for state in self._states.values() for tensor in state.forward_context.loop_enters}
+        pending_count.update({op: 1 for op in enters if pending_count[op] == 0})
+        return [tensor for state in self._states.values() for tensor in state.settle_exits(pending_count, to_ops)]
 
     def EnterGradWhileContext(self, op, before):
         state = self.GetGradState(op, before)

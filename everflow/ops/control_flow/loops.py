@@ -66,7 +66,7 @@ def iteration_limit(maximum_iterations):
     """The most rounds a loop may take, as a scalar tensor."""
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
     if limit.shape.rank != 0:
-        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+        raise ValueError(f"maximum_iterations must be a scalar, not of shape {limit.shape}")
     return limit
 
 
@@ -123,7 +123,7 @@ def _kept_shapes(loop_vars, shape_invariants):
     kept = []
     for value, shape in zip(values, given):
         if shape is not None and not isinstance(shape, TensorShape):
-            raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
+            raise ValueError(f"shape_invariants must have a TensorShape for each loop variable; got {shape!r}")
         count = len(nest.flatten(value, expand_composites=True))
         if hasattr(value, "_kept_shapes"):
             kept.append((count, value._kept_shapes(shape)))
@@ -182,7 +182,7 @@ def _build(context, pred, body, loop_vars, flat, tensors, shapes):
     nest.assert_same_structure(list(packed), list(body_result), expand_composites=True)
     results = [convert_to_tensor_or_composite(flow_of(x)) for x in nest.flatten(body_result, expand_composites=True)]
     if len(merges) != len(results):
-        raise ValueError(f"Number of inputs and outputs of body must match loop_vars: {len(merges)}, {len(results)}")
+        raise ValueError(f"body must return a value for each of the {len(merges)} loop variables, but returns {len(results)}")
     nexts = [add_back_edge(m, v) for m, v in zip(merges, results)]
     exits = [raw.RefExit(data=t[0]) if t[0].dtype._is_ref_dtype else raw.Exit(data=t[0]) for t in switches]
     context._loop_exits = exits
@@ -234,20 +234,21 @@ def _set_invariants(values, enters, shapes):
         raise ValueError(f"The number of shapes ({len(shapes)}) does not match that of loop variables ({len(enters)})")
     for value, enter, shape in zip(values, enters, shapes):
         if not _fits_in(value.shape, shape):
-            raise ValueError(
-                f"The shape invariant specified for {value.name} is not compatible with the initial shape of the loop variable. "
-                f"It enters the loop with shape {value.shape}, but the specified shape invariant is {shape}."
-            )
+            raise ValueError(f"{value.name} starts with shape {value.shape}, which its shape invariant {shape} doesn't allow")
         enter.set_shape(shape)
 
 
 def enforce_shape_invariant(merged, following):
     """Raise where a loop variable comes round with a shape that its start doesn't allow."""
-    if not _fits_in(following.shape, merged.shape):
-        enter = merged.op.inputs[0].op
+    check_invariant(merged.op.inputs[0].op.inputs[0], merged.shape, following)
+
+
+def check_invariant(start, shape, after):
+    """ValueError unless what a loop variable is after a round has the shape that all rounds are promised."""
+    if not _fits_in(after.shape, shape):
         raise ValueError(
-            f"Input tensor '{enter.inputs[0].name}' enters the loop with shape {merged.shape}, but has shape {following.shape} after one iteration. "
-            "To allow the shape to vary across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+            f"Input tensor '{start.name}' enters the loop with shape {shape} and comes round with {after.shape}. If it may vary, "
+            "say so in tf.while_loop's `shape_invariants`, with None for sizes that change."
         )
 
 

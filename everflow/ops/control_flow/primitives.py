@@ -31,7 +31,7 @@ MergeOutput = collections.namedtuple("Merge", ["output", "value_index"])
 def merge(inputs, name=None):
     """(the first live input, its index)."""
     if any(inp is None for inp in inputs):
-        raise ValueError(f"At least one of the merge inputs is None: {inputs}")
+        raise ValueError(f"A merge wants tensors; one of its inputs is None: {inputs}")
     with name_scope(name, "Merge", inputs) as name:
         inputs = [x if hasattr(x, "_type_spec") else internal_convert_to_tensor(x, as_ref=True) for x in inputs]
         if all(isinstance(x, Tensor) for x in inputs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape, scalar, unknown_shape
+from everflow.ops.shape_rules import like_second
 
 
 def _pass_handle_data(op):
@@ -66,9 +67,7 @@ def _stack_shape(op):
     return TensorShape([2])
 
 
-@shape_rule("StackPush", "StackPushV2")
-def _stack_push_shape(op):
-    return op.inputs[1].shape
+shape_rule("StackPush", "StackPushV2")(like_second)
 
 
 @shape_rule("RefSelect")

@@ -36,17 +36,10 @@ class LinearOperator(Module):
         name=None,
     ):
         if is_positive_definite:
-            if is_non_singular is False:
-                raise ValueError("A positive definite matrix is always non-singular.")
-            is_non_singular = True
-        if is_non_singular:
-            if is_square is False:
-                raise ValueError("A non-singular matrix is always square.")
-            is_square = True
-        if is_self_adjoint:
-            if is_square is False:
-                raise ValueError("A self-adjoint matrix is always square.")
-            is_square = True
+            is_non_singular = broadcast.settled("A positive definite matrix", "is_non_singular", is_non_singular)
+        if is_non_singular or is_self_adjoint:
+            kind = "non-singular" if is_non_singular else "self-adjoint"
+            is_square = broadcast.settled(f"A {kind} matrix", "is_square", is_square)
         self._is_square_set_or_implied_by_hints = is_square
         self._graph_parents = list(graph_parents or [])
         for i, parent in enumerate(self._graph_parents):
@@ -66,26 +59,11 @@ class LinearOperator(Module):
 
     # What is known of it
 
-    @property
-    def dtype(self):
-        return self._dtype
-
-    @property
-    def graph_parents(self):
-        """The tensors it is made of."""
-        return self._graph_parents
-
-    @property
-    def is_non_singular(self):
-        return self._is_non_singular
-
-    @property
-    def is_self_adjoint(self):
-        return self._is_self_adjoint
-
-    @property
-    def is_positive_definite(self):
-        return self._is_positive_definite
+    dtype = property(lambda self: self._dtype)
+    graph_parents = property(lambda self: self._graph_parents, doc="The tensors it is made of.")
+    is_non_singular = property(lambda self: self._is_non_singular)
+    is_self_adjoint = property(lambda self: self._is_self_adjoint)
+    is_positive_definite = property(lambda self: self._is_positive_definite)
 
     @property
     def is_square(self):
@@ -114,9 +92,7 @@ class LinearOperator(Module):
     def batch_shape(self):
         return self.shape[:-2]
 
-    @property
-    def tensor_rank(self):
-        return self.shape.rank
+    tensor_rank = property(lambda self: self.shape.rank)
 
     @property
     def domain_dimension(self):
@@ -204,7 +180,7 @@ class LinearOperator(Module):
 
     def _check_input_dtype(self, arg):
         if arg.dtype.base_dtype != self.dtype:
-            raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {arg.dtype} in tensor {arg}")
+            raise TypeError(f"{self.name} is of dtype {self.dtype.name}, so its argument must be, too; got {arg}")
 
     def _with_operator(self, what, argument, other, adjoint, adjoint_arg, name):
         """The operator that a product with another one, or a solution for it, is."""
@@ -216,6 +192,14 @@ class LinearOperator(Module):
         with self._name_scope(name):
             return apply(what, left, right)
 
+    def _argument(self, value, name, own, arg):
+        """What the operator is applied to: a tensor of its dtype, of which the size along `arg` fits its own along `own`."""
+        tensor = convert_to_tensor(value, name=name)
+        self._check_input_dtype(tensor)
+        if self.shape.rank is not None and tensor.shape.rank is not None:
+            _assert_same(self.shape[own], tensor.shape[arg])
+        return tensor
+
     # Products
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -226,30 +210,27 @@ class LinearOperator(Module):
         if isinstance(x, LinearOperator):
             return self._with_operator("matmul", "x", x, adjoint, adjoint_arg, name)
         with self._name_scope(name):
-            x = convert_to_tensor(x, name="x")
-            self._check_input_dtype(x)
-            own = -2 if adjoint else -1
-            arg = -1 if adjoint_arg else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, x.shape[arg] if x.shape.rank is not None else None)
+            x = self._argument(x, "x", -2 if adjoint else -1, -1 if adjoint_arg else -2)
             return self._matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def matvec(self, x, adjoint=False, name="matvec"):
         """This operator times a tensor of vectors."""
         with self._name_scope(name):
-            x = convert_to_tensor(x, name="x")
-            self._check_input_dtype(x)
-            own = -2 if adjoint else -1
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, x.shape[-1] if x.shape.rank is not None else None)
-            return self._matvec(x, adjoint=adjoint)
+            return self._matvec(self._argument(x, "x", -2 if adjoint else -1, -1), adjoint=adjoint)
 
     def _matvec(self, x, adjoint=False):
         return array.squeeze(self.matmul(array.expand_dims(x, axis=-1), adjoint=adjoint), axis=-1)
 
     # Determinants
 
+    def _check_has(self, what, *hints, error=NotImplementedError):
+        """Raise where a hint rules out what is asked for."""
+        for hint in hints:
+            if getattr(self, hint) is False:
+                raise error(f"{self.name} has no {what}, as {hint} is False")
+
     def determinant(self, name="det"):
-        if self.is_square is False:
-            raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
+        self._check_has("determinant", "is_square")
         with self._name_scope(name):
             return self._determinant()
 
@@ -260,8 +241,7 @@ class LinearOperator(Module):
 
     def log_abs_determinant(self, name="log_abs_det"):
         """log |det|."""
-        if self.is_square is False:
-            raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
+        self._check_has("determinant", "is_square")
         with self._name_scope(name):
             return self._log_abs_determinant()
 
@@ -279,18 +259,11 @@ class LinearOperator(Module):
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
         """x with this operator times x = rhs; another operator as `rhs` gives one."""
-        if self.is_non_singular is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
-        if self.is_square is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
+        self._check_has("exact solution", "is_non_singular", "is_square")
         if isinstance(rhs, LinearOperator):
             return self._with_operator("solve", "rhs", rhs, adjoint, adjoint_arg, name)
         with self._name_scope(name):
-            rhs = convert_to_tensor(rhs, name="rhs")
-            self._check_input_dtype(rhs)
-            own = -1 if adjoint else -2
-            arg = -1 if adjoint_arg else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, rhs.shape[arg] if rhs.shape.rank is not None else None)
+            rhs = self._argument(rhs, "rhs", -1 if adjoint else -2, -1 if adjoint_arg else -2)
             return self._solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
@@ -302,11 +275,7 @@ class LinearOperator(Module):
     def solvevec(self, rhs, adjoint=False, name="solve"):
         """x with this operator times x = rhs, for vectors."""
         with self._name_scope(name):
-            rhs = convert_to_tensor(rhs, name="rhs")
-            self._check_input_dtype(rhs)
-            own = -1 if adjoint else -2
-            _assert_same(self.shape[own] if self.shape.rank is not None else None, rhs.shape[-1] if rhs.shape.rank is not None else None)
-            return self._solvevec(rhs, adjoint=adjoint)
+            return self._solvevec(self._argument(rhs, "rhs", -1 if adjoint else -2, -1), adjoint=adjoint)
 
     def _solvevec(self, rhs, adjoint=False):
         return array.squeeze(self.solve(array.expand_dims(rhs, axis=-1), adjoint=adjoint), axis=-1)
@@ -324,17 +293,16 @@ class LinearOperator(Module):
 
     def inverse(self, name="inverse"):
         """The operator of the inverse."""
-        if self.is_square is False:
-            raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
-        if self.is_non_singular is False:
-            raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
+        self._check_has("inverse", "is_square", "is_non_singular", error=ValueError)
         with self._name_scope(name):
             return apply("inverse", self)
 
     def cholesky(self, name="cholesky"):
         """The operator of the Cholesky factor."""
         if not self._can_use_cholesky():
-            raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
+            raise ValueError(
+                f"Cannot take the Cholesky decomposition of {self.name}: is_positive_definite and is_self_adjoint must be True"
+            )
         with self._name_scope(name):
             return apply("cholesky", self)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
@@ -15,6 +17,13 @@ from everflow.ops.linear_operators.base import LinearOperator
 _ALLOWED = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
+# What graphs say of a diagonal, by whether it is complex.
+_NOT_POSITIVE = {
+    True: "Diagonal operator had diagonal entries with non-positive real part, thus was not positive definite.",
+    False: "Real diagonal operator had non-positive diagonal entries, thus was not positive definite.",
+}
+
+
 class LinearOperatorDiag(LinearOperator):
     """Diagonal matrices, by their diagonals [..., n]."""
 
@@ -23,19 +32,13 @@ class LinearOperatorDiag(LinearOperator):
     ):
         with name_scope(name, values=[diag]):
             self._diag = broadcast.keep_variable(diag, "diag")
-            if self._diag.shape.rank is not None and self._diag.shape.rank < 1:
-                raise ValueError(f"Argument diag must have at least 1 dimension.  Found: {self._diag}")
+            broadcast.check_dimensions(self._diag, "diag", 1)
             if not self._diag.dtype.is_complex:
-                if is_self_adjoint is False:
-                    raise ValueError("A real diagonal operator is always self adjoint.")
-                is_self_adjoint = True
-            if is_square is False:
-                raise ValueError("Only square diagonal operators currently supported.")
-            super().__init__(self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+                is_self_adjoint = broadcast.settled("A real diagonal operator", "is_self_adjoint", is_self_adjoint)
+            is_square = broadcast.settled("A diagonal operator", "is_square", is_square)
+            super().__init__(self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
-    @property
-    def diag(self):
-        return self._diag
+    diag = property(lambda self: self._diag)
 
     def _shape(self):
         return self._diag.shape.concatenate(self._diag.shape[-1:])
@@ -48,11 +51,7 @@ class LinearOperatorDiag(LinearOperator):
         return broadcast.assert_no_entries_with_modulus_zero(self._diag, message="Singular operator:  Diagonal contained zero values.")
 
     def _assert_positive_definite(self):
-        if self.dtype.is_complex:
-            message = "Diagonal operator had diagonal entries with non-positive real part, thus was not positive definite."
-        else:
-            message = "Real diagonal operator had non-positive diagonal entries, thus was not positive definite."
-        return check.assert_positive(math.real(self._diag), message=message)
+        return check.assert_positive(math.real(self._diag), message=_NOT_POSITIVE[self.dtype.is_complex])
 
     def _assert_self_adjoint(self):
         return broadcast.assert_zero_imag_part(
@@ -125,8 +124,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 def _check_matrix(matrix, name):
     if matrix.dtype.base_dtype not in _ALLOWED:
         raise TypeError(f"Argument {name} must have dtype in {list(_ALLOWED)}.  Found: {matrix.dtype}")
-    if matrix.shape.rank is not None and matrix.shape.rank < 2:
-        raise ValueError(f"Argument {name} must have at least 2 dimensions.  Found: {matrix}")
+    broadcast.check_dimensions(matrix, name, 2)
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
@@ -141,12 +139,11 @@ class LinearOperatorLowerTriangular(LinearOperator):
         is_square=None,
         name="LinearOperatorLowerTriangular",
     ):
-        if is_square is False:
-            raise ValueError("Only square lower triangular operators supported at this time.")
+        is_square = broadcast.settled("A lower triangular operator", "is_square", is_square)
         with name_scope(name, values=[tril]):
             self._tril = broadcast.keep_variable(tril, "tril")
             _check_matrix(self._tril, "tril")
-            super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+            super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     def _lower(self):
         return array.matrix_band_part(self._tril, -1, 0)
@@ -193,20 +190,19 @@ class LinearOperatorHouseholder(LinearOperator):
     ):
         with name_scope(name, values=[reflection_axis]):
             self._reflection_axis = broadcast.keep_variable(reflection_axis, "reflection_axis")
-            rank = self._reflection_axis.shape.rank
-            if rank is not None and rank < 1:
-                raise ValueError(f"Argument reflection_axis must have at least 1 dimension.  Found: {self._reflection_axis}")
-            if is_square is False:
-                raise ValueError("A Householder operator is always square.")
-            if is_self_adjoint is False:
-                raise ValueError("A Householder operator is always self adjoint.")
-            if is_positive_definite:
-                raise ValueError("A Householder operator is always non-positive definite.")
-            super().__init__(self._reflection_axis.dtype, [self._reflection_axis], is_non_singular, True, False, True, name)
+            broadcast.check_dimensions(self._reflection_axis, "reflection_axis", 1)
+            always = functools.partial(broadcast.settled, "A Householder operator")
+            super().__init__(
+                self._reflection_axis.dtype,
+                [self._reflection_axis],
+                is_non_singular,
+                always("is_self_adjoint", is_self_adjoint),
+                always("is_positive_definite", is_positive_definite, False),
+                always("is_square", is_square),
+                name,
+            )
 
-    @property
-    def reflection_axis(self):
-        return self._reflection_axis
+    reflection_axis = property(lambda self: self._reflection_axis)
 
     def _unit(self):
         return self._reflection_axis / norm(self._reflection_axis, axis=-1, keepdims=True)

@@ -17,6 +17,19 @@ def keep_variable(value, name):
     return value if isinstance(value, Variable) else convert_to_tensor(value, name=name)
 
 
+def settled(kind, hint, said, fact=True):
+    """A hint that operators of a kind settle themselves; ValueError where something else was said."""
+    if said is not None and bool(said) is not fact:
+        raise ValueError(f"{kind} always has {hint}={fact}; {hint}={said} was given")
+    return fact
+
+
+def check_dimensions(tensor, name, count):
+    """ValueError where an operator's argument is known to have too few dimensions."""
+    if tensor.shape.rank is not None and tensor.shape.rank < count:
+        raise ValueError(f"{name} has the shape {tensor.shape}, but must have at least {count} dimensions")
+
+
 def broadcast_matrix_batch_dims(matrices, name=None):
     """Matrices with their batch dimensions broadcast against each other."""
     with name_scope(name or "broadcast_matrix_batch_dims"):

@@ -29,24 +29,24 @@ class _BaseLinearOperatorCirculant(LinearOperator):
         self._block_depth = block_depth
         with name_scope(name, values=[spectrum]):
             self._spectrum = convert_to_tensor(spectrum, name="spectrum")
-            if self._spectrum.shape.rank is not None and self._spectrum.shape.rank < block_depth:
-                raise ValueError(f"Argument spectrum must have at least {block_depth} dimensions.  Found: {self._spectrum}")
+            broadcast.check_dimensions(self._spectrum, "spectrum", block_depth)
             self._block_shape_value = array.shape(self._spectrum)[-block_depth:]
             if not self._spectrum.dtype.is_complex:
-                if is_self_adjoint is False:
-                    raise ValueError("A real spectrum always corresponds to a self-adjoint operator.")
-                is_self_adjoint = True
-            if is_square is False:
-                raise ValueError("A [[nested] block] circulant operator is always square.")
+                is_self_adjoint = broadcast.settled("The operator of a real spectrum", "is_self_adjoint", is_self_adjoint)
+            is_square = broadcast.settled("A circulant operator", "is_square", is_square)
             super().__init__(
-                dtypes.as_dtype(input_output_dtype), [self._spectrum], is_non_singular, is_self_adjoint, is_positive_definite, True, name
+                dtypes.as_dtype(input_output_dtype),
+                [self._spectrum],
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
             )
             self._abs_spectrum = math.abs(self._spectrum)
             self._conj_spectrum = math.conj(self._spectrum)
 
-    @property
-    def block_depth(self):
-        return self._block_depth
+    block_depth = property(lambda self: self._block_depth)
 
     @property
     def block_shape(self):
@@ -55,9 +55,7 @@ class _BaseLinearOperatorCirculant(LinearOperator):
     def block_shape_tensor(self):
         return self._block_shape_value
 
-    @property
-    def spectrum(self):
-        return self._spectrum
+    spectrum = property(lambda self: self._spectrum)
 
     def _shape(self):
         size = self.block_shape.num_elements() if self.block_shape.rank is not None else None

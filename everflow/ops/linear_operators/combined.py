@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from operator import add, mul
+
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape, dimension_value
 from everflow.ops import array, linalg, math
@@ -9,14 +12,14 @@ from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.base import LinearOperator
 
 
-def check_same_dtypes(operators):
-    """The dtype that all operators have."""
-    dtype = operators[0].dtype
-    for operator in operators:
-        if operator.dtype != dtype:
-            found = "   ".join(str((o.name, o.dtype)) for o in operators)
-            raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
-    return dtype
+def checked_parts(operators):
+    """What a whole is made of as a list, with the dtype that all of them have."""
+    operators = list(operators)
+    if not operators:
+        raise ValueError("At least one operator is wanted to make one of; the list is empty")
+    if len({operator.dtype for operator in operators}) > 1:
+        raise TypeError(f"Operators of one dtype are wanted, not of {[(o.name, o.dtype.name) for o in operators]}")
+    return operators, operators[0].dtype
 
 
 def parents_of(operators):
@@ -24,54 +27,38 @@ def parents_of(operators):
     return [parent for operator in operators for parent in operator.graph_parents]
 
 
-def implied(operators, said, attribute, message):
-    """A hint that holds for the whole where it holds for all parts."""
-    if all(getattr(operator, attribute) for operator in operators):
-        if said is False:
-            raise ValueError(message)
-        return True
-    return said
+def implied(whole, operators, **said):
+    """The hints of a whole, in the order given: what holds for all parts holds for it, too."""
+    return [
+        broadcast.settled(f"{whole} of operators that have it", hint, value)
+        if all(getattr(operator, hint) for operator in operators)
+        else value
+        for hint, value in said.items()
+    ]
 
 
 class _OfSeveral(LinearOperator):
     """Base of what is made of several operators and has the product of their determinants."""
 
-    @property
-    def operators(self):
-        return self._operators
+    operators = property(lambda self: self._operators)
 
     def _determinant(self):
-        result = self._operators[0].determinant()
-        for operator in self._operators[1:]:
-            result = result * operator.determinant()
-        return result
+        return functools.reduce(mul, (operator.determinant() for operator in self._operators))
 
     def _log_abs_determinant(self):
-        result = self._operators[0].log_abs_determinant()
-        for operator in self._operators[1:]:
-            result = result + operator.log_abs_determinant()
-        return result
+        return functools.reduce(add, (operator.log_abs_determinant() for operator in self._operators))
 
     def _shape_of_batches(self):
         """The batch shape that all operators have together, as a tensor."""
-        zeros = array.zeros(shape=self._operators[0].batch_shape_tensor())
-        for operator in self._operators[1:]:
-            zeros = zeros + array.zeros(shape=operator.batch_shape_tensor())
-        return array.shape(zeros)
+        return array.shape(functools.reduce(add, (array.zeros(shape=operator.batch_shape_tensor()) for operator in self._operators)))
 
 
 class LinearOperatorComposition(_OfSeveral):
     """The product of operators, the last of which acts first."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
-        dtype = check_same_dtypes(self._operators)
-        is_non_singular = implied(
-            self._operators, is_non_singular, "is_non_singular",
-            "The composition of non-singular operators is always non-singular.",
-        )  # fmt: skip
+        self._operators, dtype = checked_parts(operators)
+        [is_non_singular] = implied("A product", self._operators, is_non_singular=is_non_singular)
         name = "_o_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
@@ -110,9 +97,7 @@ class LinearOperatorComposition(_OfSeveral):
 class _OfOne(LinearOperator):
     """Base of what is made of one operator and is as regular, symmetrical and positive as that."""
 
-    @property
-    def operator(self):
-        return self._operator
+    operator = property(lambda self: self._operator)
 
     def _assert_non_singular(self):
         return self._operator.assert_non_singular()
@@ -197,7 +182,7 @@ class LinearOperatorInversion(_OfOne):
         if operator.is_square is False or is_square is False:
             raise ValueError(f"operator must be square. Found: {operator}")
         if operator.is_non_singular is False or is_non_singular is False:
-            raise ValueError("operator and supplied hints must have `is_non_singular` equal to `True` or `None`.")
+            raise ValueError(f"Only a non-singular operator has an inverse; is_non_singular is False for {operator.name} or in the hints")
         name = operator.name + "_inv" if name is None else name
         with name_scope(name):
             super().__init__(
@@ -233,39 +218,24 @@ class LinearOperatorBlockDiag(_OfSeveral):
     """Operators as blocks along the diagonal."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
-        dtype = check_same_dtypes(self._operators)
-        for attribute, said in (("is_non_singular", is_non_singular), ("is_self_adjoint", is_self_adjoint), ("is_positive_definite", is_positive_definite)):  # fmt: skip
-            implied(self._operators, said, attribute, f"The direct sum of operators that are {attribute} is always so.")
-        if is_non_singular is None and all(o.is_non_singular for o in self._operators):
-            is_non_singular = True
-        if is_self_adjoint is None and all(o.is_self_adjoint for o in self._operators):
-            is_self_adjoint = True
-        if is_positive_definite is None and all(o.is_positive_definite for o in self._operators):
-            is_positive_definite = True
+        self._operators, dtype = checked_parts(operators)
+        hints = implied(
+            "A direct sum",
+            self._operators,
+            is_non_singular=is_non_singular,
+            is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+        )
         if not (is_square and all(o.is_square for o in self._operators)):
-            raise ValueError("Can only represent a block diagonal of square matrices.")
+            raise ValueError(f"Blocks along a diagonal must be square, and be known to be; got {[o.name for o in self._operators]}")
         name = "_ds_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
-            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+            super().__init__(dtype, parents_of(self._operators), *hints, True, name)
 
     def _shape(self):
-        domain = (
-            sum(_sizes(o.domain_dimension for o in self._operators))
-            if None not in _sizes(o.domain_dimension for o in self._operators)
-            else None
-        )
-        rows = (
-            sum(_sizes(o.range_dimension for o in self._operators))
-            if None not in _sizes(o.range_dimension for o in self._operators)
-            else None
-        )
-        batch = self._operators[0].batch_shape
-        for operator in self._operators[1:]:
-            batch = array.broadcast_static_shape(batch, operator.batch_shape)
-        return batch.concatenate([rows, domain])
+        sides = (_sizes(o.range_dimension for o in self._operators), _sizes(o.domain_dimension for o in self._operators))
+        batch = functools.reduce(array.broadcast_static_shape, (operator.batch_shape for operator in self._operators))
+        return batch.concatenate([None if None in sizes else sum(sizes) for sizes in sides])
 
     def _shape_tensor(self):
         domain = self._operators[0].domain_dimension_tensor()
@@ -281,25 +251,23 @@ class LinearOperatorBlockDiag(_OfSeveral):
             return array.split(tensor, sizes, axis=axis)
         return array.split(tensor, [o.domain_dimension_tensor() for o in self._operators], axis=axis)
 
-    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+    def _block_by_block(self, operation, x, adjoint, adjoint_arg):
         parts = self._split_into_blocks([o.domain_dimension for o in self._operators], x, axis=-1 if adjoint_arg else -2)
-        results = [o.matmul(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
+        results = [getattr(o, operation)(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
         return array.concat(_broadcast_if_needed(results), axis=-2)
 
+    def _matmul(self, x, adjoint=False, adjoint_arg=False):
+        return self._block_by_block("matmul", x, adjoint, adjoint_arg)
+
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        parts = self._split_into_blocks([o.domain_dimension for o in self._operators], rhs, axis=-1 if adjoint_arg else -2)
-        results = [o.solve(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
-        return array.concat(_broadcast_if_needed(results), axis=-2)
+        return self._block_by_block("solve", rhs, adjoint, adjoint_arg)
 
     def _diag_part(self):
         parts = [operator.diag_part()[..., None] for operator in self._operators]
         return array.squeeze(array.concat(_broadcast_if_needed(parts), axis=-2), axis=-1)
 
     def _trace(self):
-        result = self._operators[0].trace()
-        for operator in self._operators[1:]:
-            result = result + operator.trace()
-        return result
+        return functools.reduce(add, (operator.trace() for operator in self._operators))
 
     def _to_dense(self):
         """Each block with zeros to its left and right, one below the other."""

@@ -16,32 +16,15 @@ from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.base import LinearOperator
 
 
-def _shape_argument(value, name):
-    """A size or batch shape as an int32 tensor that nobody refers to, and its value where known."""
+def _sizes(value, name, rank=0):
+    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers from zero on."""
     tensor = convert_to_tensor(value, name=name)
-    return tensor, constant_value(tensor)
-
-
-def _check_size(tensor, static, name):
     if not tensor.dtype.is_integer:
-        raise TypeError(f"Argument {name} must be integer type.  Found: {tensor}")
-    if static is None:
-        return
-    if static.ndim != 0:
-        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {static}")
-    if static < 0:
-        raise ValueError(f"Argument {name} must be non-negative.  Found: {static}")
-
-
-def _check_batch_shape(tensor, static):
-    if not tensor.dtype.is_integer:
-        raise TypeError(f"Argument batch_shape must be integer type.  Found: {tensor}")
-    if static is None:
-        return
-    if static.ndim != 1:
-        raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {static}")
-    if np.any(static < 0):
-        raise ValueError(f"Argument batch_shape must be non-negative.  Found:{static}")
+        raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
+    static = constant_value(tensor)
+    if static is not None and (static.ndim != rank or np.any(static < 0)):
+        raise ValueError(f"{name} must have rank {rank} and not be below zero; got {static}")
+    return tensor, static
 
 
 class BaseLinearOperatorIdentity(LinearOperator):
@@ -85,13 +68,11 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
                 if not value:
                     raise ValueError(f"An identity operator is always {what}.")
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows = self._asserted(self._num_rows)
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_batch_shape(self._batch_shape_arg, self._batch_shape_static)
+                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
 
     def _asserted(self, size):
         if self._assert_proper_shapes and self._num_rows_static is None:
@@ -186,22 +167,17 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         with name_scope(name, values=[multiplier, num_rows]):
             self._multiplier = broadcast.keep_variable(multiplier, "multiplier")
             if not self._multiplier.dtype.is_complex:
-                if is_self_adjoint is False:
-                    raise ValueError("A real diagonal operator is always self adjoint.")
-                is_self_adjoint = True
+                is_self_adjoint = broadcast.settled("A real multiple of the identity", "is_self_adjoint", is_self_adjoint)
             if not is_square:
                 raise ValueError("A ScaledIdentity operator is always square.")
             super().__init__(
                 self._multiplier.dtype.base_dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
             )
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows_cast_to_dtype = math.cast(self._num_rows, self.dtype)
             self._num_rows_cast_to_real_dtype = math.cast(self._num_rows, self.dtype.real_dtype)
 
-    @property
-    def multiplier(self):
-        return self._multiplier
+    multiplier = property(lambda self: self._multiplier)
 
     def _shape(self):
         size = None if self._num_rows_static is None else int(self._num_rows_static)
@@ -282,19 +258,14 @@ class LinearOperatorZeros(LinearOperator):
         with name_scope(name):
             if is_self_adjoint and not is_square:
                 raise ValueError("A zero operator always self adjoint.")
-            if is_non_singular:
-                raise ValueError("A zero operator is always singular.")
-            if is_positive_definite:
-                raise ValueError("A zero operator is always not positive-definite.")
+            broadcast.settled("A zero operator", "is_non_singular", is_non_singular, False)
+            broadcast.settled("A zero operator", "is_positive_definite", is_positive_definite, False)
             super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
-            self._num_rows, self._num_rows_static = _shape_argument(num_rows, "num_rows")
-            _check_size(self._num_rows, self._num_rows_static, "num_rows")
-            self._num_columns, self._num_columns_static = _shape_argument(num_rows if num_columns is None else num_columns, "num_columns")
-            _check_size(self._num_columns, self._num_columns_static, "num_columns")
+            self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
+            self._num_columns, self._num_columns_static = _sizes(num_rows if num_columns is None else num_columns, "num_columns")
             self._batch_shape_arg = None
             if batch_shape is not None:
-                self._batch_shape_arg, self._batch_shape_static = _shape_argument(batch_shape, "batch_shape_arg")
-                _check_batch_shape(self._batch_shape_arg, self._batch_shape_static)
+                self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)
 
     def _shape(self):
         sizes = [None if s is None else int(s) for s in (self._num_rows_static, self._num_columns_static)]

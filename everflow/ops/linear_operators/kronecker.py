@@ -7,7 +7,7 @@ from everflow.framework.shapes import TensorShape, dimension_value
 from everflow.ops import array, linalg, math
 from everflow.ops.grouping import group
 from everflow.ops.linear_operators.base import LinearOperator
-from everflow.ops.linear_operators.combined import check_same_dtypes, parents_of
+from everflow.ops.linear_operators.combined import checked_parts, implied, parents_of
 
 
 def _vec(x):
@@ -22,37 +22,34 @@ def _unvec_by(y, columns):
     return array.matrix_transpose(array.reshape(y, array.concat([shape[:-1], [columns, -1]], axis=0)))
 
 
-def _rotate_last_dim(x, rotate_right=False):
-    """The last dimension first, or the first one last."""
+def _last_dimension_first(x):
     rank = array.rank(x)
-    if rotate_right:
-        order = array.concat([[rank - 1], math.range(0, rank - 1)], axis=0)
-    else:
-        order = array.concat([math.range(1, rank), [0]], axis=0)
-    return array.transpose(x, order)
+    return array.transpose(x, array.concat([[rank - 1], math.range(0, rank - 1)], axis=0))
+
+
+def _first_dimension_last(x):
+    rank = array.rank(x)
+    return array.transpose(x, array.concat([math.range(1, rank), [0]], axis=0))
 
 
 class LinearOperatorKronecker(LinearOperator):
     """The Kronecker product of operators."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError(f"Expected a list of >=1 operators. Found: {operators}")
-        dtype = check_same_dtypes(self._operators)
-        for attribute, said in (("is_square", is_square), ("is_non_singular", is_non_singular), ("is_self_adjoint", is_self_adjoint), ("is_positive_definite", is_positive_definite)):  # fmt: skip
-            if said is False and all(getattr(o, attribute) for o in self._operators):
-                raise ValueError(f"The Kronecker product of operators that are {attribute} is always so.")
-        is_non_singular = is_non_singular or all(o.is_non_singular for o in self._operators) or None
-        is_self_adjoint = is_self_adjoint or all(o.is_self_adjoint for o in self._operators) or None
-        is_positive_definite = is_positive_definite or all(o.is_positive_definite for o in self._operators) or None
+        self._operators, dtype = checked_parts(operators)
+        _, *hints = implied(
+            "A Kronecker product",
+            self._operators,
+            is_square=is_square,
+            is_non_singular=is_non_singular,
+            is_self_adjoint=is_self_adjoint,
+            is_positive_definite=is_positive_definite,
+        )
         name = "_x_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
-            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(dtype, parents_of(self._operators), *(hint or None for hint in hints), is_square, name)
 
-    @property
-    def operators(self):
-        return self._operators
+    operators = property(lambda self: self._operators)
 
     def _shape(self):
         def product(dimensions):
@@ -85,20 +82,20 @@ class LinearOperatorKronecker(LinearOperator):
             x = linalg.adjoint(x)
         batch = array.concat([array.ones_like(self.batch_shape_tensor()), [1, 1]], axis=0)
         x = x + array.zeros(batch, dtype=x.dtype.base_dtype)
-        output = _rotate_last_dim(x, rotate_right=True)[None, ...]
+        output = _last_dimension_first(x)[None, ...]
         for operator in self._operators[:-1]:
             size = operator.range_dimension_tensor() if adjoint else operator.domain_dimension_tensor()
             output = _unvec_by(output, size)
             output = array.matrix_transpose(output)
             output = getattr(operator, on_matrix)(output, adjoint=adjoint)
             output = array.matrix_transpose(output)
-            output = _rotate_last_dim(output, rotate_right=False)
+            output = _first_dimension_last(output)
             output = _vec(output)
-            output = _rotate_last_dim(output, rotate_right=True)
+            output = _last_dimension_first(output)
         output = getattr(self._operators[-1], on_vector)(output, adjoint=adjoint)
-        output = _rotate_last_dim(output, rotate_right=False)
+        output = _first_dimension_last(output)
         output = _vec(output)
-        return _rotate_last_dim(output, rotate_right=False)
+        return _first_dimension_last(output)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         columns = x.shape[-2 if adjoint_arg else -1]

@@ -38,25 +38,19 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             self._base_operator = base_operator
             # What follows for the sum where the update is u d uᴴ with positive d.
             same_sides = v is None or v is u
-            positive = base_operator.is_positive_definite and same_sides and self._is_diag_update_positive
-            symmetric = base_operator.is_self_adjoint and same_sides and self._is_diag_update_positive
-            if positive:
-                if is_positive_definite is False:
-                    raise ValueError(f"This operator was known to be positive definite, but is_positive_definite is {is_positive_definite}")
-                is_positive_definite = True
-            if symmetric:
-                if is_self_adjoint is False:
-                    raise ValueError("This operator was known to be self adjoint, but is_self_adjoint is False")
-                is_self_adjoint = True
+            symmetric = same_sides and self._is_diag_update_positive
+            kind = "A sum of an operator that has it and a positive update"
+            if base_operator.is_positive_definite and symmetric:
+                is_positive_definite = broadcast.settled(kind, "is_positive_definite", is_positive_definite)
+            if base_operator.is_self_adjoint and symmetric:
+                is_self_adjoint = broadcast.settled(kind, "is_self_adjoint", is_self_adjoint)
             graph_parents = [*base_operator.graph_parents, self._u]
             if self._diag_update is not None:
                 graph_parents.append(self._diag_update)
             graph_parents.append(self._v)
             super().__init__(dtype, graph_parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
             self._set_diag_operators()
-            self._use_cholesky = bool(
-                base_operator.is_positive_definite and base_operator.is_self_adjoint and same_sides and self._is_diag_update_positive
-            )
+            self._use_cholesky = bool(base_operator.is_positive_definite and base_operator.is_self_adjoint and symmetric)
 
     def _set_diag_operators(self):
         if self._diag_update is not None:
@@ -65,29 +59,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         size = dimension_value(self._u.shape[-1])
         self._diag_operator = LinearOperatorIdentity(num_rows=array.shape(self._u)[-1] if size is None else size, dtype=self.dtype)
 
-    @property
-    def u(self):
-        return self._u
-
-    @property
-    def v(self):
-        return self._v
-
-    @property
-    def is_diag_update_positive(self):
-        return self._is_diag_update_positive
-
-    @property
-    def diag_update(self):
-        return self._diag_update
-
-    @property
-    def diag_operator(self):
-        return self._diag_operator
-
-    @property
-    def base_operator(self):
-        return self._base_operator
+    u = property(lambda self: self._u)
+    v = property(lambda self: self._v)
+    is_diag_update_positive = property(lambda self: self._is_diag_update_positive)
+    diag_update = property(lambda self: self._diag_update)
+    diag_operator = property(lambda self: self._diag_operator)
+    base_operator = property(lambda self: self._base_operator)
 
     def _shape(self):
         batch = array.broadcast_static_shape(self._base_operator.batch_shape, self._diag_operator.batch_shape)

@@ -7,6 +7,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, linalg, math
 from everflow.ops.fft import fft
+from everflow.ops.linear_operators import broadcasting as broadcast
 from everflow.ops.linear_operators.base import LinearOperator
 from everflow.ops.linear_operators.circulant import LinearOperatorCirculant
 
@@ -20,25 +21,20 @@ class LinearOperatorToeplitz(LinearOperator):
         with name_scope(name, values=[row, col]):
             self._row = convert_to_tensor(row, name="row")
             self._col = convert_to_tensor(col, name="col")
-            for tensor, what in ((self._row, "row"), (self._col, "col")):
-                if tensor.shape.rank is not None and tensor.shape.rank < 1:
-                    raise ValueError(f"{what} must have at least 1 dimension.  Found: {tensor}")
-            if is_square is False:
-                raise ValueError("Only square Toeplitz operators currently supported.")
-            super().__init__(self._row.dtype, [self._row, self._col], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
+            broadcast.check_dimensions(self._row, "row", 1)
+            broadcast.check_dimensions(self._col, "col", 1)
+            is_square = broadcast.settled("A Toeplitz operator", "is_square", is_square)
+            super().__init__(
+                self._row.dtype, [self._row, self._col], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
             # The column, a zero, and the row backwards are the first column of a circulant.
             zeros = array.zeros_like(self._col[..., 0:1])
             around = array.concat([self._col, zeros, array.reverse(self._row[..., 1:], axis=[-1])], axis=-1)
             complex_type = _complex_type(self.dtype)
             self._circulant = LinearOperatorCirculant(fft(math.cast(around, complex_type)), input_output_dtype=self._row.dtype)
 
-    @property
-    def col(self):
-        return self._col
-
-    @property
-    def row(self):
-        return self._row
+    col = property(lambda self: self._col)
+    row = property(lambda self: self._row)
 
     def _shape(self):
         shape = array.broadcast_static_shape(self._row.shape, self._col.shape)
@@ -49,10 +45,9 @@ class LinearOperatorToeplitz(LinearOperator):
         return array.concat((shape, [shape[-1]]), axis=0)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        x = linalg.adjoint(x) if adjoint_arg else x
-        longer = array.concat([x, array.zeros_like(x)], axis=-2)
-        result = self._circulant.matmul(longer, adjoint=adjoint, adjoint_arg=False)
-        return math.cast(result[..., : self.domain_dimension_tensor(), :], self.dtype)
+        columns = linalg.adjoint(x) if adjoint_arg else x
+        around = self._circulant.matmul(array.concat([columns, array.zeros_like(columns)], axis=-2), adjoint=adjoint)
+        return math.cast(around[..., : self.domain_dimension_tensor(), :], self.dtype)
 
     def _trace(self):
         return math.cast(self.domain_dimension_tensor(), dtype=self.dtype) * self._col[..., 0]

@@ -81,7 +81,7 @@ def _pfor(loop_fn, iters, parallel_iterations):
         with name_scope("pfor"):
             return _vectorized(body, iters if known is None else known)
     if parallel_iterations < 1:
-        raise ValueError("parallel_iterations must be None or a positive integer")
+        raise ValueError(f"parallel_iterations must be a positive integer, or None for all at once, not {parallel_iterations}")
     if parallel_iterations == 1:
         raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
     tiles = iters // parallel_iterations

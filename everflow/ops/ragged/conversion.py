@@ -117,10 +117,7 @@ def eager_value(rt):
     """The RaggedTensorValue of a ragged tensor of eager tensors."""
     parts = (*rt.nested_row_splits, rt.flat_values)
     if not all(hasattr(t, "numpy") for t in parts):
-        raise ValueError(
-            "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the RaggedTensor first and then use "
-            "RaggedTensorValue.to_list()."
-        )
+        raise ValueError("In a graph a RaggedTensor has no values to list: evaluate it, and call to_list() on what that gives")
     return ragged_value([t.numpy() for t in parts])
 
 

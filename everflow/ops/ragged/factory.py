@@ -59,7 +59,7 @@ def _scalar_depth(pylist):
         return 0
     depths = {d for d in map(_scalar_depth, pylist) if d is not None}
     if len(depths) > 1:
-        raise ValueError("all scalar values must have the same nesting depth")
+        raise ValueError(f"All scalars must be nested equally deep; they are {' and '.join(map(str, sorted(depths)))} deep in {pylist}")
     return depths.pop() + 1 if depths else None
 
 
@@ -70,7 +70,7 @@ def _max_depth(pylist):
 def _build(make_values, make_ragged, make_dense, pylist, dtype, ragged_rank, inner_shape):
     scalar_depth, max_depth = _scalar_depth(pylist), _max_depth(pylist)
     if scalar_depth is not None and max_depth > scalar_depth:
-        raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting")
+        raise ValueError(f"Invalid pylist={pylist}: an empty list is nested deeper than the scalars are")
     if inner_shape is not None and ragged_rank is not None:
         if ragged_rank + len(inner_shape) + 1 not in (scalar_depth, max_depth) and scalar_depth is not None:
             raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and inner_shape={inner_shape}")

@@ -54,7 +54,7 @@ for _name, _function in {"neg": math.negative, "abs": math.abs, "invert": math.l
 
 
 def _no_truth(rt):
-    raise TypeError("RaggedTensor may not be used as a boolean.")
+    raise TypeError("A RaggedTensor is neither true nor false: reduce it to one value first")
 
 
 RaggedTensor.__getitem__ = getitem

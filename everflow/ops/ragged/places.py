@@ -6,6 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
+from everflow.ops.array_indexing import both_given
 from everflow.ops.array_sequences import positive_axis
 from everflow.ops.check import assert_equal
 from everflow.ops.ragged.functions import gather, map_flat_values
@@ -22,11 +23,10 @@ def rank(input, name=None):
 
 def where(condition, x=None, y=None, name=None):
     """With x and y, values of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices of True."""
-    if (x is None) != (y is None):
-        raise ValueError("x and y must be either both None or both non-None")
+    choosing = both_given(x, y)
     with name_scope("RaggedWhere", name, [condition, x, y]):
         condition = as_ragged_or_tensor(condition, "condition")
-        if x is None:
+        if not choosing:
             return _indices(condition)
         if isinstance(condition, RaggedTensor):
             return map_flat_values(array.where, condition, x, y)
@@ -48,7 +48,7 @@ def _indices(condition):
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or rows of a ragged tensor at the index vectors in the last dimension of `indices`."""
     if batch_dims:
-        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+        raise ValueError(f"gather_nd of a ragged tensor can't have batch_dims; got {batch_dims}")
     with name_scope(name, "RaggedGatherNd", [params, indices]):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
         if isinstance(indices, RaggedTensor):

@@ -18,7 +18,7 @@ class RaggedTensorSpec(TypeSpec):
         rank = self._shape.rank
         if ragged_rank is None:
             if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+                raise ValueError("Give ragged_rank, or a shape of known rank, from which it follows")
             ragged_rank = rank - 1
         if not isinstance(ragged_rank, int):
             raise TypeError("ragged_rank must be an int")

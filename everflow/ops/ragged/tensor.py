@@ -25,9 +25,7 @@ class RaggedTensor(CompositeTensor):
 
     def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None, internal=False):
         if not internal:
-            raise ValueError(
-                "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., RaggedTensor.from_row_lengths())"
-            )
+            raise ValueError("RaggedTensor constructor is private; use RaggedTensor.from_row_lengths() or another of its kind")
         for what, value, kinds in (("Row-splitting", row_splits, (Tensor,)), ("values", values, (Tensor, RaggedTensor))):
             if not isinstance(value, kinds):
                 raise TypeError(f"{what} tensor must be a Tensor, got {value!r}")
@@ -37,7 +35,7 @@ class RaggedTensor(CompositeTensor):
         values.shape.with_rank_at_least(1)
         row_splits.set_shape([None])
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
-            raise ValueError("row_splits and values.row_splits must have the same dtype")
+            raise ValueError(f"All row_splits must have the same dtype, not {row_splits.dtype.name} and {values.row_splits.dtype.name}")
         self._values, self._row_splits = values, row_splits
         self._cached_row_lengths = cached_row_lengths
         self._cached_value_rowids = cached_value_rowids
@@ -108,27 +106,24 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
         """From the row splits of every ragged dimension, outermost first."""
-        if isinstance(nested_row_splits, Tensor):
-            raise TypeError("nested_row_splits must be a list of Tensors")
+        _check_nested("nested_row_splits", nested_row_splits)
         with name_scope(name, "RaggedFromNestedRowSplits", [flat_values, *nested_row_splits]):
             return _nested(flat_values, nested_row_splits, lambda v, s: cls.from_row_splits(v, s, validate=validate))
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
         """From the row lengths of every ragged dimension, outermost first."""
-        if isinstance(nested_row_lengths, Tensor):
-            raise TypeError("nested_row_lengths must be a list of Tensors")
+        _check_nested("nested_row_lengths", nested_row_lengths)
         with name_scope(name, "RaggedFromNestedRowlengths", [flat_values, *nested_row_lengths]):
             return _nested(flat_values, nested_row_lengths, lambda v, s: cls.from_row_lengths(v, s, validate=validate))
 
     @classmethod
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
         """From the row numbers of every ragged dimension, outermost first."""
-        if isinstance(nested_value_rowids, Tensor):
-            raise TypeError("nested_value_rowids must be a list of Tensors")
+        _check_nested("nested_value_rowids", nested_value_rowids)
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
         if len(counts) != len(nested_value_rowids):
-            raise ValueError("nested_nrows must have the same length as nested_value_rowids")
+            raise ValueError(f"nested_nrows has {len(counts)} numbers for {len(nested_value_rowids)} ragged dimensions")
         with name_scope(name, "RaggedFromNestedValueRowIds", [flat_values, *nested_value_rowids]):
             pairs = list(zip(nested_value_rowids, counts, strict=True))
             return _nested(flat_values, pairs, lambda v, p: cls.from_value_rowids(v, p[0], nrows=p[1], validate=validate))
@@ -358,13 +353,16 @@ def _values_and(values, partition, name):
     return values, partition
 
 
+def _check_nested(argument, tensors):
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{argument} must be a list with a tensor for each ragged dimension, not {tensors}")
+
+
 def as_ragged_or_tensor(value, name=None, dtype=None, preferred_dtype=None):
     """A RaggedTensor as it is, a RaggedTensorValue as constants, anything else as a Tensor."""
     if isinstance(value, RaggedTensor):
         if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype {value.dtype.name}: {value!r}"
-            )
+            raise ValueError(f"{value!r} is of dtype {value.dtype.name}, not {dtypes.as_dtype(dtype).name}; cast it first")
         return value
     if isinstance(value, RaggedTensorValue):
         with name_scope(name, "ConvertToTensorOrRaggedTensor"):
