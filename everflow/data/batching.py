@@ -36,7 +36,7 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
 
     specs = structure.flatten(dataset.element_spec)
     if not all(type(s) is TensorSpec for s in specs):
-        raise TypeError("Batching of padded sparse tensors is not currently supported")
+        raise TypeError(f"padded_batch pads dense tensors only, and the elements are {specs}: use tf.sparse.to_dense before")
     batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
     shapes = [_shape_tensor(p, s.shape) for p, s in zip(_up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
     given = [None] * len(specs) if padding_values is None else _up_to(dataset.element_spec, padding_values)
@@ -74,11 +74,9 @@ def _shape_tensor(padded_shape, component_shape):
     if isinstance(padded_shape, Tensor):
         tensor = padded_shape
         if tensor.shape.rank not in (None, 1):
-            raise ValueError(f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its shape was {tensor.shape}.")
+            raise ValueError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the shape {tensor.shape}")
         if tensor.dtype != dtypes.int64:
-            raise TypeError(
-                f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its element type was {tensor.dtype.name}."
-            )
+            raise TypeError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the type {tensor.dtype.name}")
         known = constant_value_as_shape(tensor)
     else:
         try:
@@ -93,7 +91,7 @@ def _shape_tensor(padded_shape, component_shape):
         pairs = zip(known.as_list(), component_shape.as_list())
         fits = all(p is None or c is None or p >= c for p, c in pairs)
     if not fits:
-        raise ValueError(f"The padded shape {known} is not compatible with the corresponding input component shape {component_shape}.")
+        raise ValueError(f"The padded shape {known} is not compatible with elements of shape {component_shape}")
     if tensor is None:
         tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))
     return tensor
@@ -104,7 +102,7 @@ def _filler(value, dtype):
         value = "" if dtype is dtypes.string else np.zeros([], dtype.as_numpy_dtype)
     tensor = convert_to_tensor(value, name="padding_value")
     if tensor.dtype != dtype and tensor.dtype.base_dtype != dtype:
-        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {dtype!r}")
+        raise TypeError(f"padding_values has {tensor} for a component of type {dtype!r}: both need one type")
     if not tensor.shape.is_compatible_with([]):
         raise ValueError(f"Padding value should be a scalar, but got {tensor}")
     return tensor

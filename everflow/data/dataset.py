@@ -161,8 +161,8 @@ class Dataset:
         parts = structure.flatten(datasets)
         for part in parts:
             if not isinstance(part, Dataset):
-                hint = " Nested structures do not support Python lists; please use a tuple instead." if isinstance(part, list) else ""
-                raise TypeError(f"The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects.{hint}")
+                hint = "; a list is a value here: use a tuple instead" if isinstance(part, list) else ""
+                raise TypeError(f"Dataset.zip takes tuples and dictionaries of datasets, got a {type(part).__name__}{hint}")
         spec = structure.map_nest(lambda d: d.element_spec, datasets)
         return made(raw.ZipDataset, spec, inputs=parts, input_datasets=[d._variant_tensor for d in parts])
 
@@ -226,9 +226,9 @@ class Dataset:
     def concatenate(self, dataset):
         """These elements, then those of another dataset."""
         if self.output_types != dataset.output_types:
-            raise TypeError(f"Two datasets to concatenate have different types {self.output_types} and {dataset.output_types}")
+            raise TypeError(f"Datasets to concatenate have different types: {self.output_types} and {dataset.output_types}")
         if self.output_classes != dataset.output_classes:
-            raise TypeError(f"Two datasets to concatenate have different classes {self.output_classes} and {dataset.output_classes}")
+            raise TypeError(f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}")
         spec = structure.joined(self._element_spec, dataset._element_spec)
         return made(
             raw.ConcatenateDataset,
@@ -306,8 +306,7 @@ class Dataset:
     def filter(self, predicate):
         """The elements for which a function gives True."""
         function = self._function(predicate, "Dataset.filter()")
-        if not function.returns_scalar(dtypes.bool):
-            raise ValueError(f"`predicate` return type must be convertible to a scalar boolean tensor. Was {function.output_structure}.")
+        function.check_returns_scalar("predicate", dtypes.bool)
         return self._then(raw.FilterDataset, other_arguments=function.captured_inputs, predicate=function.attr)
 
     def filter_with_legacy_function(self, predicate):
@@ -372,5 +371,5 @@ def dataset_function(dataset, function, transformation) -> StructuredFunction:
     """A function of the graph that gives a dataset for each element."""
     drawn = dataset._function(function, transformation)
     if not isinstance(drawn.output_structure, structure.DatasetSpec):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(drawn.output_structure)}")
+        raise TypeError(f"`map_func` must return a Dataset, not {drawn.output_structure}: `map` takes other functions")
     return drawn

@@ -69,9 +69,9 @@ class _FileDataset(Dataset):
     def _read(self, filenames, read_one_file, num_parallel_reads):
         if isinstance(filenames, Dataset):
             if filenames.output_types != dtypes.string:
-                raise TypeError("`filenames` must be a `tf.data.Dataset` of `tf.string` elements.")
+                raise TypeError(f"A dataset of `filenames` must have strings as elements, not {filenames.output_types}")
             if not filenames.output_shapes.is_compatible_with(TensorShape([])):
-                raise TypeError("`filenames` must be a `tf.data.Dataset` of scalar `tf.string` elements.")
+                raise TypeError(f"A dataset of `filenames` must have scalars as elements, not {filenames.output_shapes}")
             names = filenames
         else:
             tensor = convert_to_tensor(filenames, dtype=dtypes.string)

@@ -66,8 +66,7 @@ def from_generator(generator, output_types, output_shapes, args):
             leaves = _leaves(spec, element)
         except (TypeError, ValueError) as e:
             raise TypeError(
-                "`generator` yielded an element that did not match the expected structure. "
-                f"The expected structure was {output_types}, but the yielded element was {element}."
+                f"`generator` yielded an element that did not match the structure of output_types, {output_types}: {element}"
             ) from e
         return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
 
@@ -121,9 +120,8 @@ def _converted(value, dtype, shape):
             array = np.asarray(value, dtype=dtype.as_numpy_dtype)
     except (TypeError, ValueError, UnicodeError) as e:
         raise TypeError(
-            "`generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {dtype.name}, but the yielded element was {value}."
+            f"`generator` yielded an element that could not be converted to {dtype.name}, its type in output_types: {value}"
         ) from e
     if not shape.is_compatible_with(array.shape):
-        raise ValueError(f"`generator` yielded an element of shape {array.shape} where an element of shape {shape} was expected.")
+        raise ValueError(f"`generator` yielded an element of shape {array.shape}; output_shapes has {shape} for it")
     return array

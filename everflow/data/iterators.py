@@ -167,15 +167,13 @@ def of_values(dataset) -> IteratorV2:
     """An iterator for `for` loops; RuntimeError where a plain graph is drawn, in which nothing can be looped over."""
     if executing_eagerly() or get_default_graph().building_function:
         return IteratorV2(dataset)
-    raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+    raise RuntimeError("A dataset can be looped over in eager execution and in tf.function only: here, use tf.data.make_one_shot_iterator")
 
 
 def initializable(dataset, shared_name=None) -> Iterator:
     """An iterator that must be initialised in each session."""
     if executing_eagerly():
-        raise RuntimeError(
-            "dataset.make_initializable_iterator is not supported when eager execution is enabled: loop over the dataset itself."
-        )
+        raise RuntimeError("make_initializable_iterator is for graphs: with eager execution, loop over the dataset itself.")
     variant = dataset._apply_options()._variant_tensor
     spec = dataset.element_spec
     resource = raw.IteratorV2(
@@ -218,9 +216,9 @@ class _FactoryGraph(FuncGraph):
 
     def _checked(self, op):
         if op.definition.is_stateful and op not in self._allowed:
-            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a stateful node by value: {op.name}, a {op.type}")
         if op.type in ("Placeholder", "PlaceholderV2"):
-            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a placeholder by value: {op.name}")
         return op
 
 
@@ -247,9 +245,8 @@ def one_shot(dataset) -> Iterator | IteratorV2:
     except ValueError as e:
         if "Cannot capture a stateful node" in str(e):
             raise ValueError(
-                "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support datasets that "
-                "capture stateful objects, such as a `Variable` or `LookupTable`. In these cases, use "
-                f"`Dataset.make_initializable_iterator()`. (Original error: {e})"
+                "Failed to create a one-shot iterator: its dataset uses something with state, like a variable or a table, "
+                f"which only `make_initializable_iterator` can do. ({e})"
             ) from e
         raise
     definition = to_function_def(body, "", [], [made])

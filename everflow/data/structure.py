@@ -51,15 +51,15 @@ def pack_as(nest, leaves):
 def same_structure(a, b) -> None:
     """Raise where two nests are not of the same structure."""
     if is_nested(a) != is_nested(b):
-        raise ValueError(f"The two structures don't have the same nested structure. First structure: {a}, second structure: {b}")
+        raise ValueError(f"The two structures don't have the same nested structure: {a} and {b}")
     if not is_nested(a):
         return
     if isinstance(a, Mapping) != isinstance(b, Mapping) or hasattr(a, "_fields") != hasattr(b, "_fields"):
-        raise TypeError(f"The two structures don't have the same sequence type: {type(a)} and {type(b)}")
+        raise TypeError(f"The two structures don't have the same kind of container: {type(a)} and {type(b)}")
     if isinstance(a, Mapping) and set(a) != set(b):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
     if len(a) != len(b):
-        raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
+        raise ValueError(f"The two structures don't have the same length: {len(a)} and {len(b)}")
     for x, y in zip(parts_of(a), parts_of(b)):
         same_structure(x, y)
 
@@ -213,6 +213,11 @@ def _from_tensor(spec, tensor):
     return VariantDataset(tensor, spec.element_spec)
 
 
+def is_scalar(spec, dtype) -> bool:
+    """Whether a spec is that of one scalar of this dtype, as far as known."""
+    return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtype))
+
+
 def batch(spec, size):
     """The specs of a batch of elements; `size` is an int or None."""
     return map_nest(lambda s: _reshaped(s, lambda shape: TensorShape([size]).concatenate(shape), 1), spec)
@@ -223,7 +228,7 @@ def unbatch(spec):
 
     def rows(shape):
         if shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+            raise ValueError("unbatch() takes tensors apart along their first dimension, and a scalar has none")
         return shape[1:] if shape.rank is not None else shape
 
     return map_nest(lambda s: _reshaped(s, rows, -1), spec)

@@ -33,7 +33,7 @@ class ParameterServerStrategy(Strategy):
             return
         task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
         if task_type is None or task_id is None:
-            raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`")
+            raise ValueError(f"With a `cluster_spec`, pass this task's `task_type` ({task_type}) and `task_id` ({task_id}), too")
         super().__init__(ClusterExtended(self, cluster, task_type, task_id))
 
 

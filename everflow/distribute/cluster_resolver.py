@@ -164,7 +164,7 @@ class UnionResolver(ClusterResolver):
             raise ValueError("At least one ClusterResolver is required.")
         for resolver in args:
             if not isinstance(resolver, ClusterResolver):
-                raise TypeError("All arguments must be a sub-class of `ClusterResolver.`")
+                raise TypeError(f"A union takes cluster resolvers only, not {resolver!r}")
         self._resolvers = args
         self.rpc_layer = kwargs.get("rpc_layer")
         self.task_type = kwargs.get("task_type")
@@ -219,11 +219,11 @@ class TPUClusterResolver(ClusterResolver):
     ):
         if isinstance(tpu, list):
             if len(tpu) != 1:
-                raise NotImplementedError("Using multiple TPUs in a single session is not yet implemented")
+                raise NotImplementedError(f"One session can use one TPU, not {len(tpu)}: {tpu}")
             tpu = tpu[0]
         tpu = os.environ.get("TPU_NAME") if tpu is None else tpu
         if tpu is None:
-            raise ValueError("Please provide a TPU Name to connect to.")
+            raise ValueError("Which TPU? Pass its name as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
         if not self._is_address and self._tpu not in ("", "local") and "://" not in self._tpu and not self._tpu.startswith("/bns"):

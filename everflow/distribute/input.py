@@ -35,7 +35,8 @@ class InputContext:
         """A replica's share of a batch; it must come out even."""
         if global_batch_size % self._num_replicas_in_sync != 0:
             raise ValueError(
-                f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` {self._num_replicas_in_sync} "
+                f"A batch of {global_batch_size} (global_batch_size) is not divisible by {self._num_replicas_in_sync} replicas "
+                "(num_replicas_in_sync)"
             )
         return global_batch_size // self._num_replicas_in_sync
 

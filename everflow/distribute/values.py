@@ -199,7 +199,10 @@ class MirroredVariable(DistributedVariable):
         if frame.replica_context is None or frame.strategy is not self._strategy:
             return self._each(method, value, *args, **kwargs)
         if self._aggregation is VariableAggregation.NONE:
-            raise ValueError("You must specify an aggregation method to update a MirroredVariable in Replica Context.")
+            raise ValueError(
+                f"A replica can update {self.name} only if the variable was made with an `aggregation` other than NONE, "
+                "which says how the replicas' values become one"
+            )
 
         def merge(strategy, value, *others, **named):
             if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:

@@ -182,10 +182,10 @@ def _average_precision(labels, predictions_idx):
     with name_scope(None, "average_precision", (predictions_idx, labels)) as scope:
         predictions_idx = math.cast(predictions_idx, dtypes.int64, name="predictions_idx")
         if predictions_idx.shape.rank == 0:
-            raise ValueError("The rank of predictions_idx must be at least 1.")
+            raise ValueError(f"predictions_idx must have a dimension for the top classes, but it is a scalar: {predictions_idx}")
         k = predictions_idx.shape[-1].value
         if k is None:
-            raise ValueError("The last dimension of predictions_idx must be set.")
+            raise ValueError(f"predictions_idx must have a known last dimension (its k), not {predictions_idx.shape}")
         per_k = array.expand_dims(predictions_idx, -1, name="predictions_idx_per_k")
         labels_per_k = _expand_and_tile(labels, k, name="labels_per_k")
         relevant = _count("true_positive", labels_per_k, per_k, name="relevant_per_k")

@@ -86,7 +86,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
-            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+            raise ValueError(f"curve must be 'ROC' or 'PR', not {curve!r}")
         if thresholds is not None:
             thresholds = [0.0 - TINY, *sorted(thresholds), 1.0 + TINY]
             num_thresholds = len(thresholds)
@@ -116,7 +116,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
             if curve == "PR":
                 if summation_method == "trapezoidal":
                     logging.warning(
-                        'Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "careful_interpolation" instead.'
+                        "The area below a PR curve is wrong by the trapezoidal rule: use summation_method='careful_interpolation'."
                     )
                 elif summation_method == "careful_interpolation":
                     return interpolated(tp, fp, fn)

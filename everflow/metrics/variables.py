@@ -14,7 +14,7 @@ from everflow.ops.weights import with_rank_of
 def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros that joins METRIC_VARIABLES."""
     if executing_eagerly():
-        raise RuntimeError("tf.metrics functions are not supported when eager execution is enabled. Use tf.keras.metrics instead.")
+        raise RuntimeError("tf.metrics are for graphs: with eager execution, use tf.keras.metrics")
     return Variable(
         lambda: array.zeros(shape, dtype),
         trainable=False,

@@ -68,19 +68,13 @@ class RNNCell(Layer):
             if batch_size is not None:
                 static = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
                 if inputs.shape[0].value != static:
-                    raise ValueError(
-                        f"batch size from input tensor is different from the input param. Input tensor batch: {inputs.shape[0].value}, batch_size: {batch_size}"
-                    )
+                    raise ValueError(f"batch_size is {batch_size}, but `inputs` has a batch of {inputs.shape[0].value}")
             if dtype is not None and inputs.dtype != dtype:
-                raise ValueError(
-                    f"dtype from input tensor is different from the input param. Input tensor dtype: {inputs.dtype}, dtype: {dtype}"
-                )
+                raise ValueError(f"dtype is {dtype}, but `inputs` has the type {inputs.dtype}")
             batch_size = inputs.shape[0].value or array.shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
-            raise ValueError(
-                f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}"
-            )
+            raise ValueError(f"A state needs batch_size and dtype, or `inputs` to take them from: batch_size={batch_size}, dtype={dtype}")
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
@@ -102,7 +96,7 @@ def convert_first(inputs):
 def _check_float(*kinds):
     for dtype in kinds:
         if not (dtype.is_floating or dtype.is_complex):
-            raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {dtype}")
+            raise ValueError(f"RNN cells take floating-point (or complex) inputs, not {dtype}: cast them")
 
 
 def check_inputs(*structures):
@@ -119,7 +113,7 @@ class LayerRNNCell(RNNCell):
     def _depth(self, inputs_shape):
         _check_float(dtypes.as_dtype(self.dtype or dtypes.float32))
         if inputs_shape[-1] is None or getattr(inputs_shape[-1], "value", inputs_shape[-1]) is None:
-            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+            raise ValueError(f"Expected inputs.shape[-1] to be known: weights depend on it, and the shape is {inputs_shape}")
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
 
     def _zeros_initializer(self):
@@ -372,7 +366,7 @@ class LSTMCell(LayerRNNCell):
             c_before = array.slice_(state, [0, 0], [-1, self._num_units])
             h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
         if inputs.shape.with_rank(2)[1].value is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+            raise ValueError(f"Could not infer input size: the last dimension of {inputs.shape} must be known")
         gates = math.matmul(array.concat([inputs, h_before], 1), self._kernel)
         gates = nn.bias_add(gates, self._bias)
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
@@ -407,14 +401,14 @@ class MultiRNNCell(RNNCell):
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()
         if not cells:
-            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+            raise ValueError("MultiRNNCell needs at least one cell, and `cells` is empty")
         if not isinstance(cells, (list, tuple)):
-            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+            raise TypeError(f"`cells` must be a list or tuple, not {cells}")
         if len({id(cell) for cell in cells}) < len(cells):
             from everflow.platform import logging
 
             logging.warning(
-                "At least two cells provided to MultiRNNCell are the same object and will share weights. If this is unintended, make one for each layer."
+                "MultiRNNCell got the same object for several layers: they share their weights. If they should not, make a cell for each."
             )
         self._cells = cells
         for i, cell in enumerate(cells):
@@ -422,7 +416,8 @@ class MultiRNNCell(RNNCell):
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(isinstance(c.state_size, (list, tuple, dict)) for c in cells):
             raise ValueError(
-                f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {[c.state_size for c in cells]}"
+                "With state_is_tuple=False all states become one tensor, but some cells return tuples of states: "
+                f"{[c.state_size for c in cells]}"
             )
 
     @property
@@ -456,7 +451,7 @@ class MultiRNNCell(RNNCell):
             with scopes.variable_scope(f"cell_{i}"):
                 if self._state_is_tuple:
                     if not isinstance(state, (list, tuple)):
-                        raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")
+                        raise ValueError(f"Expected state to be a tuple of {len(self.state_size)}, one a cell, not {state}")
                     current = state[i]
                 else:
                     current = array.slice_(state, [0, position], [-1, cell.state_size])

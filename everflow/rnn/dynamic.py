@@ -58,7 +58,7 @@ def state_dtype(explicit, state):
         if not found:
             raise ValueError("Unable to infer dtype from empty state.")
         if len(found) > 1:
-            raise ValueError("State has tensors of different inferred_dtypes. Unable to infer a single representative dtype.")
+            raise ValueError(f"The tensors of the state have different types, and one is needed: {sorted(t.name for t in found)}")
         return found.pop()
     return state.dtype
 
@@ -95,7 +95,7 @@ def rnn_step(
     else:
         result = cond(time >= max_sequence_length, lambda: flat_zero + flat_state, maybe_copied)
     if len(result) != len(flat_zero) + len(flat_state):
-        raise ValueError("Internal error: state and output were not concatenated correctly.")
+        raise ValueError(f"{len(flat_zero)} outputs and {len(flat_state)} states became {len(result)} tensors")
     output, new_state = result[: len(flat_zero)], result[len(flat_zero) :]
     for tensor, before in zip(output + new_state, flat_zero + flat_state):
         if isinstance(tensor, Tensor):
@@ -133,14 +133,14 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
             if sequence_length.shape.rank not in (None, 1):
-                raise ValueError(f"sequence_length must be a vector of length batch_size, but saw shape: {sequence_length.shape}")
+                raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
             sequence_length = array.identity(sequence_length, name="sequence_length")
         batch_size = batch_size_of(flat_input)
         if initial_state is not None:
             state = initial_state
         else:
             if not dtype:
-                raise ValueError("If there is no initial_state, you must give a dtype.")
+                raise ValueError("A state of zeros needs a dtype: pass `dtype` or `initial_state`")
             if getattr(cell, "get_initial_state", None) is not None:
                 state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
             else:
@@ -172,11 +172,11 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
     static_steps, static_batch = shapes[0].as_list()[:2]
     for shape in shapes:
         if not shape[2:].is_fully_defined():
-            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
+            raise ValueError(f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}")
         if shape[0].value != static_steps:
-            raise ValueError("Time steps is not the same for all the elements in the input in a batch.")
+            raise ValueError(f"All inputs must have the same number of time steps: {static_steps} and {shape[0].value}")
         if shape[1].value != static_batch:
-            raise ValueError("Batch_size is not the same for all the elements in the input.")
+            raise ValueError(f"All inputs must have the same batch size: {static_batch} and {shape[1].value}")
     out_dtype = state_dtype(dtype, state)
     zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
     if sequence_length is not None:

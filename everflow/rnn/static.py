@@ -32,7 +32,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             state = initial_state
         else:
             if not dtype:
-                raise ValueError("If no initial_state is provided, dtype must be specified")
+                raise ValueError("A state of zeros needs a dtype: pass `dtype` or `initial_state`")
             if getattr(cell, "get_initial_state", None) is not None:
                 state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
             else:
@@ -41,7 +41,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         if sequence_length is not None:
             sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if sequence_length.shape.rank not in (None, 1):
-                raise ValueError("sequence_length must be a vector of length batch_size")
+                raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
             kind = state_dtype(dtype, state)
             zero_output = nest.map_structure(lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size)
             sequence_length = math.cast(sequence_length, dtypes.int32)
@@ -69,7 +69,7 @@ def _batch_size(first, inputs):
             batch = batch.merge_with(shape[0])
             for side in shape[1:]:
                 if side.value is None:
-                    raise ValueError(f"Input size (dimension {i} of inputs) must be accessible via shape inference, but saw value None.")
+                    raise ValueError(f"Dimension {i} of an input is not known when the graph is drawn: {shape}")
         fixed = batch.value
     else:
         fixed = first.shape.with_rank_at_least(1)[0].value
@@ -87,7 +87,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
     state_size = cell.state_size
     nested, nested_names = nest.is_sequence(state_size), nest.is_sequence(state_name)
     if nested != nested_names:
-        raise ValueError(f"state_name should be the same type as cell.state_size.  state_name: {state_name}, cell.state_size: {state_size}")
+        raise ValueError(f"state_name must have the structure of the cell's state_size, {state_size}; got {state_name}")
     if nested:
         names, sizes = nest.flatten(state_name), nest.flatten(state_size)
         if len(names) != len(sizes):

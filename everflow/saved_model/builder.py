@@ -34,9 +34,7 @@ class SavedModelBuilder:
         self._export_dir = export_dir
         if file_io.file_exists(export_dir):
             if file_io.list_directory(export_dir):
-                raise AssertionError(
-                    f"Export directory already exists, and isn't empty. Please choose a different export directory, or delete all the contents of the specified directory: {export_dir}"
-                )
+                raise AssertionError(f"Export directory already exists, and isn't empty: {export_dir}. Empty it or take another one")
         else:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
@@ -45,9 +43,7 @@ class SavedModelBuilder:
                                      clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
-            raise AssertionError(
-                "Graph state including variables and assets has already been saved. Please invoke `add_meta_graph()` instead."
-            )
+            raise AssertionError("Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`")
         _check_signatures(signature_def_map)
         init = main_op if main_op is not None else legacy_init_op
         self._add_collections(assets_collection, init, None)
@@ -65,7 +61,7 @@ class SavedModelBuilder:
         """Add the default graph as a further meta graph over the variables that are written already."""
         if not self._has_saved_variables:
             raise AssertionError(
-                "Graph state including variables and assets has not been saved yet. Please invoke `add_meta_graph_and_variables()` first."
+                "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
         _check_signatures(signature_def_map)
         self._add_collections(assets_collection, main_op if main_op is not None else legacy_init_op, None)
@@ -93,7 +89,7 @@ class SavedModelBuilder:
             add_to_collection(constants.MAIN_OP_KEY, main_op)
         if train_op is not None:
             if not isinstance(train_op, (Tensor, Operation)):
-                raise TypeError(f"train_op needs to be a Tensor or Op: {train_op!r}")
+                raise TypeError(f"`train_op` must be a tensor or an operation, not {train_op!r}")
             add_to_collection(constants.TRAIN_OP_KEY, train_op)
 
     def _save_assets(self, assets_collection):
@@ -146,14 +142,14 @@ def _unique_name(name, path, taken):
 def _check_signatures(signature_def_map):
     for key, signature in (signature_def_map or {}).items():
         if key == "__saved_model_init_op" or key == "__saved_model_train_op":
-            raise KeyError(f'SignatureDef map key "{key}" is reserved for initialization. Please use a different key.')
+            raise KeyError(f"SignatureDef map key {key!r} is one that SavedModel keeps for itself: take another one")
         for info in [*signature.inputs.values(), *signature.outputs.values()]:
             if info.WhichOneof("encoding") is None:
-                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have one of the encoding fields set: {info}")
+                raise AssertionError(f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}")
             if info.WhichOneof("encoding") == "composite_tensor":
                 continue
             if info.dtype == 0:
-                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
+                raise AssertionError(f"A TensorInfo of signature {key!r} has no dtype: {info}")
 
 
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):

@@ -109,7 +109,7 @@ class SavedModelLoader:
         """Give the variables of a graph that `load_graph` made their values."""
         with sess.graph.as_default():
             if saver is None and not _all_saveable_objects(scope=import_scope):
-                logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
+                logging.info("There are no variables in this SavedModel, so none are restored.")
             elif isinstance(saver, Saver):
                 saver.restore(sess, self._variables_path)
             else:

@@ -56,7 +56,7 @@ def classification_signature_def(examples, classes, scores):
     """The signature of a model that tells classes, scores or both from serialized examples."""
     info = _string_input(examples, "Classification")
     if classes is None and scores is None:
-        raise ValueError("Classification `classes` and `scores` cannot both be None.")
+        raise ValueError("A classification gives classes, scores or both: pass `classes` or `scores`")
     outputs = {}
     if classes is not None:
         outputs[names.CLASSIFY_OUTPUT_CLASSES] = build_tensor_info(classes)

@@ -212,7 +212,7 @@ def eval_dir(model_dir, name=None):
 def summary_writer_initializer_op():
     """The ops that begin the files of all writers of the graph."""
     if executing_eagerly():
-        raise RuntimeError("tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode.")
+        raise RuntimeError("summary_writer_initializer_op is for graphs: with eager execution, writers start by themselves")
     return get_collection(_WRITERS)
 
 
@@ -224,7 +224,7 @@ def initialize(graph=None, session=None):
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
     if session is None:
-        raise ValueError("Argument `session must be passed if no default session exists")
+        raise ValueError("There is no default session: pass `session`")
     session.run(summary_writer_initializer_op())
     if graph is not None:
         data = placeholder(dtypes.string)
@@ -382,7 +382,7 @@ def _serialized(graph):
 def write_graph(param, step=None, name=None):
     """Write a graph: a serialized GraphDef as a tensor, or when executing eagerly a GraphDef or Graph."""
     if not executing_eagerly() and not isinstance(param, Tensor):
-        raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, got {type(param)}.")
+        raise TypeError(f"graph() needs a tf.Tensor of a serialized GraphDef, not a {type(param).__name__}")
     if current.writer is None:
         return no_op()
     with device("cpu:0"):

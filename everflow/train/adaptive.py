@@ -243,7 +243,7 @@ class FtrlOptimizer(KernelOptimizer):
             if value < 0.0:
                 raise ValueError(f"{what} {value} needs to be greater than or equal to zero")
         if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
+            raise ValueError(f"learning_rate_power must be negative or zero, not {learning_rate_power}")
         self._learning_rate = learning_rate
         self._learning_rate_power = learning_rate_power
         self._initial_accumulator_value = initial_accumulator_value

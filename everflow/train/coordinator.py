@@ -144,7 +144,7 @@ class LooperThread(threading.Thread):
         self._loop_args = args or ()
         self._loop_kwargs = kwargs or {}
         if not target and (args or kwargs):
-            raise ValueError("'args' and 'kwargs' argument require that you also pass 'target'")
+            raise ValueError("`args` and `kwargs` are for a `target`, and there is none")
         self._coord.register_thread(self)
 
     @staticmethod

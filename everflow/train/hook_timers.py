@@ -15,6 +15,13 @@ def step_tensor(who):
     return tensor
 
 
+def check_one_given(who, **arguments):
+    """ValueError unless exactly one of these arguments is given, that is, not None."""
+    if sum(value is not None for value in arguments.values()) != 1:
+        given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        raise ValueError(f"{who} needs exactly one of {' and '.join(arguments)}; got {given}")
+
+
 class _HookTimer:
     """Says at which steps something is due."""
 
@@ -38,13 +45,10 @@ class SecondOrStepTimer(_HookTimer):
     """Due every so many seconds, or every so many steps; the first time at once."""
 
     def __init__(self, every_secs=None, every_steps=None):
-        self.reset()
+        check_one_given("A timer", every_secs=every_secs, every_steps=every_steps)
         self._every_secs = every_secs
         self._every_steps = every_steps
-        if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
-        if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
+        self.reset()
 
     def reset(self):
         self._last_triggered_step = None

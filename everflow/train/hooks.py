@@ -74,11 +74,11 @@ def _as_graph_element(obj, graph):
     """A tensor of the graph by itself or by its name; a name without a number means the one output of an op."""
     if not isinstance(obj, str):
         if not hasattr(obj, "graph") or obj.graph != graph:
-            raise ValueError(f"Passed {obj} should have graph attribute that is equal to current graph {graph}.")
+            raise ValueError(f"{obj} is not of the current graph {graph}, in which it is to run")
         return obj
     element = graph.as_graph_element(obj if ":" in obj else obj + ":0")
     if ":" not in obj and len(element.op.outputs) > 1:
-        raise ValueError(f"Name {obj} is ambiguous, as this `Operation` has multiple outputs (at least 2).")
+        raise ValueError(f"{obj!r} is an operation with {len(element.op.outputs)} outputs: name one of them, as in '{obj}:0'")
     return element
 
 
@@ -206,7 +206,7 @@ class GlobalStepWaiterHook(SessionRunHook):
                 self._worker_is_started = True
                 return
             if step - last_logged > 1000:
-                logging.info("Waiting for global step %d before starting training. Current step is %d.", self._wait_until_step, step)
+                logging.info("Training starts here at global step %d; it is %d now.", self._wait_until_step, step)
                 last_logged = step
             time.sleep(0.5)
 

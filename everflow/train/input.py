@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
@@ -52,7 +54,7 @@ def input_producer(
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
         if not element_shape.is_fully_defined():
-            raise ValueError("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified")
+            raise ValueError(f"A queue needs the shape of its elements, and {input_tensor} leaves it open: pass `element_shape`")
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
@@ -72,11 +74,11 @@ def string_input_producer(
     >>> files = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2)
     >>> key, line = tf.TextLineReader().read(files)
     """
-    message = "string_input_producer requires a non-null input tensor"
     from everflow.framework.operation import Tensor
 
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
-        raise ValueError(message)
+        raise ValueError(f"string_input_producer needs at least one string, not {string_tensor!r}")
+    message = "string_input_producer requires a non-null input tensor"  # a node of the graph
     with name_scope(name, "input_producer", [string_tensor]) as name:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
         with control_dependencies([Assert(math.greater(array.size(string_tensor), 0), [message])]):
@@ -107,7 +109,7 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:
-            raise ValueError("Expected at least one tensor in slice_input_producer().")
+            raise ValueError("slice_input_producer needs at least one tensor, and `tensor_list` is empty")
         range_size = array.shape(tensor_list[0])[0]
         queue = range_input_producer(
             range_size, num_epochs=num_epochs, shuffle=shuffle, seed=seed, capacity=capacity, shared_name=shared_name
@@ -120,23 +122,18 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
 # `locals()` in a first line are the arguments: each function hands on all it was given.
 
 
-def batch(
-    tensors,
-    batch_size,
-    num_threads=1,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
+def _of_all(maybe, doc):
+    """`maybe_X` as X: without the argument `keep_input`, which is true."""
+    signature = inspect.signature(maybe)
+    signature = signature.replace(parameters=[p for p in signature.parameters.values() if p.name != "keep_input"])
 
-    >>> images, labels = tf.train.batch([image, label], batch_size=32)
-    """
-    return maybe_batch(keep_input=True, **locals())
+    def batching(*args, **kwargs):
+        return maybe(keep_input=True, **signature.bind(*args, **kwargs).arguments)
+
+    batching.__name__ = batching.__qualname__ = maybe.__name__.removeprefix("maybe_")
+    batching.__signature__ = signature
+    batching.__doc__ = doc
+    return batching
 
 
 def maybe_batch(
@@ -156,21 +153,6 @@ def maybe_batch(
     return batched("batch", plain_queue, **locals())
 
 
-def batch_join(
-    tensors_list,
-    batch_size,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Batches from several sources, one thread each."""
-    return maybe_batch_join(keep_input=True, **locals())
-
-
 def maybe_batch_join(
     tensors_list,
     keep_input,
@@ -185,23 +167,6 @@ def maybe_batch_join(
 ):
     """`batch_join` of those examples for which `keep_input` is true."""
     return batched("batch_join", plain_queue, **locals())
-
-
-def shuffle_batch(
-    tensors,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    num_threads=1,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Like `batch`, with examples in random order."""
-    return maybe_shuffle_batch(keep_input=True, **locals())
 
 
 def maybe_shuffle_batch(
@@ -220,24 +185,8 @@ def maybe_shuffle_batch(
 ):
     """`shuffle_batch` of those examples for which `keep_input` is true."""
     if capacity <= min_after_dequeue:
-        raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}.")
+        raise ValueError(f"With capacity={capacity} there can't be min_after_dequeue={min_after_dequeue} elements left: it must be bigger")
     return batched("shuffle_batch", shuffled_queue, **locals())
-
-
-def shuffle_batch_join(
-    tensors_list,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Like `batch_join`, with examples in random order."""
-    return maybe_shuffle_batch_join(keep_input=True, **locals())
 
 
 def maybe_shuffle_batch_join(
@@ -255,3 +204,15 @@ def maybe_shuffle_batch_join(
 ):
     """`shuffle_batch_join` of those examples for which `keep_input` is true."""
     return batched("shuffle_batch_join", shuffled_queue, **locals())
+
+
+batch = _of_all(
+    maybe_batch,
+    """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
+
+    >>> images, labels = tf.train.batch([image, label], batch_size=32)
+    """,
+)
+batch_join = _of_all(maybe_batch_join, "Batches from several sources, one thread each.")
+shuffle_batch = _of_all(maybe_shuffle_batch, "Like `batch`, with examples in random order.")
+shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "Like `batch_join`, with examples in random order.")

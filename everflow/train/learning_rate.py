@@ -88,7 +88,7 @@ def piecewise_constant(x, boundaries, values, name=None):
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
     if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
+        raise ValueError(f"{len(boundaries)} boundaries lie between {len(boundaries) + 1} values, but there are {len(values)} values")
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
         if b.dtype.base_dtype != x_converted.dtype.base_dtype:
@@ -96,12 +96,10 @@ def piecewise_constant(x, boundaries, values, name=None):
             if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
-                raise ValueError(f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r}).")
+                raise ValueError(f"Boundaries and x must have one dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}")
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
-            raise ValueError(
-                f"Values must have elements all with the same dtype ({values[0].dtype.base_dtype!r} vs {v.dtype.base_dtype!r})."
-            )
+            raise ValueError(f"All values must have one dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}")
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]
         for low, high, v in zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True):

@@ -81,8 +81,7 @@ def _add_collection(meta_graph, key, graph, export_scope, excluded):
             del meta_graph.collection_def[key]  # nothing of it is under the scope
     except (TypeError, ValueError, AttributeError, NotImplementedError) as e:
         logging.warning(
-            "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't match field type in CollectionDef. "
-            "Note this is a warning and probably safe to ignore.\n%s",
+            "Collection %s is left out of the MetaGraphDef, which has no form for what it holds; most programs do without it.\n%s",
             key,
             e,
         )
@@ -133,9 +132,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
 
 def _refuse_when_eager():
     if executing_eagerly():
-        raise RuntimeError(
-            "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager execution is enabled."
-        )
+        raise RuntimeError("Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save")
 
 
 def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, as_text=False, graph=None,
@@ -320,7 +317,7 @@ def _check_bound(meta, input_map, unbound_name):
     wanted = meta.collection_def[unbound_name].bytes_list.value
     missing = [n.decode() for n in wanted if n.decode() not in (input_map or {})]
     if missing:
-        raise ValueError(f"Graph contains unbound inputs: {', '.join(missing)}. Must provide these inputs through input_map.")
+        raise ValueError(f"Graph contains unbound inputs: {', '.join(missing)}; pass tensors for them in `input_map`")
 
 
 def _restore_collections(meta, graph, scope, unbound_name, predicate):
@@ -349,9 +346,7 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
     from_graph = from_graph or get_default_graph()
     to_graph = to_graph or get_default_graph()
     if from_graph is to_graph and from_scope == to_scope:
-        raise ValueError(
-            f"'from_scope' and 'to_scope' need to be different when performing copy in the same graph. Both are {from_scope!r}."
-        )
+        raise ValueError(f"A copy within one graph needs another scope: 'from_scope' and 'to_scope' are both {from_scope!r}")
     meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)
 
@@ -378,5 +373,5 @@ def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, imp
         return Saver(saver_def=meta.saver_def, name=scope), elements
     if _all_saveable_objects(scope=import_scope):
         return Saver(), elements
-    logging.info("Saver not created because there are no variables in the graph to restore")
+    logging.info("The imported graph has no variables, so there is no Saver for it.")
     return None, elements

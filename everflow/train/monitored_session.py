@@ -111,7 +111,7 @@ class _WrappedSession:
             try:
                 self._sess.close()
             except _PREEMPTION_ERRORS as e:
-                logging.warning("An error occurred when attempting to close the session, which is ignored: %s", e)
+                logging.warning("The session was closed although that failed, maybe by a lost worker: %s", e)
             finally:
                 self._sess = None
 
@@ -180,7 +180,7 @@ class _HookedSession(_WrappedSession):
             return user_feed_dict
         if not user_feed_dict:
             return hook_feeds
-        _raise_if_feeds_intersect(user_feed_dict, hook_feeds, "Same tensor is fed by a SessionRunHook and user.")
+        _raise_if_feeds_intersect(user_feed_dict, hook_feeds, "A hook feeds a tensor that the program feeds, too.")
         return {**hook_feeds, **user_feed_dict}
 
 
@@ -252,7 +252,7 @@ class _RecoverableSession(_WrappedSession):
             try:
                 return self._sess_creator.create_session()
             except _PREEMPTION_ERRORS as e:
-                logging.info("An error was raised while a session was being created, maybe by a lost worker. It is tried again: %s", e)
+                logging.info("A session could not be made, maybe by a lost worker; it is tried again: %s", e)
 
     def _check_stop(self):
         if not self._sess:
@@ -311,7 +311,7 @@ class _MonitoredSession:
 
         def request_stop(self):
             """Leave the training loop."""
-            raise StopIteration("step_fn has requested the iterations to stop.")
+            raise StopIteration("step_fn asked to stop")
 
     class _CoordinatedSessionCreator(SessionCreator):
         """Makes the session with its coordinator, queue runners and hooks."""
@@ -358,7 +358,7 @@ class _MonitoredSession:
         """Call `step_fn(step_context)`: several runs of the plain session, some with hooks, as one step."""
         names = tuple(inspect.signature(step_fn).parameters)
         if names not in (("step_context",), ("self", "step_context")):
-            raise ValueError(f"`step_fn` may either have one `step_context` argument, or `self` and `step_context`, got {names} instead.")
+            raise ValueError(f"`step_fn` must take one argument named `step_context`, not {names}")
         if names == ("self", "step_context"):
             raise ValueError("`step_fn` with `self` must be a bound method.")
         if self._tf_sess() is None:

@@ -44,7 +44,7 @@ class _Target:
             raise NotImplementedError("Trying to update a Tensor ", variable)
         if isinstance(grad, IndexedSlices):
             if variable.constraint is not None:
-                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+                raise RuntimeError(f"Cannot use a constraint function with sparse gradients, as {variable.name} has them")
             if is_resource_variable(variable):
                 return optimizer._resource_apply_sparse_duplicate_indices(grad.values, variable, grad.indices)
             return optimizer._apply_sparse_duplicate_indices(grad, variable)
@@ -121,8 +121,8 @@ class Optimizer:
         )
         if all(g is None for g, _ in grads_and_vars):
             raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
-                f"between variables {[str(v) for _, v in grads_and_vars]} and loss {loss}."
+                f"No gradients provided for any variable: {loss} depends on none of {[str(v) for _, v in grads_and_vars]}, or only "
+                "by way of ops without a gradient"
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
@@ -143,7 +143,7 @@ class Optimizer:
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
-                f"gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+                f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2) of tf.train.Optimizer, not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -176,7 +176,7 @@ class Optimizer:
     def _gradients_by_tape(self, loss, var_list, grad_loss):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
-            raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled.")
+            raise RuntimeError(f"With eager execution, `loss` must be a function that computes the loss, not {loss!r}")
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
@@ -227,7 +227,7 @@ class Optimizer:
     def _apply_in_all_replicas(self, grads_and_vars, global_step, name):
         """Meet the other replicas, and apply the sum of all gradients to every copy of the variables."""
         if distribution.in_cross_replica_context():
-            raise RuntimeError("Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.")
+            raise RuntimeError("In cross-replica context, `_distributed_apply()` takes the place of `apply_gradients()`")
         present = [(g, v) for g, v in grads_and_vars if g is not None]
         if not present:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
@@ -275,7 +275,7 @@ class Optimizer:
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}") from None
+            raise TypeError(f"A gradient must be a tensor, IndexedSlices or None, not {grad}") from None
 
     # --- slots -------------------------------------------------------------------------------
 

@@ -100,15 +100,13 @@ class CheckpointLoadStatus:
         matched = {id(thing) for thing in self._match().values()}
         unused = [t for t in ObjectTree(self._root).objects if id(t) not in matched and not _is_empty_group(t)]
         if unused:
-            raise AssertionError(
-                f"Some Python objects were not bound to checkpointed values, likely due to changes in the Python program: {unused}"
-            )
+            raise AssertionError(f"Some Python objects were not bound to checkpointed values; has the program changed since? {unused}")
         return self
 
     def assert_nontrivial_match(self):
         """Raise AssertionError if nothing but the root itself matches."""
         if len(self._match()) <= 1:
-            raise AssertionError(f"Nothing except the root object matched a checkpointed value. The checkpoint is {self._path}.")
+            raise AssertionError(f"Nothing except the root object is in the checkpoint {self._path}")
         return self
 
     def expect_partial(self):
@@ -148,7 +146,7 @@ class InitializationOnlyStatus:
         self._root = root
 
     def _refuse(self):
-        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+        raise AssertionError("No checkpoint specified: save_path was None, so nothing is restored")
 
     def assert_consumed(self):
         self._refuse()
@@ -163,7 +161,7 @@ class InitializationOnlyStatus:
         return self
 
     def run_restore_ops(self, session=None):
-        raise AssertionError("No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).")
+        raise AssertionError("No checkpoint specified: save_path was None, so there are no restore ops to run")
 
     def initialize_or_restore(self, session=None):
         """Initialize everything."""

@@ -32,9 +32,9 @@ class Saver:
                  restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
                  write_version=SaverDef.V2, pad_step_number=False, save_relative_paths=False, filename=None):  # fmt: skip
         if defer_build and var_list:
-            raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None.")
+            raise ValueError("defer_build=True is for a Saver of all variables: pass no `var_list` with it")
         if saver_def is not None and not isinstance(saver_def, SaverDef):
-            raise ValueError("saver_def must be a saver_pb2.SaverDef")
+            raise ValueError(f"`saver_def` must be a SaverDef, not {saver_def!r}")
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
@@ -72,7 +72,7 @@ class Saver:
         self._is_built = True
         if self.saver_def is None:
             if executing_eagerly() and self._var_list is None:
-                raise RuntimeError("When eager execution is enabled, `var_list` must specify a list or dict of variables to save")
+                raise RuntimeError("With eager execution there is no graph to take variables from: pass `var_list`")
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
                 if not self._allow_empty:
@@ -101,10 +101,9 @@ class Saver:
         self._history = CheckpointHistory(self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
 
     def _check_saver_def(self):
-        if not self.saver_def.save_tensor_name:
-            raise ValueError("saver_def must specify the save_tensor_name: " + str(self.saver_def))
-        if not self.saver_def.restore_op_name:
-            raise ValueError("saver_def must specify the restore_op_name: " + str(self.saver_def))
+        for field in ("save_tensor_name", "restore_op_name"):
+            if not getattr(self.saver_def, field):
+                raise ValueError(f"saver_def must specify the {field}, and this one does not: {self.saver_def}")
 
     def as_saver_def(self):
         """The SaverDef: names of the nodes it uses."""
@@ -159,7 +158,7 @@ class Saver:
              write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
         """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file; returns its path."""
         if not self._is_built:
-            raise RuntimeError("`build()` should be called before save if defer_build==True")
+            raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
@@ -187,7 +186,7 @@ class Saver:
                         self._delete(expired, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as e:
                 if folder and not file_io.is_directory(folder):
-                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from e
+                    raise ValueError(f"Can't save to {save_path}: there is no directory {folder}") from e
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
@@ -250,18 +249,18 @@ class Saver:
         if self._is_empty:
             return
         if save_path is None:
-            raise ValueError("Can't load save_path when it is None.")
+            raise ValueError("Can't load save_path: it is None, which tf.train.latest_checkpoint gives where there is none")
         if not checkpoint_exists(save_path):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+            raise ValueError(f"save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         try:
             self._read(sess, save_path)
         except errors.NotFoundError as e:
             if self._restore_by_object(sess, save_path, e):
                 return
-            raise _explained(e, "a Variable name or other graph key that is missing from the checkpoint") from e
+            raise _explained(e, "It lacks a variable of this graph, maybe under another name") from e
         except errors.InvalidArgumentError as e:
-            raise _explained(e, "a mismatch between the current graph and the graph from the checkpoint") from e
+            raise _explained(e, "It has a variable of this graph with another shape or type") from e
 
     def _restore_by_object(self, sess, save_path, error):
         """Restore from a `tf.train.Checkpoint`'s file, which notes the names that variables had; False for other files."""
@@ -269,8 +268,8 @@ class Saver:
         if keys is None:
             return False
         logging.warning(
-            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build the Saver. "
-            "Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
+            "Restoring an object-based checkpoint by the names that its variables had: tf.train.Checkpoint() would find them by "
+            "their objects, also after names have changed."
         )
         with contextlib.nullcontext() if self._saves_at_once else sess.graph.as_default():
             if self._object_saver is None:
@@ -279,11 +278,10 @@ class Saver:
                     raise errors.NotFoundError(
                         None,
                         None,
+                        f"{save_path} is an object-based checkpoint, which this Saver reads by the names that variables had.\n\n"
                         f"Existing variables not in the checkpoint: {', '.join(sorted(set(variables) - set(keys)))}\n\n"
-                        "Variables names when this checkpoint was written which don't exist now: "
-                        f"{', '.join(sorted(set(keys) - set(variables)))}\n\n"
-                        f"({len(set(keys) & set(variables))} variable name(s) did match)\n\n{save_path} is an object-based checkpoint, "
-                        "which this Saver reads by the names that variables had. Original error:\n\n" + error.message,
+                        f"Names in the checkpoint without a variable: {', '.join(sorted(set(keys) - set(variables)))}\n\n"
+                        f"{len(set(keys) & set(variables))} names are in both. Original error:\n\n{error.message}",
                     )
                 self._object_saver = Saver({keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape)
         self._object_saver.restore(sess, save_path)
@@ -292,8 +290,8 @@ class Saver:
 
 def _explained(error, cause):
     message = (
-        f"Restoring from checkpoint failed. This is most likely due to {cause}. "
-        f"Please ensure that you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
+        f"Restoring from checkpoint failed. {cause}: has the graph changed since it was written? "
+        f"`everflow` and tf.train.list_variables show what it holds. Original error:\n\n{error.message}"
     )
     return type(error)(error.node_def, error.op, message)
 

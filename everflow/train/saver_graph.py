@@ -87,33 +87,32 @@ def named(var_list):
     if isinstance(var_list, dict):
         return dict(var_list)
     if not isinstance(var_list, (list, tuple, set, frozenset)):
-        raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list}")
+        raise TypeError(f"`var_list` must be a list of variables, or a dict of them by name, not {var_list}")
     found = {}
     for item in sorted(var_list, key=lambda v: v.name) if isinstance(var_list, (set, frozenset)) else var_list:
         if isinstance(item, SaveableObject):
             found[item.name] = item
-        elif isinstance(item, PartitionedVariable):
-            if item.name in found:
-                raise ValueError(f"At least two variables have the same name: {item.name}")
-            found[item.name] = item
         elif isinstance(item, Variable) and item._get_save_slice_info() is not None:
             name = item._get_save_slice_info().full_name
             if not isinstance(found.setdefault(name, []), list):
-                raise ValueError(f"Mixing slices and non-slices with the same name: {name}")
+                raise ValueError(f"{name} is the name of a whole variable and of parts of another one")
             found[name].append(item)
         else:
-            tensor = item if _is_resource(item) else internal_convert_to_tensor(item, as_ref=True)
-            if not _is_resource(item) and not _comes_from_variable(tensor):
-                raise TypeError(f"Variable to save is not a Variable: {item}")
-            name = (
-                item._shared_name
-                if _is_resource(item) and item.handle.is_eager
-                else (item.handle if _is_resource(item) else tensor).op.name
-            )
+            name = item.name if isinstance(item, PartitionedVariable) else _saved_name(item)
             if name in found:
-                raise ValueError(f"At least two variables have the same name: {name}")
+                raise ValueError(f"At least two variables have the same name, {name}: give other names in a dict")
             found[name] = item
     return found
+
+
+def _saved_name(item):
+    """The name of a variable, or of a tensor that is one's value, in checkpoints."""
+    if _is_resource(item):
+        return item._shared_name if item.handle.is_eager else item.handle.op.name
+    tensor = internal_convert_to_tensor(item, as_ref=True)
+    if not _comes_from_variable(tensor):
+        raise TypeError(f"Variable to save is not a Variable: {item}")
+    return tensor.op.name
 
 
 def _comes_from_variable(tensor):
@@ -126,12 +125,10 @@ def saveables_of(var_list) -> list[SaveableObject]:
     things = named(var_list)
     for name in sorted(things):
         if not isinstance(name, str):
-            raise TypeError(
-                f"names_to_saveables must be a dict mapping string names to checkpointable operations. Name is not a string: {name}"
-            )
+            raise TypeError(f"The keys of `var_list` must be names in the checkpoint, as strings; {name!r} is none")
         for saveable in _saveables(name, things[name]):
             if id(saveable.op) in seen:
-                raise ValueError(f"The same saveable will be restored with two names: {saveable.name}")
+                raise ValueError(f"One variable can't be saved under two names; {saveable.name} is the second")
             seen[id(saveable.op)] = saveable
             found.append(saveable)
     return found
@@ -149,7 +146,7 @@ def _saveables(name, thing):
             if info is None:
                 raise ValueError(f"Slices must all be slices: {part}")
             if info.full_name != name and isinstance(thing, PartitionedVariable) is False and not _same_whole(parts):
-                raise ValueError(f"Slices must all be from the same tensor: {name} != {info.full_name}")
+                raise ValueError(f"Parts saved as {name} belong to different variables, one of them {info.full_name}")
             if _is_resource(part) and not part.handle.is_eager:
                 yield ResourceSliceSaveable(part, info.spec, name)
             elif _is_resource(part):
@@ -161,7 +158,7 @@ def _saveables(name, thing):
     else:
         tensor = internal_convert_to_tensor(thing, as_ref=True)
         if not _comes_from_variable(tensor):
-            raise TypeError(f"names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {thing}")
+            raise TypeError(f"`var_list` must hold variables only; {thing} is none")
         info = thing._get_save_slice_info() if isinstance(thing, Variable) else None
         if info is not None:
             yield RefVariableSaveable(thing.value(), info.spec, name, op=tensor)
@@ -304,7 +301,7 @@ def by_device(saveables):
         sliced = isinstance(saveable, ResourceSliceSaveable)
         names = {canonical_name(saveable.shard() if sliced else spec.device) for spec in saveable.specs}
         if len(names) != 1:
-            raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
+            raise ValueError(f"One device must hold all of {saveable.name}, which is spread over {sorted(names)}")
         groups.setdefault(names.pop(), []).append(saveable)
     return sorted(groups.items())
 

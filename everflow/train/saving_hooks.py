@@ -108,7 +108,7 @@ class CheckpointSaverHook(SessionRunHook):
         should_stop = False
         for listener in self._listeners:
             if listener.after_save(session, step):
-                logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
+                logging.info("Training stops: the CheckpointSaverListener %s asked for it.", listener)
                 should_stop = True
         return should_stop
 

@@ -49,7 +49,7 @@ class Scaffold:
     ):
         if copy_from_scaffold is not None:
             if not isinstance(copy_from_scaffold, Scaffold):
-                raise TypeError("copy_from_scaffold is not a Scaffold instance.")
+                raise TypeError(f"`copy_from_scaffold` must be a Scaffold, not {copy_from_scaffold!r}")
             other = copy_from_scaffold
             self._user_init_fn = init_fn or other._user_init_fn
             init_op = _first(init_op, other.init_op)

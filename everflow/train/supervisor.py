@@ -258,9 +258,9 @@ class Supervisor:
     def start_standard_services(self, sess):
         """Start the threads that save checkpoints and summaries and count steps; gives them."""
         if not self._is_chief:
-            raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
+            raise RuntimeError("Only chief supervisor can start standard services: it is the one that writes")
         if not self._logdir:
-            logging.warning("Standard services need a 'logdir' passed to the SessionManager")
+            logging.warning("No summaries or checkpoints are saved: the Supervisor has no `logdir`.")
             return None
         if self._global_step is not None and self._summary_writer:
             step = step_in(sess, self._global_step)

@@ -85,7 +85,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         names = names.shuffle(len(filenames), shuffle_seed)
     if column_names is None:
         if not header:
-            raise ValueError("Cannot infer column names without a header line.")
+            raise ValueError("header=False, so there is no line to infer column_names from: pass them")
         column_names = _header(filenames, field_delim, use_quote_delim, compression_type)
     if len(column_names) != len(set(column_names)):
         raise ValueError("Cannot have duplicate column names.")
@@ -104,7 +104,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     if columns is not None:
         column_names = [column_names[i] for i in columns]
     if label_name is not None and label_name not in column_names:
-        raise ValueError("`label_name` provided must be one of the columns.")
+        raise ValueError(f"`label_name` {label_name!r} must be one of {list(column_names)}")
 
     def filename_to_dataset(filename):
         dataset = CsvDatasetV1(
@@ -171,9 +171,9 @@ def _header(filenames, delimiter, quotes, compression) -> list[str]:
     for name in filenames:
         row = next(_csv_rows(name, delimiter, quotes, compression), None)
         if row is None:
-            raise ValueError(f"Received StopIteration when reading the header line of {name}.  Empty file?")
+            raise ValueError(f"{name} has no header line: the file is empty")
         if first is not None and row != first:
-            raise ValueError("Files have different column names in the header row.")
+            raise ValueError(f"Files have different column names: {name} has {row}, the file before it {first}")
         first = row
     return first
 
@@ -283,6 +283,6 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=TFR
     dataset = dataset.apply(parse_example_dataset(features, 2 if parser_num_threads is None else parser_num_threads))
     if label_key:
         if label_key not in features:
-            raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
+            raise ValueError(f"`label_key` {label_key!r} is none of the features {list(features)}")
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)

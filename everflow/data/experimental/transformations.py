@@ -18,7 +18,9 @@ from everflow.framework.type_specs import TensorSpec
 def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
     """`map`, then `batch`, in one."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
-        raise ValueError("The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive.")
+        raise ValueError(
+            f"num_parallel_batches={num_parallel_batches} and num_parallel_calls={num_parallel_calls} exclude each other: pass one of them"
+        )
     if num_parallel_calls is None:
         num_parallel_calls = batch_size if num_parallel_batches is None else batch_size * num_parallel_batches
 
@@ -82,9 +84,7 @@ def unique():
 
     def apply(dataset):
         if dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
-            raise TypeError(
-                "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component."
-            )
+            raise TypeError(f"unique() compares single tensors of int32, int64 or string, not {dataset.output_types}")
         return dataset._then(raw.UniqueDataset)
 
     return apply
@@ -108,8 +108,7 @@ def take_while(predicate):
 
     def apply(dataset):
         function = StructuredFunction(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
-        if not function.returns_scalar(dtypes.bool):
-            raise ValueError("`predicate` must return a scalar boolean tensor.")
+        function.check_returns_scalar("predicate", dtypes.bool)
         return dataset._then(raw.TakeWhileDataset, other_arguments=function.captured_inputs, predicate=function.attr)
 
     return apply
@@ -121,9 +120,7 @@ def dense_to_sparse_batch(batch_size, row_shape):
     def apply(dataset):
         spec = dataset.element_spec
         if type(spec) is not TensorSpec:
-            raise TypeError(
-                f"DenseToSparseDataset requires an input whose elements have a single component, but got {dataset.output_types}."
-            )
+            raise TypeError(f"dense_to_sparse_batch takes elements of a single dense tensor, not {dataset.output_types}")
         size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
         if isinstance(row_shape, (TensorShape, list, tuple)):
             shape = convert_to_tensor([-1 if d is None else d for d in TensorShape(row_shape).as_list()], dtypes.int64, name="row_shape")
