@@ -245,8 +245,8 @@ def one_shot(dataset) -> Iterator | IteratorV2:
     except ValueError as e:
         if "Cannot capture a stateful node" in str(e):
             raise ValueError(
-                "Failed to create a one-shot iterator: its dataset uses something with state, like a variable or a table, "
-                f"which only `make_initializable_iterator` can do. ({e})"
+                "Failed to create a one-shot iterator, which can't capture stateful objects like variables and tables: use "
+                f"`make_initializable_iterator`. ({e})"
             ) from e
         raise
     definition = to_function_def(body, "", [], [made])

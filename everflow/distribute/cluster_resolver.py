@@ -223,7 +223,7 @@ class TPUClusterResolver(ClusterResolver):
             tpu = tpu[0]
         tpu = os.environ.get("TPU_NAME") if tpu is None else tpu
         if tpu is None:
-            raise ValueError("Which TPU? Pass its name as `tpu`")
+            raise ValueError("No TPU Name was given: pass it as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
         if not self._is_address and self._tpu not in ("", "local") and "://" not in self._tpu and not self._tpu.startswith("/bns"):

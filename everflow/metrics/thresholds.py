@@ -86,7 +86,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
-            raise ValueError(f"curve must be 'ROC' or 'PR', not {curve!r}")
+            raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
         if thresholds is not None:
             thresholds = [0.0 - TINY, *sorted(thresholds), 1.0 + TINY]
             num_thresholds = len(thresholds)

@@ -96,7 +96,7 @@ def convert_first(inputs):
 def _check_float(*kinds):
     for dtype in kinds:
         if not (dtype.is_floating or dtype.is_complex):
-            raise ValueError(f"RNN cells take floating-point (or complex) inputs, not {dtype}: cast them")
+            raise ValueError(f"An RNN cell only supports floating point inputs, not {dtype}: cast them")
 
 
 def check_inputs(*structures):

@@ -51,8 +51,8 @@ class ObjectLoader:
         wanted = [tags] if isinstance(tags, str) else tags
         if wanted is not None and set(wanted) != set(self.meta.meta_info_def.tags):
             raise ValueError(
-                f"The graph of the SavedModel at {export_dir} has the tags {list(self.meta.meta_info_def.tags)}, and tags={tags} "
-                "got an incompatible argument: pass these tags, or none"
+                f"Got an incompatible argument tags={tags}: the graph of the SavedModel at {export_dir} has the tags "
+                f"{list(self.meta.meta_info_def.tags)}"
             )
         self.nodes = self.meta.object_graph_def.nodes
         self.prefix = os.path.join(self.folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)

@@ -261,8 +261,7 @@ def _chosen_signatures(signatures, functions):
     for name, function in signatures.items():
         if not isinstance(function, ConcreteFunction) and not (isinstance(function, Function) and function.input_signature is not None):
             raise ValueError(
-                f"A signature needs its arguments' types: give a tf.function with an `input_signature` or a concrete function, "
-                f"not {function}"
+                f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
             )
         _outputs_by_name(_concrete(function).structured_outputs, name)
     return signatures

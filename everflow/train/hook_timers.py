@@ -1,10 +1,12 @@
-"""When a hook acts: timers by steps or seconds, and the tensor that tells the step."""
+"""When a hook acts: timers by steps or seconds, the tensor that tells the step, and hooks that act by both."""
 
 from __future__ import annotations
 
 import time
 
+from everflow.summary.writer import FileWriterCache
 from everflow.train.global_step import _get_or_create_global_step_read
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 def step_tensor(who):
@@ -88,3 +90,78 @@ class NeverTriggerTimer(_HookTimer):
 
     def last_triggered_step(self):
         return None
+
+
+class StepHook(SessionRunHook):
+    """A hook that is told the global step at each run."""
+
+    def begin(self):
+        self._global_step_tensor = step_tensor(type(self).__name__)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step_tensor)
+
+
+class PeriodicHook(StepHook):
+    """A hook that acts every so many steps or seconds, in `_act`, and may write what it finds."""
+
+    # By how much a run moves the step on.
+    _steps_per_run = 1
+
+    def __init__(self, every_secs, every_steps, output_dir=None, summary_writer=None):
+        self._timer = SecondOrStepTimer(every_secs=every_secs, every_steps=every_steps)
+        self._output_dir = output_dir
+        self._summary_writer = summary_writer
+
+    def _set_steps_per_run(self, steps_per_run):
+        self._steps_per_run = steps_per_run
+
+    def begin(self):
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
+        super().begin()
+
+    def after_run(self, run_context, run_values):
+        # The step was fetched while the run counted it up: where it may be time, it is read again.
+        if self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
+            step = run_context.session.run(self._global_step_tensor)
+            if self._timer.should_trigger_for_step(step):
+                self._act(run_context, step, *self._timer.update_last_triggered_step(step))
+
+    def _act(self, run_context, step, elapsed_secs, elapsed_steps):
+        """Do it, so long after the last time (None the first time)."""
+        raise NotImplementedError
+
+
+class ForeseeingHook(PeriodicHook):
+    """A hook that wants more of a run when it acts, so it decides before: by the step that should come next."""
+
+    _acts_at_first_run = True
+
+    def begin(self):
+        super().begin()
+        self._next_step = None
+
+    def before_run(self, run_context):
+        if self._next_step is None:
+            self._request_summary = self._acts_at_first_run
+        else:
+            self._request_summary = self._timer.should_trigger_for_step(self._next_step)
+        fetches, options = self._wanted() if self._request_summary else ({}, None)
+        return SessionRunArgs({"global_step": self._global_step_tensor, **fetches}, options=options)
+
+    def after_run(self, run_context, run_values):
+        step = run_values.results["global_step"] + 1
+        if self._request_summary:
+            step = run_context.session.run(self._global_step_tensor)
+            self._timer.update_last_triggered_step(step)
+            self._write(step, run_values)
+        self._next_step = step + 1
+
+    def _wanted(self):
+        """(fetches by name, run options) of a run at which the hook acts."""
+        raise NotImplementedError
+
+    def _write(self, step, run_values):
+        """Write what the run gave."""
+        raise NotImplementedError

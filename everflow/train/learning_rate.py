@@ -96,10 +96,10 @@ def piecewise_constant(x, boundaries, values, name=None):
             if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
-                raise ValueError(f"Boundaries and x must have one dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}")
+                raise ValueError(f"Boundaries and x must have the same dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}")
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
-            raise ValueError(f"All values must have one dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}")
+            raise ValueError(f"All values must have the same dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}")
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]
         for low, high, v in zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True):

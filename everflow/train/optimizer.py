@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.distribute import context as distribution
 from everflow.framework import attachments, dtypes, nest, op_defs
 from everflow.framework import raw_ops as raw
@@ -298,26 +300,25 @@ class Optimizer:
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var, val, slot_name, op_name):
-        """The slot of a variable, made from a tensor where there is none yet."""
+    def _slot(self, var, slot_name, make):
+        """The slot of a variable, made where there is none yet."""
         slots = self._slot_dict(slot_name)
         if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_slot(var, val, op_name)
+            slots[_variable_key(var)] = make()
         return slots[_variable_key(var)]
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        """The slot of a variable, made from a tensor where there is none yet."""
+        return self._slot(var, slot_name, lambda: slot_creator.create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
         """The slot of a variable, made with an initializer where there is none yet."""
-        slots = self._slot_dict(slot_name)
-        if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
-        return slots[_variable_key(var)]
+        make = functools.partial(slot_creator.create_slot_with_initializer, var, initializer, shape, dtype, op_name)
+        return self._slot(var, slot_name, make)
 
     def _zeros_slot(self, var, slot_name, op_name):
         """The slot of a variable, made of zeros where there is none yet."""
-        slots = self._slot_dict(slot_name)
-        if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_zeros_slot(var, op_name)
-        return slots[_variable_key(var)]
+        return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is one."""
@@ -387,12 +388,30 @@ class KernelOptimizer(Optimizer):
     """An optimizer whose update is one op: `ApplyX`, or its resource and sparse forms.
 
     `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_rule_tensors` its scalar inputs to
-    attributes that `_prepare` sets.
+    attributes that `_prepare` sets. `_hyperparameters` has the names that they have in the graph, and the attributes of
+    their values; a tensor is in the attribute with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
     """
 
     _rule: str
     _rule_slots: dict[str, str] = {}
     _rule_tensors: dict[str, str] = {}
+    _hyperparameters: dict[str, str] = {}
+    _tensor_suffix = "_tensor"
+    _zero_slots: tuple[str, ...] = ()
+
+    def _set(self, **values):
+        """Keep the values of hyperparameters, until `_prepare` makes tensors of them."""
+        for name, value in values.items():
+            setattr(self, self._hyperparameters[name], value)
+            setattr(self, self._hyperparameters[name] + self._tensor_suffix, None)
+
+    def _prepare(self):
+        self._prepare_tensors(**{name: (held + self._tensor_suffix, getattr(self, held)) for name, held in self._hyperparameters.items()})
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            for slot in self._zero_slots:
+                self._zeros_slot(v, slot, self._name)
 
     def _rule_attributes(self):
         """Attributes of the op besides use_locking."""

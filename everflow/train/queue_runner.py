@@ -18,6 +18,7 @@ from everflow.framework.scopes import (
 )
 from everflow.platform import logging
 from everflow.protos import queue_runner_pb2
+from everflow.train.read_only import read_only
 
 
 class QueueRunner:
@@ -77,35 +78,12 @@ class QueueRunner:
         types = tuple(errors.exception_type_from_error_code(code) for code in proto.queue_closed_exception_types)
         self._queue_closed_exception_types = types or (errors.OutOfRangeError,)
 
-    @property
-    def queue(self):
-        """The queue."""
-        return self._queue
-
-    @property
-    def enqueue_ops(self):
-        """The ops that fill it."""
-        return self._enqueue_ops
-
-    @property
-    def close_op(self):
-        """The op run when all of them have ended."""
-        return self._close_op
-
-    @property
-    def cancel_op(self):
-        """The op run when the coordinator asks to stop."""
-        return self._cancel_op
-
-    @property
-    def queue_closed_exception_types(self):
-        """The errors that only mean the end of the input."""
-        return self._queue_closed_exception_types
-
-    @property
-    def exceptions_raised(self):
-        """Errors in threads that had no coordinator to tell."""
-        return self._exceptions_raised
+    queue = read_only("_queue", "The queue.")
+    enqueue_ops = read_only("_enqueue_ops", "The ops that fill it.")
+    close_op = read_only("_close_op", "The op run when all of them have ended.")
+    cancel_op = read_only("_cancel_op", "The op run when the coordinator asks to stop.")
+    queue_closed_exception_types = read_only("_queue_closed_exception_types", "The errors that only mean the end of the input.")
+    exceptions_raised = read_only("_exceptions_raised", "Errors in threads that had no coordinator to tell.")
 
     @property
     def name(self):

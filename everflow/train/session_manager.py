@@ -86,18 +86,21 @@ class SessionManager:
                 sess.run(init_op, feed_dict=init_feed_dict)
             if init_fn:
                 init_fn(sess)
-        done, message = self._try_run_local_init_op(sess)
-        if not done:
+        missing = self._what_is_missing(sess)
+        if missing:
             raise RuntimeError(
-                f"Init operations did not make model ready for its local init op; init_op={_names(init_op)}, init_fn={init_fn}: {message}"
-            )
-        ready, message = self._model_ready(sess)
-        if not ready:
-            raise RuntimeError(
-                f"Init operations did not make model ready; init_op={_names(init_op)}, init_fn={init_fn}, "
-                f"local_init_op={self._local_init_op}: {message}"
+                f"Init operations did not make model ready{missing}; init_op={_names(init_op)}, init_fn={init_fn}, "
+                f"local_init_op={self._local_init_op}"
             )
         return sess
+
+    def _what_is_missing(self, sess):
+        """Run the local init op where it can; gives why the model is not ready then, to follow "ready", or None."""
+        done, message = self._try_run_local_init_op(sess)
+        if not done:
+            return f", not even for the local init op: {message}"
+        ready, message = self._model_ready(sess)
+        return None if ready else f": {message}"
 
     def recover_session(
         self,
@@ -113,15 +116,12 @@ class SessionManager:
         sess, restored = self._restore_checkpoint(
             master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
         )
-        done, message = self._try_run_local_init_op(sess)
         if not restored:
+            self._try_run_local_init_op(sess)
             return sess, False
-        if not done:
-            logging.info("%s did not bring all that the local init op needs: %s", checkpoint_dir, message)
-            return sess, False
-        ready, message = self._model_ready(sess)
-        if not ready:
-            logging.info("%s did not bring all variables: %s", checkpoint_dir, message)
+        missing = self._what_is_missing(sess)
+        if missing:
+            logging.info("%s did not make the model ready%s", checkpoint_dir, missing)
             return sess, False
         logging.info("Restored model from %s", checkpoint_dir)
         return sess, True
@@ -132,16 +132,14 @@ class SessionManager:
         end = time.monotonic() + (float("Inf") if max_wait_secs is None else max_wait_secs)
         while True:
             sess = Session(self._target, graph=self._graph, config=config)
-            done, message = self._try_run_local_init_op(sess)
-            if done:
-                ready, message = self._model_ready(sess)
-                if ready:
-                    return sess
+            missing = self._what_is_missing(sess)
+            if not missing:
+                return sess
             sess.close()
             remaining = end - time.monotonic()
             if remaining < self._recovery_wait_secs:
                 raise errors.DeadlineExceededError(None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs.")
-            logging.info("Waiting for model to be ready: %s", message)
+            logging.info("Waiting for model to be ready%s", missing)
             time.sleep(min(self._recovery_wait_secs, remaining))
 
     def _model_ready(self, sess):

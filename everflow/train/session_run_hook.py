@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 
+from everflow.train.read_only import read_only
+
 
 class SessionRunHook:
     """Gets called around the runs of a monitored session; subclasses override what they need."""
@@ -39,20 +41,9 @@ class SessionRunContext:
         self._session = session
         self._stop_requested = False
 
-    @property
-    def original_args(self):
-        """What the user asked for, as `SessionRunArgs`."""
-        return self._original_args
-
-    @property
-    def session(self):
-        """The session below."""
-        return self._session
-
-    @property
-    def stop_requested(self):
-        """Whether a hook asked to stop."""
-        return self._stop_requested
+    original_args = read_only("_original_args", "What the user asked for, as `SessionRunArgs`.")
+    session = read_only("_session", "The session below.")
+    stop_requested = read_only("_stop_requested", "Whether a hook asked to stop.")
 
     def request_stop(self):
         """Ask for `should_stop()` to be true after this run."""
