@@ -167,7 +167,9 @@ def of_values(dataset) -> IteratorV2:
     """An iterator for `for` loops; RuntimeError where a plain graph is drawn, in which nothing can be looped over."""
     if executing_eagerly() or get_default_graph().building_function:
         return IteratorV2(dataset)
-    raise RuntimeError("A dataset can be looped over in eager execution and in tf.function only: here, use tf.data.make_one_shot_iterator")
+    raise RuntimeError(
+        "Looping over a dataset is only supported inside of tf.function and with eager execution: else use make_one_shot_iterator"
+    )
 
 
 def initializable(dataset, shared_name=None) -> Iterator:

@@ -88,7 +88,7 @@ def piecewise_constant(x, boundaries, values, name=None):
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
     if len(boundaries) != len(values) - 1:
-        raise ValueError(f"{len(boundaries)} boundaries lie between {len(boundaries) + 1} values, but there are {len(values)} values")
+        raise ValueError(f"There must be 1 less of boundaries than of values; there are {len(boundaries)} and {len(values)}")
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
         if b.dtype.base_dtype != x_converted.dtype.base_dtype:

@@ -54,7 +54,7 @@ def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_voc
 def _check_used(names, found, argument):
     unused = sorted(set(names) - set(found))
     if unused:
-        raise ValueError(f"{argument} has names of no variable that is warm-started: {unused}. Are they misspelt?")
+        raise ValueError(f"{argument} has names that were not used: {unused}. No variable that is warm-started is called so")
 
 
 def _variables_by_name(chosen):
