@@ -51,15 +51,15 @@ def pack_as(nest, leaves):
 def same_structure(a, b) -> None:
     """Raise where two nests are not of the same structure."""
     if is_nested(a) != is_nested(b):
-        raise ValueError(f"The two structures don't have the same nested structure: {a} and {b}")
+        raise ValueError(f"{a} and {b} don't have the same nested structure")
     if not is_nested(a):
         return
     if isinstance(a, Mapping) != isinstance(b, Mapping) or hasattr(a, "_fields") != hasattr(b, "_fields"):
-        raise TypeError(f"The two structures don't have the same kind of container: {type(a)} and {type(b)}")
+        raise TypeError(f"{type(a)} and {type(b)} are different kinds of containers")
     if isinstance(a, Mapping) and set(a) != set(b):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
     if len(a) != len(b):
-        raise ValueError(f"The two structures don't have the same length: {len(a)} and {len(b)}")
+        raise ValueError(f"One structure has {len(a)} elements, the other one {len(b)}")
     for x, y in zip(parts_of(a), parts_of(b)):
         same_structure(x, y)
 

@@ -25,13 +25,17 @@ def should_cache():
     return context is None or context.GetWhileContext() is None
 
 
+def _check_batch_and_time(x):
+    if x.shape.rank < 2:
+        raise ValueError(f"Inputs have dimensions for batch and time, so {x.name} should have rank at least 2; its shape is {x.shape}")
+
+
 def transpose_batch_time(x):
     """A tensor with its first two dimensions exchanged."""
     shape = x.shape
     if shape.rank is None:
         raise TypeError(f"The rank of {x.name} must be known")
-    if shape.rank < 2:
-        raise ValueError(f"Expected input tensor {x.name} to have rank at least 2, but saw shape: {shape}")
+    _check_batch_and_time(x)
     result = array.transpose(x, array.concat(([1, 0], math.range(2, array.rank(x))), axis=0))
     result.set_shape(TensorShape([shape[1], shape[0]]).concatenate(shape[2:]))
     return result
@@ -42,8 +46,7 @@ def batch_size_of(flat_input):
     for tensor in flat_input:
         if tensor.shape.rank is None:
             continue
-        if tensor.shape.rank < 2:
-            raise ValueError(f"Expected input tensor {tensor.name} to have rank at least 2")
+        _check_batch_and_time(tensor)
         if tensor.shape[1].value is not None:
             return tensor.shape[1].value
     return array.shape(flat_input[0])[1]

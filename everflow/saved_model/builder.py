@@ -34,7 +34,7 @@ class SavedModelBuilder:
         self._export_dir = export_dir
         if file_io.file_exists(export_dir):
             if file_io.list_directory(export_dir):
-                raise AssertionError(f"Export directory already exists, and isn't empty: {export_dir}. Empty it or take another one")
+                raise AssertionError(f"Export directory already exists and has files in it, {export_dir}: empty it or take another one")
         else:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False

@@ -126,10 +126,10 @@ class SavedModelLoader:
 
     def load(self, sess, tags, import_scope=None, **saver_kwargs):
         """Load a meta graph with variables and assets into a session; returns its MetaGraphDef."""
-        saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
-        self.restore_variables(sess, saver, import_scope)
+        meta = self.get_meta_graph_def_from_tags(tags)
+        self.restore_variables(sess, self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)[0], import_scope)
         self.run_init_ops(sess, tags, import_scope)
-        return self.get_meta_graph_def_from_tags(tags)
+        return meta
 
 
 def _init_op(meta, import_scope):

@@ -153,6 +153,5 @@ class FileWriterCache:
     def clear():
         """Close and forget all."""
         with FileWriterCache._lock:
-            for writer in FileWriterCache._cache.values():
-                writer.close()
-            FileWriterCache._cache = {}
+            while FileWriterCache._cache:
+                FileWriterCache._cache.popitem()[1].close()

@@ -103,7 +103,7 @@ def _increment_global_step(increment, graph=None):
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     if step is None:
-        raise ValueError("There is no global step to increment: call tf.train.get_or_create_global_step before")
+        raise ValueError("There is no global step to count up: tf.train.create_global_step makes it")
     read = _get_or_create_global_step_read(graph)
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"), control_dependencies([read]):
         return assign_add(step, increment)

@@ -132,6 +132,13 @@ class PeriodicHook(StepHook):
         """Do it, so long after the last time (None the first time)."""
         raise NotImplementedError
 
+    def _save_last(self, session):
+        """Call `_save(session, step)`, unless that was done at this step; gives the step."""
+        step = session.run(self._global_step_tensor)
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+        return step
+
 
 class ForeseeingHook(PeriodicHook):
     """A hook that wants more of a run when it acts, so it decides before: by the step that should come next."""

@@ -346,7 +346,7 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
     from_graph = from_graph or get_default_graph()
     to_graph = to_graph or get_default_graph()
     if from_graph is to_graph and from_scope == to_scope:
-        raise ValueError(f"'from_scope' and 'to_scope' need to be different within one graph; both are {from_scope!r}")
+        raise ValueError(f"The scopes of a copy within one graph need to be different: both are {from_scope!r}")
     meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)
 

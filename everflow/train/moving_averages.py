@@ -97,10 +97,10 @@ class ExponentialMovingAverage:
     """
 
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
-        self._decay = decay
-        self._num_updates = num_updates
-        self._zero_debias = zero_debias
         self._name = name
+        # With few updates so far, their number makes the decay smaller.
+        self._decay, self._num_updates = decay, num_updates
+        self._zero_debias = zero_debias
         self._averages: dict = {}
 
     @property

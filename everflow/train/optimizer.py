@@ -277,7 +277,7 @@ class Optimizer:
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"A gradient must be a tensor, IndexedSlices or None, not {grad}") from None
+            raise TypeError(f"A gradient is None, IndexedSlices or a tensor, and {grad} is nothing of that") from None
 
     # --- slots -------------------------------------------------------------------------------
 

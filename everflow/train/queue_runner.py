@@ -18,7 +18,6 @@ from everflow.framework.scopes import (
 )
 from everflow.platform import logging
 from everflow.protos import queue_runner_pb2
-from everflow.train.read_only import read_only
 
 
 class QueueRunner:
@@ -78,12 +77,14 @@ class QueueRunner:
         types = tuple(errors.exception_type_from_error_code(code) for code in proto.queue_closed_exception_types)
         self._queue_closed_exception_types = types or (errors.OutOfRangeError,)
 
-    queue = read_only("_queue", "The queue.")
-    enqueue_ops = read_only("_enqueue_ops", "The ops that fill it.")
-    close_op = read_only("_close_op", "The op run when all of them have ended.")
-    cancel_op = read_only("_cancel_op", "The op run when the coordinator asks to stop.")
-    queue_closed_exception_types = read_only("_queue_closed_exception_types", "The errors that only mean the end of the input.")
-    exceptions_raised = read_only("_exceptions_raised", "Errors in threads that had no coordinator to tell.")
+    queue = property(lambda self: self._queue, doc="The queue.")
+    enqueue_ops = property(lambda self: self._enqueue_ops, doc="The ops that fill it.")
+    close_op = property(lambda self: self._close_op, doc="The op run when all of them have ended.")
+    cancel_op = property(lambda self: self._cancel_op, doc="The op run when the coordinator asks to stop.")
+    queue_closed_exception_types = property(
+        lambda self: self._queue_closed_exception_types, doc="The errors that only mean the end of the input."
+    )
+    exceptions_raised = property(lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell.")
 
     @property
     def name(self):

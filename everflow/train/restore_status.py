@@ -100,7 +100,9 @@ class CheckpointLoadStatus:
         matched = {id(thing) for thing in self._match().values()}
         unused = [t for t in ObjectTree(self._root).objects if id(t) not in matched and not _is_empty_group(t)]
         if unused:
-            raise AssertionError(f"Some Python objects were not bound to checkpointed values; has the program changed since? {unused}")
+            raise AssertionError(
+                f"Python objects not bound to checkpointed values: {unused}. Has the program changed since they were saved?"
+            )
         return self
 
     def assert_nontrivial_match(self):

@@ -100,7 +100,7 @@ def named(var_list):
         else:
             name = item.name if isinstance(item, PartitionedVariable) else _saved_name(item)
             if name in found:
-                raise ValueError(f"At least two variables have the same name, {name}: give other names in a dict")
+                raise ValueError(f"Two variables have the same name, {name}: give them others in a dict")
             found[name] = item
     return found
 

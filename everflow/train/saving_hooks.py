@@ -78,9 +78,7 @@ class CheckpointSaverHook(PeriodicHook):
             run_context.request_stop()
 
     def end(self, session):
-        step = session.run(self._global_step_tensor)
-        if self._timer.last_triggered_step() != step:
-            self._save(session, step)
+        step = self._save_last(session)
         for listener in self._listeners:
             listener.end(session, step)
 

@@ -16,7 +16,6 @@ from everflow.ops.variables import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
-from everflow.train.read_only import read_only
 from everflow.train.saver import Saver
 
 
@@ -45,12 +44,14 @@ _DEFAULTS = {
 class ModelOps:
     """The ops by which a model is made ready, summarized and saved."""
 
-    init_op = read_only("_init_op", "The op that initializes the model: its global variables.")
-    init_feed_dict = read_only("_init_feed_dict", "What is fed to the init op.")
-    ready_op = read_only("_ready_op", "A tensor of the names of what is not initialized yet.")
-    ready_for_local_init_op = read_only("_ready_for_local_init_op", "A tensor of the names of what is missing for the local init op.")
-    summary_op = read_only("_summary_op", "All summaries, merged.")
-    saver = read_only("_saver", "The saver.")
+    init_op = property(lambda self: self._init_op, doc="The op that initializes the model: its global variables.")
+    init_feed_dict = property(lambda self: self._init_feed_dict, doc="What is fed to the init op.")
+    ready_op = property(lambda self: self._ready_op, doc="A tensor of the names of what is not initialized yet.")
+    ready_for_local_init_op = property(
+        lambda self: self._ready_for_local_init_op, doc="A tensor of the names of what is missing for the local init op."
+    )
+    summary_op = property(lambda self: self._summary_op, doc="All summaries, merged.")
+    saver = property(lambda self: self._saver, doc="The saver.")
 
 
 class Scaffold(ModelOps):
@@ -87,8 +88,8 @@ class Scaffold(ModelOps):
         self._user_init_fn = init_fn
         self._init_fn = (lambda sess: self._user_init_fn(self, sess)) if init_fn else None
 
-    local_init_op = read_only("_local_init_op", "The op that initializes local variables and tables.")
-    init_fn = read_only("_init_fn", "A function of the session, called after the init op.")
+    local_init_op = property(lambda self: self._local_init_op, doc="The op that initializes local variables and tables.")
+    init_fn = property(lambda self: self._init_fn, doc="A function of the session, called after the init op.")
 
     def finalize(self):
         """Make what is missing, and finalize the graph; gives itself."""

@@ -89,7 +89,7 @@ class SessionManager:
         missing = self._what_is_missing(sess)
         if missing:
             raise RuntimeError(
-                f"Init operations did not make model ready{missing}; init_op={_names(init_op)}, init_fn={init_fn}, "
+                f"Init operations did not make model ready yet{missing}; init_op={_names(init_op)}, init_fn={init_fn}, "
                 f"local_init_op={self._local_init_op}"
             )
         return sess

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import collections
 
-from everflow.train.read_only import read_only
-
 
 class SessionRunHook:
     """Gets called around the runs of a monitored session; subclasses override what they need."""
@@ -41,9 +39,9 @@ class SessionRunContext:
         self._session = session
         self._stop_requested = False
 
-    original_args = read_only("_original_args", "What the user asked for, as `SessionRunArgs`.")
-    session = read_only("_session", "The session below.")
-    stop_requested = read_only("_stop_requested", "Whether a hook asked to stop.")
+    original_args = property(lambda self: self._original_args, doc="What the user asked for, as `SessionRunArgs`.")
+    session = property(lambda self: self._session, doc="The session below.")
+    stop_requested = property(lambda self: self._stop_requested, doc="Whether a hook asked to stop.")
 
     def request_stop(self):
         """Ask for `should_stop()` to be true after this run."""

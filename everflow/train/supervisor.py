@@ -22,7 +22,6 @@ from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.global_step import get_global_step
 from everflow.train.global_step import global_step as step_in
 from everflow.train.meta_graph import create_meta_graph_def
-from everflow.train.read_only import read_only
 from everflow.train.saver import Saver
 from everflow.train.scaffold import ModelOps
 from everflow.train.session_manager import SessionManager
@@ -135,14 +134,14 @@ class Supervisor(ModelOps):
             self._summary_writer = summary_writer
         self._graph_added_to_summary = False
 
-    is_chief = read_only("_is_chief", "Whether this is the process that initializes and saves.")
-    session_manager = read_only("_session_manager", "The SessionManager.")
-    coord = read_only("_coord", "The Coordinator of its threads.")
-    global_step = read_only("_global_step", "The global step.")
-    summary_writer = read_only("_summary_writer", "The FileWriter.")
-    save_summaries_secs = read_only("_save_summaries_secs", "Seconds between summaries.")
-    save_model_secs = read_only("_save_model_secs", "Seconds between checkpoints.")
-    save_path = read_only("_save_path", "Where checkpoints go.")
+    is_chief = property(lambda self: self._is_chief, doc="Whether this is the process that initializes and saves.")
+    session_manager = property(lambda self: self._session_manager, doc="The SessionManager.")
+    coord = property(lambda self: self._coord, doc="The Coordinator of its threads.")
+    global_step = property(lambda self: self._global_step, doc="The global step.")
+    summary_writer = property(lambda self: self._summary_writer, doc="The FileWriter.")
+    save_summaries_secs = property(lambda self: self._save_summaries_secs, doc="Seconds between summaries.")
+    save_model_secs = property(lambda self: self._save_model_secs, doc="Seconds between checkpoints.")
+    save_path = property(lambda self: self._save_path, doc="Where checkpoints go.")
 
     # --- sessions and threads
 

@@ -115,10 +115,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
 
     def map_fn(*values):
         features = collections.OrderedDict(zip(column_names, values))
-        if label_name is not None:
-            label = features.pop(label_name)
-            return features, label
-        return features
+        return features if label_name is None else (features, features.pop(label_name))
 
     readers = 1 if num_parallel_reads is None else num_parallel_reads
     if readers == AUTOTUNE:

@@ -68,9 +68,7 @@ class CheckpointInputPipelineHook(PeriodicHook):
         self._save(run_context.session, step)
 
     def end(self, session):
-        step = session.run(self._global_step_tensor)
-        if step != self._timer.last_triggered_step():
-            self._save(session, step)
+        self._save_last(session)
 
     def _save(self, session, step):
         self._timer.update_last_triggered_step(step)
