@@ -35,6 +35,22 @@ def collected(value, update_op, metrics_collections, updates_collections):
     return value, update_op
 
 
+def named(name, doc):
+    """A decorator for functions that are made: their name and what they say of themselves."""
+
+    def decorate(metric):
+        metric.__name__ = metric.__qualname__ = name
+        metric.__doc__ = doc
+        return metric
+
+    return decorate
+
+
+def as_vector(tensor):
+    """A tensor as a vector."""
+    return tensor if tensor.shape.rank in (0, 1) else array.reshape(tensor, [-1])
+
+
 def aligned(predictions, labels, weights):
     """(predictions, labels, weights) without the one dimension of size 1 that one of them has more."""
     predictions = convert_to_tensor(predictions)

@@ -134,13 +134,13 @@ def _activation(given):
     return activations.get(given) if given else math.tanh
 
 
-class BasicRNNCell(LayerRNNCell):
-    """output = new_state = activation(W * input + U * state + b).
+class _UnitsCell(LayerRNNCell):
+    """A cell of so many units with an activation; `_settings` are attributes that its configuration has, too."""
 
-    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
-    """
+    _settings: tuple[str, ...] = ("num_units", "reuse")
+    _initializers: tuple[str, ...] = ()
 
-    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+    def __init__(self, num_units, activation, reuse, name, dtype, **kwargs):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -148,6 +148,24 @@ class BasicRNNCell(LayerRNNCell):
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
+
+    def get_config(self):
+        return {
+            **{key: getattr(self, f"_{key}") for key in self._settings},
+            **{key: serialize_keras_object(getattr(self, f"_{key}")) for key in self._initializers},
+            "activation": activations.serialize(self._activation),
+            **super().get_config(),
+        }
+
+
+class BasicRNNCell(_UnitsCell):
+    """output = new_state = activation(W * input + U * state + b).
+
+    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
+    """
+
+    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -163,33 +181,21 @@ class BasicRNNCell(LayerRNNCell):
         output = self._activation(nn.bias_add(gates, self._bias))
         return output, output
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
 
-
-class GRUCell(LayerRNNCell):
+class GRUCell(_UnitsCell):
     """Gated recurrent unit.
 
     >>> cell = tf.nn.rnn_cell.GRUCell(128)
     """
 
+    _initializers = ("kernel_initializer", "bias_initializer")
+
     def __init__(
         self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs
     ):
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
-        self._activation = _activation(activation)
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
-
-    state_size = property(lambda self: self._num_units)
-    output_size = property(lambda self: self._num_units)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -216,16 +222,6 @@ class GRUCell(LayerRNNCell):
         new_state = update * state + (1 - update) * candidate
         return new_state, new_state
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "kernel_initializer": serialize_keras_object(self._kernel_initializer),
-            "bias_initializer": serialize_keras_object(self._bias_initializer),
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
-
 
 _LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
 
@@ -242,25 +238,22 @@ class LSTMStateTuple(_LSTMStateTuple):
         return self.c.dtype
 
 
-class BasicLSTMCell(LayerRNNCell):
+class BasicLSTMCell(_UnitsCell):
     """Long short-term memory without peepholes, clipping or projection.
 
     >>> cell = tf.nn.rnn_cell.BasicLSTMCell(128)
     """
 
+    _settings = ("num_units", "forget_bias", "state_is_tuple", "reuse")
+
     def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = _activation(activation)
 
     @property
     def state_size(self):
         return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
-
-    output_size = property(lambda self: self._num_units)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -283,16 +276,6 @@ class BasicLSTMCell(LayerRNNCell):
         new_h = math.multiply(self._activation(new_c), math.sigmoid(o))
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array.concat([new_c, new_h], 1)
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "forget_bias": self._forget_bias,
-            "state_is_tuple": self._state_is_tuple,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
-
 
 _LSTM_SETTINGS = (
     "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
@@ -308,7 +291,7 @@ def lstm_settings(cell) -> dict:
     }
 
 
-class LSTMCell(LayerRNNCell):
+class LSTMCell(_UnitsCell):
     """Long short-term memory with optional peepholes, clipping of the memory, and projection of the output.
 
     >>> cell = tf.nn.rnn_cell.LSTMCell(256, use_peepholes=True, num_proj=128)
@@ -316,9 +299,7 @@ class LSTMCell(LayerRNNCell):
 
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
                  num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):  # fmt: skip
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
         self._initializer = initializer
@@ -328,7 +309,6 @@ class LSTMCell(LayerRNNCell):
         self._num_proj_shards = num_proj_shards
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = _activation(activation)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 

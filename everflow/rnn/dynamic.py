@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -23,6 +26,32 @@ def should_cache():
     """Whether variables are read once: not inside a loop, whose iterations may change them."""
     context = get_default_graph()._get_control_flow_context()
     return context is None or context.GetWhileContext() is None
+
+
+@contextlib.contextmanager
+def rnn_scope(scope):
+    """The variable scope of a network: variables are read once for all steps where that is right."""
+    with scopes.variable_scope(scope or "rnn") as varscope:
+        if should_cache() and varscope.caching_device is None:
+            varscope.set_caching_device(lambda op: op.device)
+        yield varscope
+
+
+def first_state(cell, initial_state, batch_size, dtype):
+    """The state that a network begins with: the one given, or the cell's own for a batch."""
+    if initial_state is not None:
+        return initial_state
+    if not dtype:
+        raise ValueError("A state of zeros needs a dtype: pass `dtype` or `initial_state`")
+    if getattr(cell, "get_initial_state", None) is not None:
+        return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+    return cell.zero_state(batch_size, dtype)
+
+
+def check_lengths(sequence_length):
+    """ValueError where lengths of sequences are no vector."""
+    if sequence_length.shape.rank not in (None, 1):
+        raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
 
 
 def _check_batch_and_time(x):
@@ -66,6 +95,14 @@ def state_dtype(explicit, state):
     return state.dtype
 
 
+def _old_where(over, old, new):
+    """The old value for sequences that are over; what is no batch is new for all."""
+    if isinstance(old, TensorArray) or old.shape.rank == 0:
+        return new
+    with colocate_with(new):
+        return array.where(over, old, new)
+
+
 def rnn_step(
     time, sequence_length, min_sequence_length, max_sequence_length, zero_output, state, call_cell, state_size, skip_conditionals=False
 ):
@@ -73,14 +110,8 @@ def rnn_step(
     flat_state, flat_zero = nest.flatten(state), nest.flatten(zero_output)
     over = math.greater_equal(time, sequence_length) if skip_conditionals else time >= sequence_length
 
-    def through(old, new):
-        if isinstance(old, TensorArray) or old.shape.rank == 0:
-            return new
-        with colocate_with(new):
-            return array.where(over, old, new)
-
     def copied(new_output, new_state):
-        return [through(o, n) for o, n in zip(flat_zero, new_output)] + [through(o, n) for o, n in zip(flat_state, new_state)]
+        return [_old_where(over, old, new) for old, new in zip(flat_zero + flat_state, new_output + new_state)]
 
     def computed():
         new_output, new_state = call_cell()
@@ -125,9 +156,7 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
     >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
     """
     assert_like_rnncell("cell", cell)
-    with scopes.variable_scope(scope or "rnn") as varscope:
-        if should_cache() and varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+    with rnn_scope(scope):
         flat_input = nest.flatten(inputs)
         if not time_major:
             flat_input = [convert_to_tensor(x) for x in flat_input]
@@ -135,19 +164,10 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         parallel_iterations = parallel_iterations or 32
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
-            if sequence_length.shape.rank not in (None, 1):
-                raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
+            check_lengths(sequence_length)
             sequence_length = array.identity(sequence_length, name="sequence_length")
         batch_size = batch_size_of(flat_input)
-        if initial_state is not None:
-            state = initial_state
-        else:
-            if not dtype:
-                raise ValueError("A state of zeros needs a dtype: pass `dtype` or `initial_state`")
-            if getattr(cell, "get_initial_state", None) is not None:
-                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
-            else:
-                state = cell.zero_state(batch_size, dtype)
+        state = first_state(cell, initial_state, batch_size, dtype)
         if sequence_length is not None:
             with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = array.identity(sequence_length, name="CheckSeqLen")
@@ -165,21 +185,26 @@ def _assert_has_shape(x, shape):
     )
 
 
+def _input_shapes(flat_input):
+    """The shapes of time-major inputs, which must agree in steps and batch and be known beyond those."""
+    shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
+    for shape in shapes:
+        if not shape[2:].is_fully_defined():
+            raise ValueError(f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}")
+        for axis, what in enumerate(("number of time steps", "batch size")):
+            if shape[axis].value != shapes[0][axis].value:
+                raise ValueError(f"All inputs must have the same {what}: {shapes[0][axis].value} and {shape[axis].value}")
+    return shapes
+
+
 def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
     call = step_of(cell)
     flat_input = nest.flatten(inputs)
     flat_sizes = nest.flatten(cell.output_size)
     time_steps = array.shape(flat_input[0])[0]
     batch_size = batch_size_of(flat_input)
-    shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
+    shapes = _input_shapes(flat_input)
     static_steps, static_batch = shapes[0].as_list()[:2]
-    for shape in shapes:
-        if not shape[2:].is_fully_defined():
-            raise ValueError(f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}")
-        if shape[0].value != static_steps:
-            raise ValueError(f"All inputs must have the same number of time steps: {static_steps} and {shape[0].value}")
-        if shape[1].value != static_batch:
-            raise ValueError(f"All inputs must have the same batch size: {static_batch} and {shape[1].value}")
     out_dtype = state_dtype(dtype, state)
     zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
     if sequence_length is not None:
@@ -280,9 +305,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
     parallel_iterations = parallel_iterations or 32
-    with scopes.variable_scope(scope or "rnn") as varscope:
-        if should_cache() and varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+    with rnn_scope(scope):
         time = constant(0, dtype=dtypes.int32)
         finished, next_input, initial_state, emit_structure, initial_loop_state = loop_fn(time, None, None, None)
         flat_input = nest.flatten(next_input)
@@ -293,14 +316,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         state = initial_state
         flat_state = [convert_to_tensor(s) if not isinstance(s, TensorArray) else s for s in nest.flatten(state)]
         state = nest.pack_sequence_as(state, flat_state)
-        if emit_structure is not None:
-            flat_emit = nest.flatten(emit_structure)
-            emit_sizes = [e.shape if e.shape.is_fully_defined() else array.shape(e) for e in flat_emit]
-            emit_dtypes = [e.dtype for e in flat_emit]
-        else:
-            emit_structure = cell.output_size
-            emit_sizes = nest.flatten(emit_structure)
-            emit_dtypes = [flat_state[0].dtype] * len(emit_sizes)
+        emit_structure, emit_sizes, emit_dtypes = _emitted(cell, emit_structure, flat_state[0].dtype)
         emit_arrays = [
             TensorArray(
                 t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
@@ -323,16 +339,9 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             nest.assert_same_structure(arrays, emit)
             if next_loop_state is None:
                 next_loop_state = loop_state
-
-            def through(current, candidate):
-                """The old value where a sequence is over."""
-                if isinstance(current, TensorArray) or current.shape.rank == 0:
-                    return candidate
-                with colocate_with(candidate):
-                    return array.where(finished, current, candidate)
-
-            emit = nest.map_structure(through, zero_emit, emit)
-            next_state = nest.map_structure(through, state, next_state)
+            kept = functools.partial(_old_where, finished)
+            emit = nest.map_structure(kept, zero_emit, emit)
+            next_state = nest.map_structure(kept, state, next_state)
             arrays = nest.map_structure(lambda a, e: a.write(time, e), arrays, emit)
             return next_time, math.logical_or(finished, next_finished), next_input, arrays, next_state, next_loop_state
 
@@ -345,6 +354,16 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         )
         arrays, final_state, final_loop_state = result[-3:]
         return arrays, final_state, None if initial_loop_state is None else final_loop_state
+
+
+def _emitted(cell, emit_structure, state_dtype):
+    """(structure, sizes, dtypes) of what `raw_rnn` gives at each step: as in `loop_fn`'s first answer, or the cell's output."""
+    if emit_structure is None:
+        sizes = nest.flatten(cell.output_size)
+        return cell.output_size, sizes, [state_dtype] * len(sizes)
+    flat = nest.flatten(emit_structure)
+    sizes = [e.shape if e.shape.is_fully_defined() else array.shape(e) for e in flat]
+    return emit_structure, sizes, [e.dtype for e in flat]
 
 
 def _static_batch(flat_input):

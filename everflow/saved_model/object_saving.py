@@ -108,7 +108,7 @@ class SavedObjects:
             return
         if tensor.dtype == dtypes.resource or not (tensor.is_eager or tensor.op.type == "Const"):
             raise AssertionError(
-                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}, {tensor}. "
+                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}. "
                 "What a function uses (a variable, a table) is saved with it where an attribute of the saved object, or of "
                 "another that it holds, leads there"
             )
