@@ -290,8 +290,11 @@ def _step(step):
     return convert_to_tensor(constant(step, dtypes.int64))
 
 
-def _write(name, tensor, family, write):
-    """A bool tensor whose computation writes a summary where summaries are recorded: `write(resource, tag, scope)` makes the op."""
+def _write(name, tensor, family, step, write, held="tensor", **inputs):
+    """A bool tensor whose computation writes a summary where summaries are recorded, by the op that `write` draws.
+
+    The op takes the tensor as `held`; of `inputs` those that are functions are called where the op is drawn.
+    """
     writer = current.writer
     if writer is None:
         return no_op()
@@ -300,12 +303,11 @@ def _write(name, tensor, family, write):
 
     def record():
         # The branch begins at the root of names; its summary belongs where it was asked for.
-        with (
-            name_scope(f"{outer}/" if outer else None),
-            summary_scope(name, family, values=[tensor]) as (tag, scope),
-            control_dependencies([write(writer._resource, tag, scope)]),
-        ):
-            return constant(True)
+        with name_scope(f"{outer}/" if outer else None), summary_scope(name, family, values=[tensor]) as (tag, scope):
+            made = {key: value() if callable(value) else value for key, value in inputs.items()}
+            made |= {"step": _step(step), held: array.identity(tensor)}
+            with control_dependencies([write(writer=writer._resource, tag=tag, name=scope, **made)]):
+                return constant(True)
 
     with device("cpu:0"):
         op = smart_cond(should_record_summaries(), record, lambda: constant(False), name="")
@@ -317,62 +319,36 @@ def _write(name, tensor, family, write):
 def generic(name, tensor, metadata=None, family=None, step=None):
     """Write a tensor as it is, for a plug-in to show."""
 
-    def write(resource, tag, scope):
-        text = metadata if metadata is not None else constant("")
+    def text():
         if isinstance(metadata, SummaryMetadata):
-            text = constant(metadata.SerializeToString())
-        return raw.WriteSummary(
-            writer=resource, step=_step(step), tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
-        )
+            return constant(metadata.SerializeToString())
+        return metadata if metadata is not None else constant("")
 
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteSummary, summary_metadata=text)
 
 
 def scalar(name, tensor, family=None, step=None):
     """Write one number, under the global step where no other is given."""
-
-    def write(resource, tag, scope):
-        return raw.WriteScalarSummary(writer=resource, step=_step(step), tag=tag, value=array.identity(tensor), name=scope)
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteScalarSummary, held="value")
 
 
 def histogram(name, tensor, family=None, step=None):
     """Write how values are distributed."""
-
-    def write(resource, tag, scope):
-        return raw.WriteHistogramSummary(writer=resource, step=_step(step), tag=tag, values=array.identity(tensor), name=scope)
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteHistogramSummary, held="values")
 
 
 def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
     """Write the first images of a batch; pixels that are no numbers get the bad color, red."""
 
-    def write(resource, tag, scope):
-        color = constant([255, 0, 0, 255], dtype=dtypes.uint8) if bad_color is None else bad_color
-        return raw.WriteImageSummary(
-            writer=resource, step=_step(step), tag=tag, tensor=array.identity(tensor), bad_color=color, max_images=max_images, name=scope
-        )
+    def color():
+        return constant([255, 0, 0, 255], dtype=dtypes.uint8) if bad_color is None else bad_color
 
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteImageSummary, bad_color=color, max_images=max_images)
 
 
 def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
     """Write the first sounds of a batch."""
-
-    def write(resource, tag, scope):
-        return raw.WriteAudioSummary(
-            writer=resource,
-            step=_step(step),
-            tag=tag,
-            tensor=array.identity(tensor),
-            sample_rate=sample_rate,
-            max_outputs=max_outputs,
-            name=scope,
-        )
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteAudioSummary, sample_rate=sample_rate, max_outputs=max_outputs)
 
 
 def _serialized(graph):

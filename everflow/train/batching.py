@@ -207,6 +207,13 @@ def shuffled_queue(types, shapes, capacity, min_after_dequeue, seed, shared_name
     return queue, summarize
 
 
+def roomy_shuffled_queue(types, shapes, capacity, min_after_dequeue, **options):
+    """A shuffled queue with room for more than what it keeps."""
+    if capacity <= min_after_dequeue:
+        raise ValueError(f"capacity={capacity} leaves no room above min_after_dequeue={min_after_dequeue}: it must be bigger")
+    return shuffled_queue(types, shapes, capacity, min_after_dequeue, **options)
+
+
 def batched(
     default_name,
     make_queue,

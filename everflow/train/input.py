@@ -15,7 +15,7 @@ from everflow.ops.data_flow import FIFOQueue
 from everflow.ops.random import random_shuffle
 from everflow.ops.summaries import scalar
 from everflow.ops.variables import VariableV1
-from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, shuffled_queue
+from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 # --- producers --------------------------------------------------------------------------------
@@ -119,100 +119,75 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
 
 
 # --- batching ---------------------------------------------------------------------------------
-# `locals()` in a first line are the arguments: each function hands on all it was given.
 
 
-def _of_all(maybe, doc):
-    """`maybe_X` as X: without the argument `keep_input`, which is true."""
-    signature = inspect.signature(maybe)
-    signature = signature.replace(parameters=[p for p in signature.parameters.values() if p.name != "keep_input"])
-
-    def batching(*args, **kwargs):
-        return maybe(keep_input=True, **signature.bind(*args, **kwargs).arguments)
-
-    batching.__name__ = batching.__qualname__ = maybe.__name__.removeprefix("maybe_")
-    batching.__signature__ = signature
-    batching.__doc__ = doc
-    return batching
+def _signature(required, optional):
+    """The signature of a function with these arguments, and defaults for the latter."""
+    defaults = {**dict.fromkeys(required, inspect.Parameter.empty), **optional}
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(name, kind, default=default) for name, default in defaults.items()])
 
 
-def maybe_batch(
-    tensors,
-    keep_input,
-    batch_size,
-    num_threads=1,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`batch` of those examples for which `keep_input` is true."""
-    return batched("batch", plain_queue, **locals())
+def _batching(name, make_queue, required, optional, doc):
+    """(X, maybe_X): batches of all examples, and of those for which an argument more, `keep_input`, is true."""
+
+    def made(called, arguments, doc, **more):
+        signature = _signature(arguments, optional)
+
+        def batching(*args, **kwargs):
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            return batched(name, make_queue, **given.arguments, **more)
+
+        batching.__name__ = batching.__qualname__ = called
+        batching.__signature__ = signature
+        batching.__doc__ = doc
+        return batching
+
+    of_all = [argument for argument in required if argument != "keep_input"]
+    of_some = f"`{name}` of those examples for which `keep_input` is true."
+    return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
 
 
-def maybe_batch_join(
-    tensors_list,
-    keep_input,
-    batch_size,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`batch_join` of those examples for which `keep_input` is true."""
-    return batched("batch_join", plain_queue, **locals())
+_SHUFFLED = {"seed": None, "enqueue_many": False, "shapes": None, "allow_smaller_final_batch": False, "shared_name": None, "name": None}
+_PLAIN = {
+    "capacity": 32,
+    "enqueue_many": False,
+    "shapes": None,
+    "dynamic_pad": False,
+    "allow_smaller_final_batch": False,
+    "shared_name": None,
+    "name": None,
+}
 
-
-def maybe_shuffle_batch(
-    tensors,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    keep_input,
-    num_threads=1,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`shuffle_batch` of those examples for which `keep_input` is true."""
-    if capacity <= min_after_dequeue:
-        raise ValueError(f"With capacity={capacity} there can't be min_after_dequeue={min_after_dequeue} elements left: it must be bigger")
-    return batched("shuffle_batch", shuffled_queue, **locals())
-
-
-def maybe_shuffle_batch_join(
-    tensors_list,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    keep_input,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`shuffle_batch_join` of those examples for which `keep_input` is true."""
-    return batched("shuffle_batch_join", shuffled_queue, **locals())
-
-
-batch = _of_all(
-    maybe_batch,
+batch, maybe_batch = _batching(
+    "batch",
+    plain_queue,
+    ["tensors", "keep_input", "batch_size"],
+    {"num_threads": 1, **_PLAIN},
     """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
 
     >>> images, labels = tf.train.batch([image, label], batch_size=32)
     """,
 )
-batch_join = _of_all(maybe_batch_join, "Batches from several sources, one thread each.")
-shuffle_batch = _of_all(maybe_shuffle_batch, "Like `batch`, with examples in random order.")
-shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "Like `batch_join`, with examples in random order.")
+batch_join, maybe_batch_join = _batching(
+    "batch_join",
+    plain_queue,
+    ["tensors_list", "keep_input", "batch_size"],
+    _PLAIN,
+    "Batches from several sources, one thread each.",
+)
+shuffle_batch, maybe_shuffle_batch = _batching(
+    "shuffle_batch",
+    roomy_shuffled_queue,
+    ["tensors", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
+    {"num_threads": 1, **_SHUFFLED},
+    "Like `batch`, with examples in random order.",
+)
+shuffle_batch_join, maybe_shuffle_batch_join = _batching(
+    "shuffle_batch_join",
+    shuffled_queue,
+    ["tensors_list", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
+    _SHUFFLED,
+    "Like `batch_join`, with examples in random order.",
+)

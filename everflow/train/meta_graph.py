@@ -142,22 +142,9 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 
     >>> meta_graph = tf.train.export_meta_graph("model.meta")
     """
+    arguments = {name: value for name, value in locals().items() if name != "kwargs"}
     _refuse_when_eager()
-    return export_scoped_meta_graph(
-        filename=filename,
-        meta_info_def=meta_info_def,
-        graph_def=graph_def,
-        saver_def=saver_def,
-        collection_list=collection_list,
-        as_text=as_text,
-        graph=graph,
-        export_scope=export_scope,
-        clear_devices=clear_devices,
-        clear_extraneous_savers=clear_extraneous_savers,
-        strip_default_attrs=strip_default_attrs,
-        save_debug_info=save_debug_info,
-        **kwargs,
-    )[0]
+    return export_scoped_meta_graph(**arguments, **kwargs)[0]
 
 
 def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_scope=None, as_text=False,

@@ -229,20 +229,11 @@ class Saver:
     def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
                           clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
+        arguments = {name: value for name, value in locals().items() if name != "self"}
         from everflow.train.meta_graph import export_meta_graph
 
-        return export_meta_graph(
-            filename=filename,
-            graph_def=get_default_graph().as_graph_def(add_shapes=True),
-            saver_def=self.saver_def,
-            collection_list=collection_list,
-            as_text=as_text,
-            export_scope=export_scope,
-            clear_devices=clear_devices,
-            clear_extraneous_savers=clear_extraneous_savers,
-            strip_default_attrs=strip_default_attrs,
-            save_debug_info=save_debug_info,
-        )
+        graph_def = get_default_graph().as_graph_def(add_shapes=True)
+        return export_meta_graph(graph_def=graph_def, saver_def=self.saver_def, **arguments)
 
     def restore(self, sess, save_path):
         """Give the variables the values of a checkpoint."""
