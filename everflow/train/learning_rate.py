@@ -157,19 +157,26 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
         return math.multiply(initial, decayed, name=name)
 
 
+def _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, alpha, beta, name):
+    """A line times a cosine; `noise` has the variance at the start and its decay, or nothing for a line without any."""
+    initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+    decay_steps, *noise, num_periods, alpha, beta = _cast(initial.dtype, decay_steps, *noise, num_periods, alpha, beta)
+    step = math.minimum(math.cast(global_step, initial.dtype), decay_steps)
+    line = (decay_steps - step) / decay_steps
+    if noise:
+        variance, variance_decay = noise
+        deviation = math.sqrt(variance / math.pow(1.0 + step, variance_decay))
+        line = line + random_normal(line.shape, stddev=deviation)
+    fraction = step / decay_steps
+    cosine = _half_cosine(2.0 * num_periods * fraction)
+    return math.multiply(initial, (alpha + line) * cosine + beta, name=name)
+
+
 @_schedule
 def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
     """A straight line times a cosine of `num_periods` periods."""
     with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, num_periods, alpha, beta = _cast(dtype, decay_steps, num_periods, alpha, beta)
-        step = math.minimum(math.cast(global_step, dtype), decay_steps)
-        line = (decay_steps - step) / decay_steps
-        fraction = step / decay_steps
-        cosine = _half_cosine(2.0 * num_periods * fraction)
-        decayed = (alpha + line) * cosine + beta
-        return math.multiply(initial, decayed, name=name)
+        return _linear_cosine(learning_rate, global_step, decay_steps, (), num_periods, alpha, beta, name)
 
 
 @_schedule
@@ -186,16 +193,5 @@ def noisy_linear_cosine_decay(
 ):
     """`linear_cosine_decay` with noise on the line, whose variance falls with the step."""
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, initial_variance, variance_decay, num_periods, alpha, beta = _cast(
-            dtype, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta
-        )
-        step = math.minimum(math.cast(global_step, dtype), decay_steps)
-        line = (decay_steps - step) / decay_steps
-        deviation = math.sqrt(initial_variance / math.pow(1.0 + step, variance_decay))
-        noisy_line = line + random_normal(line.shape, stddev=deviation)
-        fraction = step / decay_steps
-        cosine = _half_cosine(2.0 * num_periods * fraction)
-        decayed = (alpha + noisy_line) * cosine + beta
-        return math.multiply(initial, decayed, name=name)
+        noise = (initial_variance, variance_decay)
+        return _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, alpha, beta, name)
