@@ -38,8 +38,8 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     if not all(type(s) is TensorSpec for s in specs):
         raise TypeError(f"padded_batch pads dense tensors only, and the elements are {specs}: use tf.sparse.to_dense before")
     batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-    shapes = [_shape_tensor(p, s.shape) for p, s in zip(_up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
-    given = [None] * len(specs) if padding_values is None else _up_to(dataset.element_spec, padding_values)
+    shapes = [_shape_tensor(p, s.shape) for p, s in zip(structure.up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
+    given = [None] * len(specs) if padding_values is None else structure.up_to(dataset.element_spec, padding_values)
     fillers = [_filler(value, s.dtype) for value, s in zip(given, specs, strict=True)]
     drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
     size = TensorShape([static_size(batch_size, drop_remainder)])
@@ -53,21 +53,6 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
         output_shapes=[s.shape for s in padded],
     )
     return DatasetV1Adapter(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
-
-
-def _up_to(nest, values) -> list:
-    """What goes with each leaf of a nest; lists and tuples below a leaf are left as they are."""
-    if not structure.is_nested(nest):
-        return [values]
-    if isinstance(nest, tuple):
-        if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
-            raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
-        if len(values) != len(nest):
-            raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
-        return [leaf for n, v in zip(nest, values) for leaf in _up_to(n, v)]
-    if not hasattr(values, "keys") or set(values) != set(nest):
-        raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
-    return [leaf for key in sorted(nest) for leaf in _up_to(nest[key], values[key])]
 
 
 def _shape_tensor(padded_shape, component_shape):

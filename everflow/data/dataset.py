@@ -15,7 +15,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 
 
-class Dataset:
+class Dataset(structure.Elements):
     """A sequence of elements: nests of tensors of one structure.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32).repeat()
@@ -40,11 +40,6 @@ class Dataset:
         return made(build, spec, inputs=[self], input_dataset=self._variant_tensor, **arguments)
 
     # --- what it is made of
-
-    element_spec = property(lambda self: self._element_spec)
-    output_types = property(lambda self: structure.legacy_types(self._element_spec))
-    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
-    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
 
     def __repr__(self):
         shapes = structure.map_nest(str, self.output_shapes)
@@ -362,9 +357,7 @@ class VariantDataset(DatasetV1Adapter):
 
 def made(build, element_spec, inputs=(), **arguments) -> Dataset:
     """The dataset that an op makes, given the specs of its elements."""
-    types, shapes = structure.flat_types(element_spec), structure.flat_shapes(element_spec)
-    variant = build(output_types=types, output_shapes=shapes, **arguments)
-    return DatasetV1Adapter(variant, element_spec, inputs)
+    return DatasetV1Adapter(build(**structure.attributes(element_spec), **arguments), element_spec, inputs)
 
 
 def dataset_function(dataset, function, transformation) -> StructuredFunction:

@@ -39,8 +39,7 @@ def reduce(dataset, initial_state, reduce_func):
         initial_state=structure.to_tensors(spec, initial_state),
         other_arguments=function.captured_inputs,
         f=function.attr,
-        output_types=structure.flat_types(state_spec),
-        output_shapes=structure.flat_shapes(state_spec),
+        **structure.attributes(state_spec),
     )
     return structure.from_tensors(state_spec, tensors)
 

@@ -149,6 +149,11 @@ def flat_shapes(spec) -> list:
     return [s.shape if type(s) is TensorSpec else shapes.get(type(s), TensorShape(None)) for s in flatten(spec)]
 
 
+def attributes(spec) -> dict[str, list]:
+    """The types and shapes of an element as the attributes that ops have for them."""
+    return {"output_types": flat_types(spec), "output_shapes": flat_shapes(spec)}
+
+
 def to_tensors(spec, element) -> list[Tensor]:
     """The flat tensors of an element."""
     return [_to_tensor(s, v) for s, v in zip(flatten(spec), flatten(element), strict=True)]
@@ -267,6 +272,15 @@ def legacy_classes(spec):
     return map_nest(lambda s: s if isinstance(s, DatasetSpec) else s.value_type, spec)
 
 
+class Elements:
+    """What datasets and iterators tell of their elements, whose specs are in `_element_spec`."""
+
+    element_spec = property(lambda self: self._element_spec)
+    output_types = property(lambda self: legacy_types(self._element_spec))
+    output_shapes = property(lambda self: legacy_shapes(self._element_spec))
+    output_classes = property(lambda self: legacy_classes(self._element_spec))
+
+
 def from_legacy(types, shapes=None, classes=None):
     """Specs from nests of dtypes, shapes and classes; shapes may be anything that `TensorShape` takes."""
     types = map_nest(lambda t: t if isinstance(t, TypeSpec) else dtypes.as_dtype(t), types)
@@ -289,14 +303,19 @@ def _from_legacy(dtype, shape, kind):
 
 def shapes_up_to(nest, shapes) -> list:
     """The shapes that go with the leaves of a nest; a tuple at a leaf is one shape."""
+    return [shape if isinstance(shape, TypeSpec) else TensorShape(shape) for shape in up_to(nest, shapes)]
+
+
+def up_to(nest, values) -> list:
+    """What goes with each leaf of a nest; lists and tuples below a leaf are left as they are."""
     if not is_nested(nest):
-        return [shapes if isinstance(shapes, TypeSpec) else TensorShape(shapes)]
+        return [values]
     if isinstance(nest, Mapping):
-        if not isinstance(shapes, Mapping) or set(nest) != set(shapes):
-            raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
-        return [leaf for key in sorted(nest) for leaf in shapes_up_to(nest[key], shapes[key])]
-    if not isinstance(shapes, (tuple, list)) or isinstance(shapes, TensorShape):
-        raise TypeError(f"The shapes {shapes} don't have the structure of {nest}")
-    if len(shapes) != len(nest):
-        raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
-    return [leaf for n, s in zip(nest, shapes) for leaf in shapes_up_to(n, s)]
+        if not isinstance(values, Mapping) or set(nest) != set(values):
+            raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+        return [leaf for key in sorted(nest) for leaf in up_to(nest[key], values[key])]
+    if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
+        raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
+    if len(values) != len(nest):
+        raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+    return [leaf for n, v in zip(nest, values) for leaf in up_to(n, v)]

@@ -14,7 +14,7 @@ from everflow.framework.scopes import add_to_collection, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
-from everflow.protos.meta_graph_pb2 import AssetFileDef, MetaGraphDef, TensorInfo
+from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -44,16 +44,9 @@ class SavedModelBuilder:
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
             raise AssertionError("Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`")
-        _check_signatures(signature_def_map)
         init = main_op if main_op is not None else legacy_init_op
-        self._add_collections(assets_collection, init, None)
-        folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
-        file_io.recursive_create_dir(folder)
-        saver = self._maybe_saver(saver)
-        # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
-        saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
-        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
-        self._tag_and_add(meta, tags, signature_def_map)
+        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
+        self._add(tags, signature_def_map, assets_collection, init, saver, options, sess)
         self._has_saved_variables = True
 
     def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
@@ -63,34 +56,30 @@ class SavedModelBuilder:
             raise AssertionError(
                 "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
+        init = main_op if main_op is not None else legacy_init_op
+        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
+        self._add(tags, signature_def_map, assets_collection, init, saver, options)
+
+    def _add(self, tags, signature_def_map, assets_collection, main_op, saver, options, sess=None):
+        """Add the default graph; with a session, its variables are written, too."""
         _check_signatures(signature_def_map)
-        self._add_collections(assets_collection, main_op if main_op is not None else legacy_init_op, None)
-        saver = self._maybe_saver(saver)
-        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
-        self._tag_and_add(meta, tags, signature_def_map)
-
-    @staticmethod
-    def _maybe_saver(saver):
-        if saver is not None:
-            return saver
-        return Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
-
-    def _tag_and_add(self, meta: MetaGraphDef, tags, signature_def_map):
-        meta.meta_info_def.tags.extend(tags)
-        for key, signature in (signature_def_map or {}).items():
-            meta.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.add().CopyFrom(meta)
-
-    def _add_collections(self, assets_collection, main_op, train_op):
         self._save_assets(assets_collection)
         if main_op is not None:
             if not isinstance(main_op, Operation):
                 raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
             add_to_collection(constants.MAIN_OP_KEY, main_op)
-        if train_op is not None:
-            if not isinstance(train_op, (Tensor, Operation)):
-                raise TypeError(f"`train_op` must be a tensor or an operation, not {train_op!r}")
-            add_to_collection(constants.TRAIN_OP_KEY, train_op)
+        if saver is None:
+            saver = Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
+        if sess is not None:
+            folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
+            file_io.recursive_create_dir(folder)
+            # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
+            saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
+        meta = saver.export_meta_graph(**options)
+        meta.meta_info_def.tags.extend(tags)
+        for key, signature in (signature_def_map or {}).items():
+            meta.signature_def[key].CopyFrom(signature)
+        self._saved_model.meta_graphs.add().CopyFrom(meta)
 
     def _save_assets(self, assets_collection):
         """Copy files that constants of the graph name, and note in the graph which constant names which file."""

@@ -8,7 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel
@@ -64,7 +64,7 @@ def asset_tensors(export_dir, meta_graph_def, import_scope=None):
         # Of TensorFlow's message type or ours: the bytes are the same.
         definition = AssetFileDef.FromString(packed.value)
         name = definition.tensor_info.name
-        found[f"{import_scope}/{name}" if import_scope else name] = os.path.join(folder, _plain_name(definition.filename))
+        found[prepend_name_scope(name, import_scope)] = os.path.join(folder, _plain_name(definition.filename))
     return found
 
 
@@ -137,7 +137,7 @@ def _init_op(meta, import_scope):
     graph = get_default_graph()
     if "__saved_model_init_op" in meta.signature_def:
         name = meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name
-        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+        return graph.as_graph_element(prepend_name_scope(name, import_scope))
     for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
         if key not in meta.collection_def:
             continue
@@ -145,7 +145,7 @@ def _init_op(meta, import_scope):
         if len(names) != 1:
             raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {len(names)}")
         name = names[0]
-        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+        return graph.as_graph_element(prepend_name_scope(name, import_scope))
     return None
 
 

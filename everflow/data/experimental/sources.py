@@ -106,9 +106,7 @@ def _checked(dataset):
 def get_single_element(dataset):
     """The only element of a dataset, without an iterator."""
     spec = _checked(dataset).element_spec
-    tensors = raw.DatasetToSingleElement(
-        dataset=dataset._variant_tensor, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
-    )
+    tensors = raw.DatasetToSingleElement(dataset=dataset._variant_tensor, **structure.attributes(spec))
     return structure.from_tensors(spec, tensors)
 
 
