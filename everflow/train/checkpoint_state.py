@@ -102,7 +102,12 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 def checkpoint_exists(checkpoint_prefix):
     """Whether there is a checkpoint, of either version, of this name."""
-    return bool(file_io.get_matching_files(index_name(checkpoint_prefix)) or file_io.get_matching_files(checkpoint_prefix))
+    return bool(_files_of(checkpoint_prefix))
+
+
+def _files_of(prefix):
+    """The index file of a checkpoint, or the files of one in the old format."""
+    return file_io.get_matching_files(index_name(prefix)) or file_io.get_matching_files(prefix)
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
@@ -118,12 +123,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
     """When each of these checkpoints was written, of those that are there, in seconds."""
-    times = []
-    for prefix in checkpoint_prefixes:
-        found = file_io.get_matching_files(index_name(prefix)) or file_io.get_matching_files(prefix)
-        if found:
-            times.append(file_io.stat(found[0]).mtime_nsec / 1e9)
-    return times
+    return [file_io.stat(found[0]).mtime_nsec / 1e9 for found in map(_files_of, checkpoint_prefixes) if found]
 
 
 def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):

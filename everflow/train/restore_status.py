@@ -150,14 +150,7 @@ class InitializationOnlyStatus:
     def _refuse(self):
         raise AssertionError("No checkpoint specified: save_path was None, so nothing is restored")
 
-    def assert_consumed(self):
-        self._refuse()
-
-    def assert_existing_objects_matched(self):
-        self._refuse()
-
-    def assert_nontrivial_match(self):
-        self._refuse()
+    assert_consumed = assert_existing_objects_matched = assert_nontrivial_match = _refuse
 
     def expect_partial(self):
         return self
@@ -184,14 +177,10 @@ class NameBasedSaverStatus:
     def assert_consumed(self):
         raise AssertionError(f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}")
 
-    def assert_existing_objects_matched(self):
-        return self
-
-    def assert_nontrivial_match(self):
-        return self
-
     def expect_partial(self):
         return self
+
+    assert_existing_objects_matched = assert_nontrivial_match = expect_partial
 
     def run_restore_ops(self, session=None):
         """Restore all variables of the objects; NotFoundError names one that is missing."""

@@ -14,7 +14,14 @@ from everflow.framework.scopes import executing_eagerly, get_default_graph, regi
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
+from everflow.train.checkpoint_state import (
+    CheckpointHistory,
+    checkpoint_exists,
+    get_checkpoint_mtimes,
+    meta_graph_filename,
+    remove_checkpoint,
+    write_state,
+)
 from everflow.train.global_step import global_step as step_in
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
@@ -147,12 +154,7 @@ class Saver:
 
     def recover_last_checkpoints(self, checkpoint_paths):
         """Take over checkpoints that an earlier process wrote, those of them that are there."""
-        held = []
-        for path in checkpoint_paths:
-            found = file_io.get_matching_files(path + ".index") or file_io.get_matching_files(path)
-            if found:
-                held.append((path, file_io.stat(found[0]).mtime_nsec / 1e9))
-        self.set_last_checkpoints_with_time(held)
+        self.set_last_checkpoints_with_time([(path, when) for path in checkpoint_paths for when in get_checkpoint_mtimes([path])])
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
              write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip

@@ -23,6 +23,11 @@ from everflow.protos.saver_pb2 import SaverDef
 _REF_VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
 
 
+def _first(tensors, shapes):
+    """The one tensor that is restored, in the shape that is wanted where there is one."""
+    return tensors[0] if shapes is None else array.reshape(tensors[0], shapes[0])
+
+
 class RefVariableSaveable(SaveableObject):
     """A ref variable, or a part of a partitioned one."""
 
@@ -30,9 +35,7 @@ class RefVariableSaveable(SaveableObject):
         super().__init__(var if op is None else op, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
 
     def restore(self, restored_tensors, restored_shapes):
-        tensor = restored_tensors[0]
-        if restored_shapes is not None:
-            tensor = array.reshape(tensor, restored_shapes[0])
+        tensor = _first(restored_tensors, restored_shapes)
         return state.assign(self.op, tensor, validate_shape=restored_shapes is None and self.op.shape.is_fully_defined())
 
 
@@ -48,9 +51,7 @@ class ResourceVariableSaveable(SaveableObject):
         super().__init__(op, [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)], name)
 
     def restore(self, restored_tensors, restored_shapes):
-        tensor = restored_tensors[0]
-        if restored_shapes is not None:
-            tensor = array.reshape(tensor, restored_shapes[0])
+        tensor = _first(restored_tensors, restored_shapes)
         self.var.shape.assert_is_compatible_with(tensor.shape)
         # Copied where the variable is, so that the assignment itself crosses no device.
         with device(self.handle_op.device):
@@ -210,31 +211,29 @@ class SaverGraph:
         )
 
     def _save(self, filename, saveables):
+        return with_dependencies([self._save_op(filename, saveables)], filename)
+
+    def _save_op(self, filename, saveables):
         specs = [spec for saveable in saveables for spec in saveable.specs]
         names, slices, tensors = [s.name for s in specs], [s.slice_spec for s in specs], [s.tensor for s in specs]
         if self.write_version == SaverDef.V2:
-            save = raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
-        else:
-            save = raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
-        return with_dependencies([save], filename)
+            return raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
+        return raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
 
     def _save_shards(self, prefix, shards):
-        if self.write_version == SaverDef.V2:
-            # Shards are written beside, and merged into one checkpoint when all are there.
-            aside = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        merges = self.write_version == SaverDef.V2
+        # Shards are written beside, and merged into one checkpoint when all are there.
+        base = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"]) if merges else prefix
         count = constant(len(shards), name="num_shards")
-        saves, prefixes, last = [], [], ""
+        saves, prefixes = [], []
         for shard, (where, saveables) in enumerate(shards):
-            last = where
-            with device(_on_cpu(where) if self.write_version == SaverDef.V2 else where):
-                base = aside if self.write_version == SaverDef.V2 else prefix
-                filename = raw.ShardedFilename(basename=base, shard=shard, num_shards=count)
-                prefixes.append(filename)
-                saves.append(self._save(filename, saveables))
-        with control_dependencies([s.op for s in saves]):
-            if self.write_version != SaverDef.V2:
+            with device(_on_cpu(where) if merges else where):
+                prefixes.append(raw.ShardedFilename(basename=base, shard=shard, num_shards=count))
+                saves.append(self._save(prefixes[-1], saveables).op)
+        with control_dependencies(saves):
+            if not merges:
                 return raw.ShardedFilespec(basename=prefix, num_shards=count)
-            with device(_on_cpu(last)):
+            with device(_on_cpu(shards[-1][0] if shards else "")):
                 merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
                 with control_dependencies([merged]):
                     return array.identity(prefix)
@@ -255,12 +254,9 @@ class SaverGraph:
         count = constant(len(shards), name="num_shards")
         saves, prefixes = [], []
         for shard, (where, held) in enumerate(shards):
-            specs = [spec for saveable in held for spec in saveable.specs]
             with device(_on_cpu(where)):
-                filename = raw.ShardedFilename(basename=aside, shard=shard, num_shards=count)
-                names, slices = [s.name for s in specs], [s.slice_spec for s in specs]
-                saves.append(raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=[s.tensor for s in specs]))
-            prefixes.append(filename)
+                prefixes.append(raw.ShardedFilename(basename=aside, shard=shard, num_shards=count))
+                saves.append(self._save_op(prefixes[-1], held))
         with device(_on_cpu(shards[-1][0])):
             with control_dependencies(saves):
                 merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
