@@ -22,17 +22,14 @@ from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
 # A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is tf itself, and a `*`
-# stands for any letters in a module's name. To serve a new path, or to add a source for one, edit a row. Sources that don't exist are
-# passed over.
+# stands for any letters in a module's name, `=` for the name of the module that is served. To serve a new path, or to add a source for
+# one, edit a row. Sources that don't exist are passed over.
 _TABLE = """
 python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
                       training util                      : .
-python                user_ops                           : user_ops
-python                debug                              : debug
-python                estimator                          : estimator
+python                autograph debug estimator user_ops : =
 python                pywrap_tensorflow                  : pywrap_tensorflow train errors .
 python                tf2                                : ops.v2_behavior
-python                autograph                          : autograph
 python.client         session                            : runtime.session runtime.fetches .
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
@@ -58,8 +55,7 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
-python.distribute     cluster_resolver                   : distribute.cluster_resolver
-python.distribute     all_reduce                         : distribute.all_reduce
+python.distribute     all_reduce cluster_resolver : distribute.=
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          backprop context def_function function tape execute : eager eager.* contrib.eager.inner_names . \
@@ -102,30 +98,11 @@ python.framework      versions                           : version .
 python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
-python.keras          applications                       : keras.applications
-python.keras          callbacks                          : keras.callbacks
-python.keras          constraints                        : keras.constraints
-python.keras          datasets                           : keras.datasets
+python.keras          activations applications callbacks constraints datasets estimator initializers layers losses models optimizers \
+                      preprocessing regularizers utils wrappers : keras.=
 python.keras          engine                             : keras.engine.base_layer keras keras.layers
-python.keras          estimator                          : keras.estimator
-python.keras          preprocessing                      : keras.preprocessing
-python.keras          wrappers                           : keras.wrappers
-python.keras          activations                        : keras.activations
-python.keras          applications                       : keras.applications
 python.keras          backend backend_config             : keras.backend
-python.keras          callbacks                          : keras.callbacks
-python.keras          constraints                        : keras.constraints
-python.keras          datasets                           : keras.datasets
-python.keras          initializers                       : keras.initializers
-python.keras          layers                             : keras.layers
-python.keras          losses                             : keras.losses
 python.keras          metrics                            : keras.metrics keras.metrics.*
-python.keras          models                             : keras.models
-python.keras          optimizers                         : keras.optimizers
-python.keras          preprocessing                      : keras.preprocessing
-python.keras          regularizers                       : keras.regularizers
-python.keras          utils                              : keras.utils
-python.keras          wrappers                           : keras.wrappers
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
                                                            keras keras.layers keras.models keras.engine.*
@@ -209,11 +186,8 @@ python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_ar
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
 python.module         module                             : ops.module
-python.platform       app                                : platform.app
-python.platform       flags                              : platform.flags
-python.platform       gfile                              : platform.gfile
+python.platform       app flags gfile resource_loader : platform.=
 python.platform       googletest test benchmark          : test
-python.platform       resource_loader                    : platform.resource_loader
 python.platform       self_check build_info              : sysconfig version
 python.platform       sysconfig                          : sysconfig
 python.platform       tf_logging                         : platform.logging
@@ -228,12 +202,8 @@ python.summary        summary                            : summary
 python.summary        summary_iterator                   : train
 python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files
 
-python.tools          freeze_graph                       : tools.freeze_graph
-python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
-python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
+python.tools          freeze_graph import_pb_to_tensorboard inspect_checkpoint saved_model_cli saved_model_utils : tools.=
 python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
-python.tools          saved_model_cli                    : tools.saved_model_cli
-python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused
 lite                  python                             : lite
 lite.python           lite convert                       : lite.converter lite.options lite
@@ -260,11 +230,10 @@ python.training.tracking base tracking util data_structures graph_view : train t
 python.training       checkpoint_utils                   : contrib.training.checkpoints
 python.training.checkpointable base tracking util data_structures : train train.*
 
-python.util           compat                             : platform.compat
+python.util           compat lazy_loader : platform.=
 python.util           deprecation decorator_utils        : platform.deprecation
 python.util           nest                               : framework.nest
 python.util           tf_inspect                         : platform.inspection
-python.util           lazy_loader                        : platform.lazy_loader
 python.util           tf_export                          : platform.exports
 python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
 
@@ -288,17 +257,9 @@ contrib.layers.python.layers utils                       : contrib.layers.output
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers contrib.layers.inner_names
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
 contrib.layers.python.layers target_column               : contrib.layers.target_columns contrib.learn.model_ops
-contrib.slim.python.slim nets                            : contrib.slim.nets
-contrib.slim.python.slim learning                        : contrib.slim.learning
-contrib.slim.python.slim evaluation                      : contrib.slim.evaluation
-contrib.slim.python.slim model_analyzer                  : contrib.slim.model_analyzer
-contrib.slim.python.slim.nets alexnet                    : contrib.slim.nets.alexnet
+contrib.slim.python.slim evaluation learning model_analyzer nets : contrib.slim.=
+contrib.slim.python.slim.nets alexnet overfeat resnet_utils resnet_v1 resnet_v2 vgg : contrib.slim.nets.=
 contrib.slim.python.slim.nets inception inception_v1 inception_v2 inception_v3 : contrib.slim.nets.inception
-contrib.slim.python.slim.nets overfeat                   : contrib.slim.nets.overfeat
-contrib.slim.python.slim.nets resnet_utils               : contrib.slim.nets.resnet_utils
-contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.resnet_v1
-contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
-contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
 # Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
@@ -320,7 +281,8 @@ def _rows() -> dict[str, list[str]]:
         folder, *names = left.split()
         for name in names:
             path = folder if name == "." else f"{folder}.{name}"
-            rows.setdefault(path, []).extend(s for s in sources.split() if s not in rows.get(path, ()))
+            named = [source.replace("=", name) for source in sources.split()]
+            rows.setdefault(path, []).extend(s for s in named if s not in rows.get(path, ()))
     return rows
 
 
