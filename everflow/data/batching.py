@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.data import structure
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -24,10 +25,8 @@ def static_size(batch_size, drop_remainder):
 
 def batch(dataset, batch_size, drop_remainder):
     """See `Dataset.batch`."""
-    batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-    drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
-    spec = structure.batch(dataset.element_spec, static_size(batch_size, drop_remainder))
-    return dataset._then(raw.BatchDatasetV2, spec, batch_size=batch_size, drop_remainder=drop_remainder)
+    sizes = as_int64(batch_size=batch_size) | as_bool(drop_remainder=drop_remainder)
+    return dataset._then(raw.BatchDatasetV2, structure.batch(dataset.element_spec, static_size(**sizes)), **sizes)
 
 
 def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):

@@ -8,6 +8,7 @@ from everflow.data import batching, iterators, structure
 from everflow.data.functions import StructuredFunction
 from everflow.data.options import Options
 from everflow.data.seeds import seed_tensors
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -144,8 +145,7 @@ class Dataset(structure.Elements):
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`: {args}")
         start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[len(args)](*args)
-        values = {n: convert_to_tensor(v, dtypes.int64, name=n) for n, v in (("start", start), ("stop", stop), ("step", step))}
-        return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **values)
+        return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **as_int64(start=start, stop=stop, step=step))
 
     @staticmethod
     def zip(datasets):
@@ -181,7 +181,7 @@ class Dataset(structure.Elements):
     # --- choosing, repeating, joining
 
     def _counted(self, build, count, name="count"):
-        return self._then(build, **{name: convert_to_tensor(count, dtypes.int64, name=name)})
+        return self._then(build, **as_int64(**{name: count}))
 
     def repeat(self, count=None):
         """The elements again and again, `count` times or for ever."""
@@ -201,18 +201,14 @@ class Dataset(structure.Elements):
 
     def shard(self, num_shards, index):
         """Every `num_shards`-th element, from the `index`-th on."""
-        return self._then(
-            raw.ShardDataset,
-            num_shards=convert_to_tensor(num_shards, dtypes.int64, name="num_shards"),
-            index=convert_to_tensor(index, dtypes.int64, name="index"),
-        )
+        return self._then(raw.ShardDataset, **as_int64(num_shards=num_shards, index=index))
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
         """The elements in a random order, drawn from a buffer; another order on each pass unless told otherwise."""
-        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
+        size = as_int64(buffer_size=buffer_size)
         seed, seed2 = seed_tensors(seed)
         again = True if reshuffle_each_iteration is None else reshuffle_each_iteration
-        return self._then(raw.ShuffleDataset, buffer_size=size, seed=seed, seed2=seed2, reshuffle_each_iteration=again)
+        return self._then(raw.ShuffleDataset, **size, seed=seed, seed2=seed2, reshuffle_each_iteration=again)
 
     def cache(self, filename=""):
         """The same elements, kept after the first pass: in memory, or in a file."""
@@ -264,18 +260,9 @@ class Dataset(structure.Elements):
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each, as a nest of datasets for each window."""
-        shift = size if shift is None else shift
-        size = convert_to_tensor(size, dtypes.int64, name="size")
-        shift = convert_to_tensor(shift, dtypes.int64, name="shift")
         spec = structure.map_nest(structure.DatasetSpec, self._element_spec)
-        return self._then(
-            raw.WindowDataset,
-            spec,
-            size=size,
-            shift=shift,
-            stride=convert_to_tensor(stride, dtypes.int64, name="stride"),
-            drop_remainder=convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder"),
-        )
+        sizes = as_int64(size=size, shift=size if shift is None else shift, stride=stride)
+        return self._then(raw.WindowDataset, spec, **sizes, **as_bool(drop_remainder=drop_remainder))
 
     # --- functions
 
@@ -318,17 +305,12 @@ class Dataset(structure.Elements):
     def interleave(self, map_func, cycle_length=-1, block_length=1, num_parallel_calls=None):
         """Like `flat_map`, but `block_length` elements at a time from `cycle_length` datasets in turn."""
         function = dataset_function(self, map_func, "Dataset.interleave()")
-        arguments = {
-            "other_arguments": function.captured_inputs,
-            "cycle_length": convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
-            "block_length": convert_to_tensor(block_length, dtypes.int64, name="block_length"),
-            "f": function.attr,
-        }
+        lengths = as_int64(cycle_length=cycle_length, block_length=block_length)
+        build = raw.InterleaveDataset
+        if num_parallel_calls is not None:
+            build, lengths = raw.ParallelInterleaveDatasetV2, lengths | as_int64(num_parallel_calls=num_parallel_calls)
         spec = function.output_structure.element_spec
-        if num_parallel_calls is None:
-            return self._then(raw.InterleaveDataset, spec, **arguments)
-        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
-        return self._then(raw.ParallelInterleaveDatasetV2, spec, num_parallel_calls=calls, **arguments)
+        return self._then(build, spec, other_arguments=function.captured_inputs, f=function.attr, **lengths)
 
     def reduce(self, initial_state, reduce_func):
         """One value made of all elements: `reduce_func(state, element)` for each, from an initial state on.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.data import structure
 from everflow.data.dataset import Dataset, DatasetV1Adapter
 from everflow.data.functions import StructuredFunction
+from everflow.data.settings import as_bool, as_int64, optional_tensor
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -36,11 +37,6 @@ def list_files(file_pattern, shuffle, seed):
         return dataset
 
 
-def optional_tensor(name, value, default, dtype=dtypes.int64):
-    """A setting as a tensor."""
-    return convert_to_tensor(default if value is None else value, dtype, name=name)
-
-
 def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
     """The dataset of `tf.data.experimental.parallel_interleave`."""
     drawn = StructuredFunction(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
@@ -50,9 +46,8 @@ def interleaved_in_parallel(dataset, function, cycle_length, block_length, slopp
         raw.ParallelInterleaveDataset,
         drawn.output_structure.element_spec,
         other_arguments=drawn.captured_inputs,
-        cycle_length=convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
-        block_length=convert_to_tensor(block_length, dtypes.int64, name="block_length"),
-        sloppy=convert_to_tensor(sloppy, dtypes.bool, name="sloppy"),
+        **as_int64(cycle_length=cycle_length, block_length=block_length),
+        **as_bool(sloppy=sloppy),
         buffer_output_elements=optional_tensor("buffer_output_elements", buffer_output_elements, 2 * block_length),
         prefetch_input_elements=optional_tensor("prefetch_input_elements", prefetch_input_elements, 2 * cycle_length),
         f=drawn.attr,
@@ -125,7 +120,7 @@ class FixedLengthRecordDatasetV1(_FileDataset):
                  num_parallel_reads=None):  # fmt: skip
         def read_one_file(filename):
             settings = {
-                "record_bytes": convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes"),
+                **as_int64(record_bytes=record_bytes),
                 "header_bytes": optional_tensor("header_bytes", header_bytes, 0),
                 "footer_bytes": optional_tensor("footer_bytes", footer_bytes, 0),
                 "buffer_size": optional_tensor("buffer_size", buffer_size, _BUFFER),

@@ -14,7 +14,8 @@ from everflow.data.dataset import Dataset, made
 from everflow.data.experimental.sources import AUTOTUNE
 from everflow.data.experimental.transformations import ignore_errors as ignoring
 from everflow.data.experimental.transformations import parallel_interleave
-from everflow.data.files import TFRecordDatasetV1, optional_tensor
+from everflow.data.files import TFRecordDatasetV1
+from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor

@@ -6,6 +6,7 @@ from everflow.data import batching, stateful, structure
 from everflow.data.files import interleaved_in_parallel
 from everflow.data.functions import StructuredFunction
 from everflow.data.seeds import seed_tensors
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
@@ -26,18 +27,14 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
 
     def apply(dataset):
         function = StructuredFunction(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
-        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
-        drop = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+        sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(drop_remainder=drop_remainder)
         return dataset._then(
             raw.MapAndBatchDataset,
-            structure.batch(function.output_structure, batching.static_size(size, drop)),
+            structure.batch(function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])),
             other_arguments=function.captured_inputs,
-            batch_size=size,
-            num_parallel_calls=calls,
-            drop_remainder=drop,
             f=function.attr,
             preserve_cardinality=True,
+            **sizes,
         )
 
     return apply
@@ -50,10 +47,9 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
     """`shuffle`, then `repeat`, in one: the buffer stays full from one pass to the next."""
 
     def apply(dataset):
-        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
-        times = convert_to_tensor(-1 if count is None else count, dtypes.int64, name="count")
+        sizes = as_int64(buffer_size=buffer_size, count=-1 if count is None else count)
         first, second = seed_tensors(seed)
-        return dataset._then(raw.ShuffleAndRepeatDataset, buffer_size=size, seed=first, seed2=second, count=times)
+        return dataset._then(raw.ShuffleAndRepeatDataset, seed=first, seed2=second, **sizes)
 
     return apply
 
@@ -121,13 +117,11 @@ def dense_to_sparse_batch(batch_size, row_shape):
         spec = dataset.element_spec
         if type(spec) is not TensorSpec:
             raise TypeError(f"dense_to_sparse_batch takes elements of a single dense tensor, not {dataset.output_types}")
-        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-        if isinstance(row_shape, (TensorShape, list, tuple)):
-            shape = convert_to_tensor([-1 if d is None else d for d in TensorShape(row_shape).as_list()], dtypes.int64, name="row_shape")
-        else:
-            shape = convert_to_tensor(row_shape, dtypes.int64, name="row_shape")
-        static = TensorShape([None]).concatenate(constant_value_as_shape(shape))
-        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), batch_size=size, row_shape=shape)
+        known = isinstance(row_shape, (TensorShape, list, tuple))
+        rows = [-1 if d is None else d for d in TensorShape(row_shape).as_list()] if known else row_shape
+        sizes = as_int64(batch_size=batch_size, row_shape=rows)
+        static = TensorShape([None]).concatenate(constant_value_as_shape(sizes["row_shape"]))
+        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), **sizes)
 
     return apply
 
