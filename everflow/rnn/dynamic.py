@@ -207,10 +207,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
     static_steps, static_batch = shapes[0].as_list()[:2]
     out_dtype = state_dtype(dtype, state)
     zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
+    longest = time_steps
     if sequence_length is not None:
         shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
-    else:
-        shortest, longest = None, time_steps
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base:
         pass
@@ -230,17 +229,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
             value.set_shape(shape[1:])
         values = nest.pack_sequence_as(inputs, values)
         if sequence_length is not None:
-            output, new_state = rnn_step(
-                time,
-                sequence_length,
-                shortest,
-                longest,
-                zero_output,
-                state,
-                lambda: call(values, state),
-                cell.state_size,
-                skip_conditionals=True,
-            )
+            lengths = (sequence_length, shortest, longest)
+            computed = functools.partial(call, values, state)
+            output, new_state = rnn_step(time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True)
         else:
             output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
@@ -316,17 +307,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         state = initial_state
         flat_state = [convert_to_tensor(s) if not isinstance(s, TensorArray) else s for s in nest.flatten(state)]
         state = nest.pack_sequence_as(state, flat_state)
-        emit_structure, emit_sizes, emit_dtypes = _emitted(cell, emit_structure, flat_state[0].dtype)
-        emit_arrays = [
-            TensorArray(
-                t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
-            )
-            for i, (t, size) in enumerate(zip(emit_dtypes, emit_sizes))
-        ]
-        emit_arrays = nest.pack_sequence_as(emit_structure, emit_arrays)
-        zero_emit = nest.pack_sequence_as(
-            emit_structure, [array.zeros(concat(batch_size, size), t) for size, t in zip(emit_sizes, emit_dtypes)]
-        )
+        emit_arrays, zero_emit = _emitted(cell, emit_structure, flat_state[0].dtype, static_batch, batch_size)
 
         def body(time, finished, current_input, arrays, state, loop_state):
             next_output, cell_state = cell(current_input, state)
@@ -356,14 +337,21 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         return arrays, final_state, None if initial_loop_state is None else final_loop_state
 
 
-def _emitted(cell, emit_structure, state_dtype):
-    """(structure, sizes, dtypes) of what `raw_rnn` gives at each step: as in `loop_fn`'s first answer, or the cell's output."""
-    if emit_structure is None:
-        sizes = nest.flatten(cell.output_size)
-        return cell.output_size, sizes, [state_dtype] * len(sizes)
-    flat = nest.flatten(emit_structure)
-    sizes = [e.shape if e.shape.is_fully_defined() else array.shape(e) for e in flat]
-    return emit_structure, sizes, [e.dtype for e in flat]
+def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
+    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the cell's output."""
+    if emitted is None:
+        emitted = cell.output_size
+        kinds = [(size, state_dtype) for size in nest.flatten(emitted)]
+    else:
+        kinds = [(e.shape if e.shape.is_fully_defined() else array.shape(e), e.dtype) for e in nest.flatten(emitted)]
+    arrays = [
+        TensorArray(
+            t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
+        )
+        for i, (size, t) in enumerate(kinds)
+    ]
+    zeros = [array.zeros(concat(batch_size, size), t) for size, t in kinds]
+    return nest.pack_sequence_as(emitted, arrays), nest.pack_sequence_as(emitted, zeros)
 
 
 def _static_batch(flat_input):

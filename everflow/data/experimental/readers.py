@@ -84,34 +84,16 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     names = Dataset.from_tensor_slices(filenames)
     if shuffle:
         names = names.shuffle(len(filenames), shuffle_seed)
-    if column_names is None:
-        if not header:
-            raise ValueError("header=False, so there is no line to infer column_names from: pass them")
-        column_names = _header(filenames, field_delim, use_quote_delim, compression_type)
-    if len(column_names) != len(set(column_names)):
-        raise ValueError("Cannot have duplicate column names.")
-    columns = None if select_columns is None else _column_places(select_columns, column_names)
-    if column_defaults is not None:
-        column_defaults = [constants.constant([], dtype=d) if _is_dtype(d) else d for d in column_defaults]
-        for default in column_defaults:
-            if not isinstance(default, Tensor) and convert_dtype(default) not in _TYPES:
-                raise ValueError(f"Unsupported default {default!r}")
-    else:
-        column_defaults = _inferred(
-            filenames, len(column_names), field_delim, use_quote_delim, na_value, header, num_rows_for_inference, columns, compression_type
-        )
-    if columns is not None and len(column_defaults) != len(columns):
-        raise ValueError("If specifying column_defaults with select_columns, their lengths must match")
-    if columns is not None:
-        column_names = [column_names[i] for i in columns]
+    reading = {
+        "field_delim": field_delim, "use_quote_delim": use_quote_delim, "na_value": na_value, "header": header,
+        "compression_type": compression_type,
+    }  # fmt: skip
+    column_names, defaults, columns = _columns(filenames, column_names, column_defaults, select_columns, reading, num_rows_for_inference)
     if label_name is not None and label_name not in column_names:
         raise ValueError(f"`label_name` {label_name!r} must be one of {list(column_names)}")
 
     def filename_to_dataset(filename):
-        dataset = CsvDatasetV1(
-            filename, column_defaults, select_cols=columns, field_delim=field_delim, use_quote_delim=use_quote_delim, na_value=na_value,
-            header=header, compression_type=compression_type,
-        )  # fmt: skip
+        dataset = CsvDatasetV1(filename, defaults, select_cols=columns, **reading)
         return dataset.apply(ignoring()) if ignore_errors else dataset
 
     def map_fn(*values):
@@ -128,6 +110,31 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
     dataset = dataset.map(map_fn)
     return dataset.prefetch(prefetch_buffer_size)
+
+
+def _columns(filenames, names, defaults, select, reading, rows_to_read):
+    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not given."""
+    delimiter, quotes, compression = reading["field_delim"], reading["use_quote_delim"], reading["compression_type"]
+    if names is None:
+        if not reading["header"]:
+            raise ValueError("header=False, so there is no line to infer column_names from: pass them")
+        names = _header(filenames, delimiter, quotes, compression)
+    if len(names) != len(set(names)):
+        raise ValueError("Cannot have duplicate column names.")
+    places = None if select is None else _column_places(select, names)
+    if defaults is not None:
+        defaults = [constants.constant([], dtype=d) if _is_dtype(d) else d for d in defaults]
+        for default in defaults:
+            if not isinstance(default, Tensor) and convert_dtype(default) not in _TYPES:
+                raise ValueError(f"Unsupported default {default!r}")
+    else:
+        na_value, header = reading["na_value"], reading["header"]
+        defaults = _inferred(filenames, len(names), delimiter, quotes, na_value, header, rows_to_read, places, compression)
+    if places is None:
+        return names, defaults, None
+    if len(defaults) != len(places):
+        raise ValueError("If specifying column_defaults with select_columns, their lengths must match")
+    return [names[i] for i in places], defaults, places
 
 
 def convert_dtype(default):
