@@ -73,6 +73,19 @@ def _deduplicate_indexed_slices(values, indices):
     return unsorted_segment_sum(values, positions, array.shape(unique_indices)[0]), unique_indices
 
 
+def _check_any_gradient(grads_and_vars):
+    if all(g is None for g, _ in grads_and_vars):
+        raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
+
+
+def _as_train_op(op):
+    """An operation, which is one of the graph's training ops from now on."""
+    train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
+    if op not in train_ops:
+        train_ops.append(op)
+    return op
+
+
 class Optimizer:
     """Base class of optimizers.
 
@@ -197,9 +210,8 @@ class Optimizer:
         if distribution.has_strategy():
             return self._apply_in_all_replicas(grads_and_vars, global_step, name)
         converted = [(self._converted(g), v, _Target(v)) for g, v in grads_and_vars]
+        _check_any_gradient(grads_and_vars)
         var_list = [v for g, v, _ in converted if g is not None]
-        if not var_list:
-            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v, _ in converted]}.")
         with init_scope():
             self._create_slots(var_list)
             attachments.joined(self)
@@ -217,12 +229,7 @@ class Optimizer:
                 apply_updates = self._finish_and_count(update_ops, global_step, name)
             if executing_eagerly():
                 return None
-            if isinstance(apply_updates, Tensor):
-                apply_updates = apply_updates.op
-            train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
-            if apply_updates not in train_ops:
-                train_ops.append(apply_updates)
-            return apply_updates
+            return _as_train_op(apply_updates.op if isinstance(apply_updates, Tensor) else apply_updates)
 
     # --- under a tf.distribute.Strategy ------------------------------------------------------
 
@@ -230,9 +237,8 @@ class Optimizer:
         """Meet the other replicas, and apply the sum of all gradients to every copy of the variables."""
         if distribution.in_cross_replica_context():
             raise RuntimeError("In cross-replica context, `_distributed_apply()` takes the place of `apply_gradients()`")
+        _check_any_gradient(grads_and_vars)
         present = [(g, v) for g, v in grads_and_vars if g is not None]
-        if not present:
-            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
         return distribution.get_replica_context().merge_call(self._distributed_apply, args=(present, global_step, name))
 
     def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
@@ -259,10 +265,7 @@ class Optimizer:
                 with control_dependencies([finished]):
                     counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
                 finished = grouping.group(finished, counted, name=name)
-            train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
-            if finished not in train_ops:
-                train_ops.append(finished)
-            return finished
+            return _as_train_op(finished)
 
     def _finish_and_count(self, update_ops, global_step, name):
         with control_dependencies([self._finish(update_ops, "update")]), colocate_with(global_step.op):
