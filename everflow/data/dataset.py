@@ -275,11 +275,10 @@ class Dataset(structure.Elements):
         >>> dataset.map(lambda image, label: (tf.to_float(image) / 255.0, label))
         """
         function = self._function(map_func, "Dataset.map()")
-        common = {"other_arguments": function.captured_inputs, "f": function.attr}
         if num_parallel_calls is None:
-            return self._then(raw.MapDataset, function.output_structure, **common)
+            return self._then(raw.MapDataset, function.output_structure, **function.argument("f"))
         calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
-        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **common)
+        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **function.argument("f"))
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None):
         """`map` by another name."""
@@ -289,7 +288,7 @@ class Dataset(structure.Elements):
         """The elements for which a function gives True."""
         function = self._function(predicate, "Dataset.filter()")
         function.check_returns_scalar("predicate", dtypes.bool)
-        return self._then(raw.FilterDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+        return self._then(raw.FilterDataset, **function.argument("predicate"))
 
     def filter_with_legacy_function(self, predicate):
         """`filter` by another name."""
@@ -298,9 +297,7 @@ class Dataset(structure.Elements):
     def flat_map(self, map_func):
         """The elements of the datasets that a function gives, one dataset after the other."""
         function = dataset_function(self, map_func, "Dataset.flat_map()")
-        return self._then(
-            raw.FlatMapDataset, function.output_structure.element_spec, other_arguments=function.captured_inputs, f=function.attr
-        )
+        return self._then(raw.FlatMapDataset, function.output_structure.element_spec, **function.argument("f"))
 
     def interleave(self, map_func, cycle_length=-1, block_length=1, num_parallel_calls=None):
         """Like `flat_map`, but `block_length` elements at a time from `cycle_length` datasets in turn."""
@@ -309,8 +306,7 @@ class Dataset(structure.Elements):
         build = raw.InterleaveDataset
         if num_parallel_calls is not None:
             build, lengths = raw.ParallelInterleaveDatasetV2, lengths | as_int64(num_parallel_calls=num_parallel_calls)
-        spec = function.output_structure.element_spec
-        return self._then(build, spec, other_arguments=function.captured_inputs, f=function.attr, **lengths)
+        return self._then(build, function.output_structure.element_spec, **function.argument("f"), **lengths)
 
     def reduce(self, initial_state, reduce_func):
         """One value made of all elements: `reduce_func(state, element)` for each, from an initial state on.

@@ -45,12 +45,11 @@ def interleaved_in_parallel(dataset, function, cycle_length, block_length, slopp
     return dataset._then(
         raw.ParallelInterleaveDataset,
         drawn.output_structure.element_spec,
-        other_arguments=drawn.captured_inputs,
+        **drawn.argument("f"),
         **as_int64(cycle_length=cycle_length, block_length=block_length),
         **as_bool(sloppy=sloppy),
         buffer_output_elements=optional_tensor("buffer_output_elements", buffer_output_elements, 2 * block_length),
         prefetch_input_elements=optional_tensor("prefetch_input_elements", prefetch_input_elements, 2 * cycle_length),
-        f=drawn.attr,
     )
 
 

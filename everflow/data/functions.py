@@ -63,6 +63,10 @@ class StructuredFunction:
         self.output_structure = structure.pack_as(result, [structure.spec_of(leaf) for leaf in leaves])
         return structure.to_tensors(self.output_structure, structure.pack_as(result, leaves))
 
+    def argument(self, name: str) -> dict:
+        """The function as the argument of an op that has this name, with the tensors that it captured."""
+        return {"other_arguments": self.captured_inputs, name: self.attr}
+
     def check_returns_scalar(self, argument: str, dtype):
         """ValueError where the function, an argument of this name, surely does not return one scalar of this dtype."""
         if not structure.is_scalar(self.output_structure, dtype):

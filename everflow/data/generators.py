@@ -89,8 +89,7 @@ def from_generator(generator, output_types, output_shapes, args):
             init_func=begin.attr,
             next_func=follow.attr,
             finalize_func=finish.attr,
-            output_types=types,
-            output_shapes=shapes,
+            **structure.attributes(spec),
         )
         return DatasetV1Adapter(variant, spec)
 

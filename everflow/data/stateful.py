@@ -37,8 +37,7 @@ def reduce(dataset, initial_state, reduce_func):
     tensors = raw.ReduceDataset(
         input_dataset=dataset._variant_tensor,
         initial_state=structure.to_tensors(spec, initial_state),
-        other_arguments=function.captured_inputs,
-        f=function.attr,
+        **function.argument("f"),
         **structure.attributes(state_spec),
     )
     return structure.from_tensors(state_spec, tensors)
@@ -59,6 +58,5 @@ def scan(dataset, initial_state, scan_func):
         raw.ScanDataset,
         function.output_structure[1],
         initial_state=structure.to_tensors(spec, initial_state),
-        other_arguments=function.captured_inputs,
-        f=function.attr,
+        **function.argument("f"),
     )

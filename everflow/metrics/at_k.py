@@ -120,13 +120,6 @@ precision_at_k = _k_best("precision", precision_at_top_k, "The share of the k cl
 recall_at_k = _k_best("recall", recall_at_top_k, "The share of the labels that are among the k classes with the highest predictions.")
 
 
-def sparse_precision_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
-    """Deprecated name of `precision_at_k`."""
-    return precision_at_k(labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
-
-
 def average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The mean over rows of the precision averaged over the ranks 1 to k at which right classes stand."""
     with name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
@@ -135,9 +128,8 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
         return average_precision_at_top_k(labels, indices, weights, metrics_collections, updates_collections, scope)
 
 
-def sparse_average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """Deprecated name of `average_precision_at_k`."""
-    return average_precision_at_k(labels, predictions, k, weights, metrics_collections, updates_collections, name)
+# Deprecated names.
+sparse_precision_at_k, sparse_average_precision_at_k = precision_at_k, average_precision_at_k
 
 
 def _in_range(labels, num_classes):

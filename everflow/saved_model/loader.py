@@ -49,9 +49,7 @@ def maybe_saved_model_directory(export_dir):
     )
 
 
-def contains_saved_model(export_dir):
-    """Whether a folder holds a SavedModel."""
-    return maybe_saved_model_directory(export_dir)
+contains_saved_model = maybe_saved_model_directory
 
 
 def asset_tensors(export_dir, meta_graph_def, import_scope=None):

@@ -190,9 +190,7 @@ def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None
         return ResourceSummaryWriter(name, begin)
 
 
-def create_summary_file_writer(*args, **kwargs):
-    """Deprecated name of `create_file_writer`."""
-    return create_file_writer(*args, **kwargs)
+create_summary_file_writer = create_file_writer  # its deprecated name
 
 
 def flush(writer=None, name=None):

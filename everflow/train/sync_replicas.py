@@ -118,16 +118,18 @@ class SyncReplicasOptimizer(Optimizer):
             accumulators.append((accumulator, variable.device))
         return accumulators, handed_over, averaged
 
+    def _check_applied(self, what):
+        if not self._gradients_applied:
+            raise ValueError(f"{what} can be used after apply_gradients() only")
+
     def get_chief_queue_runner(self):
         """The queue runner that the chief starts; it applies the gradients and gives out tokens."""
-        if not self._gradients_applied:
-            raise ValueError("get_chief_queue_runner: call it after apply_gradients()")
+        self._check_applied("get_chief_queue_runner()")
         return self._chief_queue_runner
 
     def get_init_tokens_op(self, num_tokens=-1):
         """An op that puts the first tokens in, so that replicas can run ahead of those that are missing."""
-        if not self._gradients_applied:
-            raise ValueError("get_init_tokens_op: call it after apply_gradients()")
+        self._check_applied("get_init_tokens_op()")
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
             num_tokens = self._replicas_to_aggregate
@@ -161,8 +163,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 
     def begin(self):
         optimizer = self._sync_optimizer
-        if not optimizer._gradients_applied:
-            raise ValueError("The hook of a SyncReplicasOptimizer: use it after apply_gradients()")
+        optimizer._check_applied("The hook of a SyncReplicasOptimizer")
         self._runner = self._first_tokens = None
         if self._is_chief:
             self._local_init_op = optimizer.chief_init_op

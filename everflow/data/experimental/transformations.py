@@ -31,8 +31,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         return dataset._then(
             raw.MapAndBatchDataset,
             structure.batch(function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])),
-            other_arguments=function.captured_inputs,
-            f=function.attr,
+            **function.argument("f"),
             preserve_cardinality=True,
             **sizes,
         )
@@ -105,7 +104,7 @@ def take_while(predicate):
     def apply(dataset):
         function = StructuredFunction(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
         function.check_returns_scalar("predicate", dtypes.bool)
-        return dataset._then(raw.TakeWhileDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+        return dataset._then(raw.TakeWhileDataset, **function.argument("predicate"))
 
     return apply
 
