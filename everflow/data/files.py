@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.data import structure
-from everflow.data.dataset import Dataset, DatasetV1Adapter
-from everflow.data.functions import StructuredFunction
+from everflow.data.dataset import Dataset, DatasetV1Adapter, dataset_function
 from everflow.data.settings import as_bool, as_int64, optional_tensor
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -39,9 +37,7 @@ def list_files(file_pattern, shuffle, seed):
 
 def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
     """The dataset of `tf.data.experimental.parallel_interleave`."""
-    drawn = StructuredFunction(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
-    if not isinstance(drawn.output_structure, structure.DatasetSpec):
-        raise TypeError("`map_func` must return a `Dataset` object.")
+    drawn = dataset_function(dataset, function, "tf.data.experimental.parallel_interleave()")
     return dataset._then(
         raw.ParallelInterleaveDataset,
         drawn.output_structure.element_spec,
