@@ -11,7 +11,7 @@ from everflow.framework import errors
 from everflow.framework.forking import renewed
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (
@@ -25,6 +25,15 @@ from everflow.train.checkpoint_state import (
 from everflow.train.global_step import global_step as step_in
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
+
+
+def _renamed(saver_def, rename):
+    """A SaverDef with other names for the nodes it uses."""
+    made = SaverDef()
+    made.CopyFrom(saver_def)
+    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+        setattr(made, field, rename(getattr(made, field)))
+    return made
 
 
 class Saver:
@@ -97,13 +106,7 @@ class Saver:
             self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
         elif self._name:
             # With a definition, the name says under which scope its nodes were imported.
-            scope = self._name.rstrip("/") + "/"
-            made = SaverDef()
-            made.CopyFrom(self.saver_def)
-            made.filename_tensor_name = scope + made.filename_tensor_name
-            made.save_tensor_name = scope + made.save_tensor_name
-            made.restore_op_name = scope + made.restore_op_name
-            self.saver_def = made
+            self.saver_def = _renamed(self.saver_def, lambda name: prepend_name_scope(name, self._name))
         self._check_saver_def()
         self._history = CheckpointHistory(self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
 
@@ -122,13 +125,8 @@ class Saver:
             return self.saver_def
         if not (self.saver_def.filename_tensor_name.startswith(export_scope) and self.saver_def.save_tensor_name.startswith(export_scope)):
             return None
-        made = SaverDef()
-        made.CopyFrom(self.saver_def)
         cut = len(export_scope.rstrip("/")) + 1
-        made.filename_tensor_name = made.filename_tensor_name[cut:]
-        made.save_tensor_name = made.save_tensor_name[cut:]
-        made.restore_op_name = made.restore_op_name[cut:]
-        return made
+        return _renamed(self.saver_def, lambda name: name[cut:])
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
@@ -284,7 +282,7 @@ class Saver:
 def _explained(error, cause):
     message = (
         f"Restoring from checkpoint failed. {cause}: has the graph changed since it was written? "
-        f"`everflow` and tf.train.list_variables show what it holds. Original error:\n\n{error.message}"
+        f"tf.train.list_variables shows what it holds. Original error:\n\n{error.message}"
     )
     return type(error)(error.node_def, error.op, message)
 
