@@ -19,7 +19,8 @@ class AdamOptimizer(KernelOptimizer):
     _rule_slots = {"m": "m", "v": "v"}
     _rule_tensors = {"lr": "_lr_t", "beta1": "_beta1_t", "beta2": "_beta2_t", "epsilon": "_epsilon_t"}
 
-    _hyperparameters = {"learning_rate": "_lr", "beta1": "_beta1", "beta2": "_beta2", "epsilon": "_epsilon"}
+    _hyperparameters = ("learning_rate", "beta1", "beta2", "epsilon")
+    _attributes = {"learning_rate": "_lr"}
     _tensor_suffix = "_t"
     _zero_slots = ("m", "v")
 

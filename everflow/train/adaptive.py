@@ -15,13 +15,6 @@ def _check_positive(**values):
             raise ValueError(f"{name} must be positive, not {value}")
 
 
-_REGULARIZED = {
-    "learning_rate": "_learning_rate",
-    "l1_regularization_strength": "_l1_regularization_strength",
-    "l2_regularization_strength": "_l2_regularization_strength",
-}
-
-
 class _FilledSlots(KernelOptimizer):
     """An optimizer whose slots start with one value each."""
 
@@ -39,7 +32,7 @@ class AdagradOptimizer(KernelOptimizer):
     _rule = "Adagrad"
     _rule_slots = {"accum": "accumulator"}
     _rule_tensors = {"lr": "_learning_rate_tensor"}
-    _hyperparameters = {"learning_rate": "_learning_rate"}
+    _hyperparameters = ("learning_rate",)
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
         _check_positive(initial_accumulator_value=initial_accumulator_value)
@@ -71,7 +64,7 @@ class ProximalAdagradOptimizer(_FilledSlots):
         "l1": "_l1_regularization_strength_tensor",
         "l2": "_l2_regularization_strength_tensor",
     }
-    _hyperparameters = _REGULARIZED
+    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
 
     def __init__(
         self,
@@ -106,7 +99,7 @@ class AdagradDAOptimizer(_FilledSlots):
         "l1": "_l1_regularization_strength",
         "l2": "_l2_regularization_strength",
     }
-    _hyperparameters = {"learning_rate": "_learning_rate"}
+    _hyperparameters = ("learning_rate",)
 
     def __init__(
         self,
@@ -149,7 +142,7 @@ class AdadeltaOptimizer(KernelOptimizer):
     _rule_slots = {"accum": "accum", "accum_update": "accum_update"}
     _rule_tensors = {"lr": "_lr_t", "rho": "_rho_t", "epsilon": "_epsilon_t"}
 
-    _hyperparameters = {"lr": "_lr", "rho": "_rho", "epsilon": "_epsilon"}
+    _hyperparameters = ("lr", "rho", "epsilon")
     _tensor_suffix = "_t"
     _zero_slots = ("accum", "accum_update")
 
@@ -163,7 +156,7 @@ class RMSPropOptimizer(KernelOptimizer):
 
     _rule_tensors = {"lr": "_learning_rate_tensor", "rho": "_decay_tensor", "momentum": "_momentum_tensor", "epsilon": "_epsilon_tensor"}
 
-    _hyperparameters = {"learning_rate": "_learning_rate", "decay": "_decay", "momentum": "_momentum", "epsilon": "_epsilon"}
+    _hyperparameters = ("learning_rate", "decay", "momentum", "epsilon")
 
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"):
         super().__init__(use_locking, name)
@@ -196,11 +189,13 @@ class FtrlOptimizer(KernelOptimizer):
         "lr_power": "_learning_rate_power_tensor",
     }
 
-    _hyperparameters = {
-        **_REGULARIZED,
-        "l2_shrinkage_regularization_strength": "_l2_shrinkage_regularization_strength",
-        "learning_rate_power": "_learning_rate_power",
-    }
+    _hyperparameters = (
+        "learning_rate",
+        "l1_regularization_strength",
+        "l2_regularization_strength",
+        "l2_shrinkage_regularization_strength",
+        "learning_rate_power",
+    )
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ class GradientDescentOptimizer(KernelOptimizer):
 
     _rule = "GradientDescent"
     _rule_tensors = {"alpha": "_learning_rate_tensor"}
-    _hyperparameters = {"learning_rate": "_learning_rate"}
+    _hyperparameters = ("learning_rate",)
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name)
@@ -40,11 +40,7 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
         "l2": "_l2_regularization_strength_tensor",
     }
 
-    _hyperparameters = {
-        "learning_rate": "_learning_rate",
-        "l1_regularization_strength": "_l1_regularization_strength",
-        "l2_regularization_strength": "_l2_regularization_strength",
-    }
+    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
 
     def __init__(
         self,
@@ -69,7 +65,7 @@ class MomentumOptimizer(KernelOptimizer):
     _rule_slots = {"accum": "momentum"}
     _rule_tensors = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}
 
-    _hyperparameters = {"learning_rate": "_learning_rate", "momentum": "_momentum"}
+    _hyperparameters = ("learning_rate", "momentum")
     _zero_slots = ("momentum",)
 
     def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):

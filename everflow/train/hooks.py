@@ -11,7 +11,7 @@ from everflow.framework.scopes import get_default_graph
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.global_step import get_global_step
-from everflow.train.hook_timers import NeverTriggerTimer, PeriodicHook, SecondOrStepTimer, StepHook, check_one_given, step_tensor
+from everflow.train.hook_timers import NeverTriggerTimer, PeriodicHook, SecondOrStepTimer, StepHook, check_one_given
 from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook  # noqa: F401  all hooks are here
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -154,15 +154,15 @@ class NanTensorHook(SessionRunHook):
         run_context.request_stop()
 
 
-class GlobalStepWaiterHook(SessionRunHook):
+class GlobalStepWaiterHook(StepHook):
     """Holds runs back until the global step has come to `wait_until_step`, so that workers start one after the other."""
 
     def __init__(self, wait_until_step):
         self._wait_until_step = wait_until_step
 
     def begin(self):
+        super().begin()
         self._worker_is_started = False
-        self._global_step_tensor = step_tensor("GlobalStepWaiterHook")
 
     def before_run(self, run_context):
         if not self._worker_is_started:

@@ -391,25 +391,30 @@ class KernelOptimizer(Optimizer):
     """An optimizer whose update is one op: `ApplyX`, or its resource and sparse forms.
 
     `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_rule_tensors` its scalar inputs to
-    attributes that `_prepare` sets. `_hyperparameters` has the names that they have in the graph, and the attributes of
-    their values; a tensor is in the attribute with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
+    attributes that `_prepare` sets. `_hyperparameters` are the names they have in the graph; values are in attributes
+    called so (`_attributes` has exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
     """
 
     _rule: str
     _rule_slots: dict[str, str] = {}
     _rule_tensors: dict[str, str] = {}
-    _hyperparameters: dict[str, str] = {}
+    _hyperparameters: tuple[str, ...] = ()
+    _attributes: dict[str, str] = {}
     _tensor_suffix = "_tensor"
     _zero_slots: tuple[str, ...] = ()
 
     def _set(self, **values):
         """Keep the values of hyperparameters, until `_prepare` makes tensors of them."""
         for name, value in values.items():
-            setattr(self, self._hyperparameters[name], value)
-            setattr(self, self._hyperparameters[name] + self._tensor_suffix, None)
+            setattr(self, self._attribute(name), value)
+            setattr(self, self._attribute(name) + self._tensor_suffix, None)
+
+    def _attribute(self, name):
+        return self._attributes.get(name, f"_{name}")
 
     def _prepare(self):
-        self._prepare_tensors(**{name: (held + self._tensor_suffix, getattr(self, held)) for name, held in self._hyperparameters.items()})
+        held = {name: self._attribute(name) for name in self._hyperparameters}
+        self._prepare_tensors(**{name: (attribute + self._tensor_suffix, getattr(self, attribute)) for name, attribute in held.items()})
 
     def _create_slots(self, var_list):
         for v in var_list:
