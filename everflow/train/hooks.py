@@ -143,15 +143,12 @@ class NanTensorHook(SessionRunHook):
         return SessionRunArgs(self._loss_tensor)
 
     def after_run(self, run_context, run_values):
-        if not np.isnan(run_values.results):
-            return
-        message = "Model diverged with loss = NaN."
-        if self._fail_on_nan_loss:
-            logging.error(message)
-            raise NanLossDuringTrainingError
-        logging.warning(message)
-        # The error isn't raised, but the run is asked to stop.
-        run_context.request_stop()
+        if np.isnan(run_values.results):
+            log = logging.error if self._fail_on_nan_loss else logging.warning
+            log("Model diverged with loss = NaN.")
+            if self._fail_on_nan_loss:
+                raise NanLossDuringTrainingError
+            run_context.request_stop()
 
 
 class GlobalStepWaiterHook(StepHook):

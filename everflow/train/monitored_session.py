@@ -264,20 +264,17 @@ class _RecoverableSession(_WrappedSession):
         self._sess = None
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        while True:
-            try:
-                if not self._sess:
-                    self._sess = self._create_session()
-                return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
-            except _PREEMPTION_ERRORS as e:
-                self._give_up(e)
+        return self._until_done(lambda sess: sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata))
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
+        return self._until_done(lambda sess: sess.run_step_fn(step_fn, raw_session, sess.run))
+
+    def _until_done(self, call):
+        """What a function of the session gives, once a session lasts that long."""
         while True:
             try:
-                if not self._sess:
-                    self._sess = self._create_session()
-                return self._sess.run_step_fn(step_fn, raw_session, self._sess.run)
+                self._sess = self._sess or self._create_session()
+                return call(self._sess)
             except _PREEMPTION_ERRORS as e:
                 self._give_up(e)
 
