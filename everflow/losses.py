@@ -56,6 +56,19 @@ def _num_present(losses, weights, per_batch=False):
         return math.reduce_sum(present, name=scope)
 
 
+def _num_elements(losses, weights):
+    with name_scope(None, "num_elements", values=[losses]) as scope:
+        return math.cast(array.size(losses, name=scope), losses.dtype)
+
+
+# By what a sum of weighted losses is divided.
+_DIVISORS = {
+    Reduction.MEAN: lambda losses, weights: math.reduce_sum(array.ones_like(losses) * weights),
+    Reduction.SUM_BY_NONZERO_WEIGHTS: _num_present,
+    Reduction.SUM_OVER_BATCH_SIZE: _num_elements,
+}
+
+
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
     """Losses times weights, reduced, and put into a collection."""
     Reduction.validate(reduction)
@@ -65,24 +78,12 @@ def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=Graph
         losses = math.cast(losses, dtypes.float32)
         weights = math.cast(weights, dtypes.float32)
         weighted = math.multiply(losses, weights)
-        if reduction == Reduction.NONE:
-            loss = weighted
-        else:
-            loss = math.reduce_sum(weighted)
-            if reduction == Reduction.MEAN:
-                loss = _safe_mean(loss, math.reduce_sum(array.ones_like(losses) * weights))
-            elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-                loss = _safe_mean(loss, _num_present(losses, weights))
-            elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-                loss = _safe_mean(loss, _num_elements(losses))
+        loss = weighted if reduction == Reduction.NONE else math.reduce_sum(weighted)
+        if reduction in _DIVISORS:
+            loss = _safe_mean(loss, _DIVISORS[reduction](losses, weights))
         loss = math.cast(loss, input_dtype)
         add_loss(loss, loss_collection)
         return loss
-
-
-def _num_elements(losses):
-    with name_scope(None, "num_elements", values=[losses]) as scope:
-        return math.cast(array.size(losses, name=scope), losses.dtype)
 
 
 def _as_floats(labels, predictions):
@@ -92,20 +93,38 @@ def _as_floats(labels, predictions):
     return labels, predictions
 
 
+def _as_logits(labels, logits):
+    logits = convert_to_tensor(logits)
+    labels = math.cast(labels, logits.dtype)
+    logits.shape.assert_is_compatible_with(labels.shape)
+    return labels, logits
+
+
 def _required(**arguments):
     for name, value in arguments.items():
         if value is None:
             raise ValueError(f"{name} must not be None.")
 
 
+def _loss(name, of_elements, arguments, weights, scope, loss_collection, reduction, prepare=_as_floats):
+    """What the losses below do: `arguments` are the labels and the predictions by their names, and
+    `of_elements(labels, predictions)` gives the loss of each element once both are prepared."""
+    _required(**arguments)
+    labels, predictions = arguments.values()
+    with name_scope(scope, name, (predictions, labels, weights)) as scope:
+        losses = of_elements(*prepare(labels, predictions))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+
 def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                         reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """|predictions - labels|."""
-    _required(labels=labels, predictions=predictions)
-    with name_scope(scope, "absolute_difference", (predictions, labels, weights)) as scope:
-        labels, predictions = _as_floats(labels, predictions)
-        losses = math.abs(math.subtract(predictions, labels))
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+    def distance(labels, predictions):
+        return math.abs(math.subtract(predictions, labels))
+
+    arguments = {"labels": labels, "predictions": predictions}
+    return _loss("absolute_difference", distance, arguments, weights, scope, loss_collection, reduction)
 
 
 def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
@@ -117,48 +136,50 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, los
         axis = dim
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    _required(labels=labels, predictions=predictions)
-    with name_scope(scope, "cosine_distance_loss", (predictions, labels, weights)) as scope:
-        labels, predictions = _as_floats(labels, predictions)
-        losses = 1 - math.reduce_sum(math.multiply(predictions, labels), axis=(axis,), keepdims=True)
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+    def distance(labels, predictions):
+        return 1 - math.reduce_sum(math.multiply(predictions, labels), axis=(axis,), keepdims=True)
+
+    arguments = {"labels": labels, "predictions": predictions}
+    return _loss("cosine_distance_loss", distance, arguments, weights, scope, loss_collection, reduction)
 
 
 def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
     """The hinge loss; labels are 0 and 1."""
-    _required(labels=labels, logits=logits)
-    with name_scope(scope, "hinge_loss", (logits, labels, weights)) as scope:
-        logits = math.cast(logits, dtypes.float32)
-        labels = math.cast(labels, dtypes.float32)
-        logits.shape.assert_is_compatible_with(labels.shape)
+
+    def hinge(labels, logits):
         ones = array.ones_like(labels)
-        labels = math.subtract(2 * labels, ones)
-        losses = relu(math.subtract(ones, math.multiply(labels, logits)))
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+        signs = math.subtract(2 * labels, ones)
+        return relu(math.subtract(ones, math.multiply(signs, logits)))
+
+    return _loss("hinge_loss", hinge, {"labels": labels, "logits": logits}, weights, scope, loss_collection, reduction)
 
 
 def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """Half the squared error up to `delta`, and linear beyond."""
-    _required(labels=labels, predictions=predictions)
-    with name_scope(scope, "huber_loss", (predictions, labels, weights)) as scope:
-        labels, predictions = _as_floats(labels, predictions)
+
+    def huber(labels, predictions):
         error = math.abs(math.subtract(predictions, labels))
         quadratic = math.minimum(error, delta)
         linear = math.subtract(error, quadratic)
         half = convert_to_tensor(0.5, dtype=quadratic.dtype)
-        losses = math.add(math.multiply(half, math.multiply(quadratic, quadratic)), math.multiply(delta, linear))
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+        return math.add(math.multiply(half, math.multiply(quadratic, quadratic)), math.multiply(delta, linear))
+
+    arguments = {"labels": labels, "predictions": predictions}
+    return _loss("huber_loss", huber, arguments, weights, scope, loss_collection, reduction)
 
 
 def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_collection=GraphKeys.LOSSES,
              reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The cross entropy of probabilities; `epsilon` keeps logarithms finite."""
-    _required(labels=labels, predictions=predictions)
-    with name_scope(scope, "log_loss", (predictions, labels, weights)) as scope:
-        labels, predictions = _as_floats(labels, predictions)
-        losses = -math.multiply(labels, math.log(predictions + epsilon)) - math.multiply((1 - labels), math.log(1 - predictions + epsilon))
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+    def entropy(labels, predictions):
+        happens = math.multiply(labels, math.log(predictions + epsilon))
+        return -happens - math.multiply((1 - labels), math.log(1 - predictions + epsilon))
+
+    arguments = {"labels": labels, "predictions": predictions}
+    return _loss("log_loss", entropy, arguments, weights, scope, loss_collection, reduction)
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
@@ -189,42 +210,40 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
 
     >>> loss = tf.losses.mean_squared_error(labels, predictions)
     """
-    _required(labels=labels, predictions=predictions)
-    with name_scope(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
-        labels, predictions = _as_floats(labels, predictions)
-        losses = math.squared_difference(predictions, labels)
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+
+    def square(labels, predictions):
+        return math.squared_difference(predictions, labels)
+
+    arguments = {"labels": labels, "predictions": predictions}
+    return _loss("mean_squared_error", square, arguments, weights, scope, loss_collection, reduction)
 
 
 def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
                           reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The cross entropy of each class by itself; smoothing moves labels towards one half."""
-    _required(multi_class_labels=multi_class_labels, logits=logits)
-    with name_scope(scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)) as scope:
-        logits = convert_to_tensor(logits)
-        labels = math.cast(multi_class_labels, logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+
+    def entropy(labels, logits):
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+
+    arguments = {"multi_class_labels": multi_class_labels, "logits": logits}
+    return _loss("sigmoid_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits)
 
 
 def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
                           reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
     """The cross entropy of classes that exclude each other, from one-hot labels; smoothing spreads them over all classes."""
-    _required(onehot_labels=onehot_labels, logits=logits)
-    with name_scope(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
-        logits = convert_to_tensor(logits)
-        labels = math.cast(onehot_labels, logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
+
+    def entropy(labels, logits):
         if label_smoothing > 0:
-            classes = math.cast(array.shape(labels)[-1], logits.dtype)
-            smooth = label_smoothing / classes
-            labels = labels * (1.0 - label_smoothing) + smooth
+            share = label_smoothing / math.cast(array.shape(labels)[-1], logits.dtype)
+            labels = labels * (1.0 - label_smoothing) + share
         labels = array.stop_gradient(labels, name="labels_stop_gradient")
-        losses = softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
+        return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
+
+    arguments = {"onehot_labels": onehot_labels, "logits": logits}
+    return _loss("softmax_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits)
 
 
 def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):
@@ -286,7 +305,5 @@ def get_regularization_loss(scope=None, name="total_regularization_loss"):
 
 def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
     """The sum of all losses, with those of regularizers."""
-    losses = get_losses(scope=scope)
-    if add_regularization_losses:
-        losses += get_regularization_losses(scope=scope)
-    return math.add_n(losses, name=name)
+    regularization = get_regularization_losses(scope) if add_regularization_losses else []
+    return math.add_n([*get_losses(scope), *regularization], name=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.data import structure
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -24,20 +25,18 @@ def static_size(batch_size, drop_remainder):
 
 def batch(dataset, batch_size, drop_remainder):
     """See `Dataset.batch`."""
-    batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-    drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
-    spec = structure.batch(dataset.element_spec, static_size(batch_size, drop_remainder))
-    return dataset._then(raw.BatchDatasetV2, spec, batch_size=batch_size, drop_remainder=drop_remainder)
+    sizes = as_int64(batch_size=batch_size) | as_bool(drop_remainder=drop_remainder)
+    return dataset._then(raw.BatchDatasetV2, structure.batch(dataset.element_spec, static_size(**sizes)), **sizes)
 
 
 def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     """See `Dataset.padded_batch`."""
     specs = structure.flatten(dataset.element_spec)
     if not all(type(s) is TensorSpec for s in specs):
-        raise TypeError("Batching of padded sparse tensors is not currently supported")
+        raise TypeError(f"padded_batch pads dense tensors only, and the elements are {specs}: use tf.sparse.to_dense before")
     batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-    shapes = [_shape_tensor(p, s.shape) for p, s in zip(_up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
-    given = [None] * len(specs) if padding_values is None else _up_to(dataset.element_spec, padding_values)
+    shapes = [_shape_tensor(p, s.shape) for p, s in zip(structure.up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
+    given = [None] * len(specs) if padding_values is None else structure.up_to(dataset.element_spec, padding_values)
     fillers = [_filler(value, s.dtype) for value, s in zip(given, specs, strict=True)]
     drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
     size = TensorShape([static_size(batch_size, drop_remainder)])
@@ -53,30 +52,13 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     return dataset._make(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
 
 
-def _up_to(nest, values) -> list:
-    """What goes with each leaf of a nest; lists and tuples below a leaf are left as they are."""
-    if not structure.is_nested(nest):
-        return [values]
-    if isinstance(nest, tuple):
-        if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
-            raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
-        if len(values) != len(nest):
-            raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
-        return [leaf for n, v in zip(nest, values) for leaf in _up_to(n, v)]
-    if not hasattr(values, "keys") or set(values) != set(nest):
-        raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
-    return [leaf for key in sorted(nest) for leaf in _up_to(nest[key], values[key])]
-
-
 def _shape_tensor(padded_shape, component_shape):
     if isinstance(padded_shape, Tensor):
         tensor = padded_shape
         if tensor.shape.rank not in (None, 1):
-            raise ValueError(f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its shape was {tensor.shape}.")
+            raise ValueError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the shape {tensor.shape}")
         if tensor.dtype != dtypes.int64:
-            raise TypeError(
-                f"Padded shape {padded_shape} must be a 1-D tensor of tf.int64 values, but its element type was {tensor.dtype.name}."
-            )
+            raise TypeError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the type {tensor.dtype.name}")
         known = constant_value_as_shape(tensor)
     else:
         try:
@@ -91,7 +73,7 @@ def _shape_tensor(padded_shape, component_shape):
         pairs = zip(known.as_list(), component_shape.as_list())
         fits = all(p is None or c is None or p >= c for p, c in pairs)
     if not fits:
-        raise ValueError(f"The padded shape {known} is not compatible with the corresponding input component shape {component_shape}.")
+        raise ValueError(f"The padded shape {known} is not compatible with elements of shape {component_shape}")
     if tensor is None:
         tensor = convert_to_tensor(np.array([-1 if d is None else d for d in known.as_list()], np.int64))
     return tensor
@@ -102,7 +84,7 @@ def _filler(value, dtype):
         value = "" if dtype is dtypes.string else np.zeros([], dtype.as_numpy_dtype)
     tensor = convert_to_tensor(value, name="padding_value")
     if tensor.dtype != dtype and tensor.dtype.base_dtype != dtype:
-        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {dtype!r}")
+        raise TypeError(f"padding_values has {tensor} for a component of type {dtype!r}: both need one type")
     if not tensor.shape.is_compatible_with([]):
         raise ValueError(f"Padding value should be a scalar, but got {tensor}")
     return tensor

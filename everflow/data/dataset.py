@@ -8,6 +8,7 @@ from everflow.data import batching, iterators, stateful, structure
 from everflow.data.functions import StructuredFunction
 from everflow.data.options import Options
 from everflow.data.seeds import seed_tensors
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -48,7 +49,7 @@ class DatasetSpec(structure.VariantSpec):
         return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
 
 
-class Dataset(structure.VariantValue):
+class Dataset(structure.Elements, structure.VariantValue):
     """A sequence of elements: nests of tensors of one structure.
 
     >>> dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(1000).batch(32).repeat()
@@ -78,11 +79,7 @@ class Dataset(structure.VariantValue):
 
     # --- what it is made of
 
-    element_spec = property(lambda self: self._element_spec)
     _type_spec = property(lambda self: DatasetSpec(self.element_spec))
-    output_types = property(lambda self: structure.legacy_types(self._element_spec))
-    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
-    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
 
     def __repr__(self):
         shapes = structure.map_nest(str, self.output_shapes)
@@ -187,8 +184,7 @@ class Dataset(structure.VariantValue):
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`: {args}")
         start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[len(args)](*args)
-        values = {n: convert_to_tensor(v, dtypes.int64, name=n) for n, v in (("start", start), ("stop", stop), ("step", step))}
-        return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **values)
+        return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **as_int64(start=start, stop=stop, step=step))
 
     @staticmethod
     def zip(datasets):
@@ -199,8 +195,8 @@ class Dataset(structure.VariantValue):
         parts = structure.flatten(datasets)
         for part in parts:
             if not isinstance(part, Dataset):
-                hint = " Nested structures do not support Python lists; please use a tuple instead." if isinstance(part, list) else ""
-                raise TypeError(f"The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects.{hint}")
+                hint = "; a list is a value here: use a tuple instead" if isinstance(part, list) else ""
+                raise TypeError(f"Dataset.zip takes tuples and dictionaries of datasets, got a {type(part).__name__}{hint}")
         spec = structure.map_nest(lambda d: d.element_spec, datasets)
         return made(raw.ZipDataset, spec, inputs=parts, input_datasets=[d._variant_tensor for d in parts])
 
@@ -224,7 +220,7 @@ class Dataset(structure.VariantValue):
     # --- choosing, repeating, joining
 
     def _counted(self, build, count, name="count"):
-        return self._then(build, **{name: convert_to_tensor(count, dtypes.int64, name=name)})
+        return self._then(build, **as_int64(**{name: count}))
 
     def repeat(self, count=None):
         """The elements again and again, `count` times or for ever."""
@@ -244,18 +240,14 @@ class Dataset(structure.VariantValue):
 
     def shard(self, num_shards, index):
         """Every `num_shards`-th element, from the `index`-th on."""
-        return self._then(
-            raw.ShardDataset,
-            num_shards=convert_to_tensor(num_shards, dtypes.int64, name="num_shards"),
-            index=convert_to_tensor(index, dtypes.int64, name="index"),
-        )
+        return self._then(raw.ShardDataset, **as_int64(num_shards=num_shards, index=index))
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
         """The elements in a random order, drawn from a buffer; another order on each pass unless told otherwise."""
-        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
+        size = as_int64(buffer_size=buffer_size)
         seed, seed2 = seed_tensors(seed)
         again = True if reshuffle_each_iteration is None else reshuffle_each_iteration
-        return self._then(raw.ShuffleDataset, buffer_size=size, seed=seed, seed2=seed2, reshuffle_each_iteration=again)
+        return self._then(raw.ShuffleDataset, **size, seed=seed, seed2=seed2, reshuffle_each_iteration=again)
 
     def cache(self, filename=""):
         """The same elements, kept after the first pass: in memory, or in a file."""
@@ -264,9 +256,9 @@ class Dataset(structure.VariantValue):
     def concatenate(self, dataset):
         """These elements, then those of another dataset."""
         if self.output_types != dataset.output_types:
-            raise TypeError(f"Two datasets to concatenate have different types {self.output_types} and {dataset.output_types}")
+            raise TypeError(f"Datasets to concatenate have different types: {self.output_types} and {dataset.output_types}")
         if self.output_classes != dataset.output_classes:
-            raise TypeError(f"Two datasets to concatenate have different classes {self.output_classes} and {dataset.output_classes}")
+            raise TypeError(f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}")
         spec = structure.joined(self._element_spec, dataset._element_spec)
         return made(
             raw.ConcatenateDataset,
@@ -307,18 +299,9 @@ class Dataset(structure.VariantValue):
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each, as a nest of datasets for each window."""
-        shift = size if shift is None else shift
-        size = convert_to_tensor(size, dtypes.int64, name="size")
-        shift = convert_to_tensor(shift, dtypes.int64, name="shift")
         spec = structure.map_nest(DatasetSpec, self._element_spec)
-        return self._then(
-            raw.WindowDataset,
-            spec,
-            size=size,
-            shift=shift,
-            stride=convert_to_tensor(stride, dtypes.int64, name="stride"),
-            drop_remainder=convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder"),
-        )
+        sizes = as_int64(size=size, shift=size if shift is None else shift, stride=stride)
+        return self._then(raw.WindowDataset, spec, **sizes, **as_bool(drop_remainder=drop_remainder))
 
     # --- functions
 
@@ -331,11 +314,10 @@ class Dataset(structure.VariantValue):
         >>> dataset.map(lambda image, label: (tf.to_float(image) / 255.0, label))
         """
         function = self._function(map_func, "Dataset.map()")
-        common = {"other_arguments": function.captured_inputs, "f": function.attr}
         if num_parallel_calls is None:
-            return self._then(raw.MapDataset, function.output_structure, **common)
+            return self._then(raw.MapDataset, function.output_structure, **function.argument("f"))
         calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
-        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **common)
+        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **function.argument("f"))
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None):
         """`map` by another name."""
@@ -344,9 +326,8 @@ class Dataset(structure.VariantValue):
     def filter(self, predicate):
         """The elements for which a function gives True."""
         function = self._function(predicate, "Dataset.filter()")
-        if not function.returns_scalar(dtypes.bool):
-            raise ValueError(f"`predicate` return type must be convertible to a scalar boolean tensor. Was {function.output_structure}.")
-        return self._then(raw.FilterDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+        function.check_returns_scalar("predicate", dtypes.bool)
+        return self._then(raw.FilterDataset, **function.argument("predicate"))
 
     def filter_with_legacy_function(self, predicate):
         """`filter` by another name."""
@@ -355,24 +336,16 @@ class Dataset(structure.VariantValue):
     def flat_map(self, map_func):
         """The elements of the datasets that a function gives, one dataset after the other."""
         function = dataset_function(self, map_func, "Dataset.flat_map()")
-        return self._then(
-            raw.FlatMapDataset, function.output_structure.element_spec, other_arguments=function.captured_inputs, f=function.attr
-        )
+        return self._then(raw.FlatMapDataset, function.output_structure.element_spec, **function.argument("f"))
 
     def interleave(self, map_func, cycle_length=-1, block_length=1, num_parallel_calls=None):
         """Like `flat_map`, but `block_length` elements at a time from `cycle_length` datasets in turn."""
         function = dataset_function(self, map_func, "Dataset.interleave()")
-        arguments = {
-            "other_arguments": function.captured_inputs,
-            "cycle_length": convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
-            "block_length": convert_to_tensor(block_length, dtypes.int64, name="block_length"),
-            "f": function.attr,
-        }
-        spec = function.output_structure.element_spec
-        if num_parallel_calls is None:
-            return self._then(raw.InterleaveDataset, spec, **arguments)
-        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
-        return self._then(raw.ParallelInterleaveDatasetV2, spec, num_parallel_calls=calls, **arguments)
+        lengths = as_int64(cycle_length=cycle_length, block_length=block_length)
+        build = raw.InterleaveDataset
+        if num_parallel_calls is not None:
+            build, lengths = raw.ParallelInterleaveDatasetV2, lengths | as_int64(num_parallel_calls=num_parallel_calls)
+        return self._then(build, function.output_structure.element_spec, **function.argument("f"), **lengths)
 
     def reduce(self, initial_state, reduce_func):
         """One value made of all elements: `reduce_func(state, element)` for each, from an initial state on.
@@ -395,14 +368,12 @@ class VariantDataset(DatasetV1Adapter):
 
 def made(build, element_spec, inputs=(), **arguments) -> Dataset:
     """The dataset that an op makes, given the specs of its elements."""
-    types, shapes = structure.flat_types(element_spec), structure.flat_shapes(element_spec)
-    variant = build(output_types=types, output_shapes=shapes, **arguments)
-    return DatasetV1Adapter(variant, element_spec, inputs)
+    return DatasetV1Adapter(build(**structure.attributes(element_spec), **arguments), element_spec, inputs)
 
 
 def dataset_function(dataset, function, transformation) -> StructuredFunction:
     """A function of the graph that gives a dataset for each element."""
     drawn = dataset._function(function, transformation)
     if not isinstance(drawn.output_structure, DatasetSpec):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(drawn.output_structure)}")
+        raise TypeError(f"`map_func` must return a Dataset, not {drawn.output_structure}: `map` takes other functions")
     return drawn

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.data.dataset import Dataset, DatasetSpec, DatasetV1Adapter
-from everflow.data.functions import StructuredFunction
+from everflow.data.dataset import Dataset, DatasetV1Adapter, dataset_function
+from everflow.data.settings import as_bool, as_int64, optional_tensor
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -35,26 +35,17 @@ def list_files(file_pattern, shuffle, seed):
         return dataset
 
 
-def optional_tensor(name, value, default, dtype=dtypes.int64):
-    """A setting as a tensor."""
-    return convert_to_tensor(default if value is None else value, dtype, name=name)
-
-
 def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
     """The dataset of `tf.data.experimental.parallel_interleave`."""
-    drawn = StructuredFunction(function, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
-    if not isinstance(drawn.output_structure, DatasetSpec):
-        raise TypeError("`map_func` must return a `Dataset` object.")
+    drawn = dataset_function(dataset, function, "tf.data.experimental.parallel_interleave()")
     return dataset._then(
         raw.ParallelInterleaveDataset,
         drawn.output_structure.element_spec,
-        other_arguments=drawn.captured_inputs,
-        cycle_length=convert_to_tensor(cycle_length, dtypes.int64, name="cycle_length"),
-        block_length=convert_to_tensor(block_length, dtypes.int64, name="block_length"),
-        sloppy=convert_to_tensor(sloppy, dtypes.bool, name="sloppy"),
+        **drawn.argument("f"),
+        **as_int64(cycle_length=cycle_length, block_length=block_length),
+        **as_bool(sloppy=sloppy),
         buffer_output_elements=optional_tensor("buffer_output_elements", buffer_output_elements, 2 * block_length),
         prefetch_input_elements=optional_tensor("prefetch_input_elements", prefetch_input_elements, 2 * cycle_length),
-        f=drawn.attr,
     )
 
 
@@ -68,9 +59,9 @@ class _FileDataset(Dataset):
     def _read(self, filenames, read_one_file, num_parallel_reads):
         if isinstance(filenames, Dataset):
             if filenames.output_types != dtypes.string:
-                raise TypeError("`filenames` must be a `tf.data.Dataset` of `tf.string` elements.")
+                raise TypeError(f"A dataset of `filenames` must have strings as elements, not {filenames.output_types}")
             if not filenames.output_shapes.is_compatible_with(TensorShape([])):
-                raise TypeError("`filenames` must be a `tf.data.Dataset` of scalar `tf.string` elements.")
+                raise TypeError(f"A dataset of `filenames` must have scalars as elements, not {filenames.output_shapes}")
             names = filenames
         else:
             tensor = convert_to_tensor(filenames, dtype=dtypes.string)
@@ -124,7 +115,7 @@ class FixedLengthRecordDatasetV1(_FileDataset):
                  num_parallel_reads=None):  # fmt: skip
         def read_one_file(filename):
             settings = {
-                "record_bytes": convert_to_tensor(record_bytes, dtypes.int64, name="record_bytes"),
+                **as_int64(record_bytes=record_bytes),
                 "header_bytes": optional_tensor("header_bytes", header_bytes, 0),
                 "footer_bytes": optional_tensor("footer_bytes", footer_bytes, 0),
                 "buffer_size": optional_tensor("buffer_size", buffer_size, _BUFFER),

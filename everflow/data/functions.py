@@ -10,7 +10,6 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
-from everflow.framework.type_specs import TensorSpec
 from everflow.ops.autograph.conversion import converted
 from everflow.ops.function_bodies import BodyGraph, define, order_stateful_ops, unique_name
 
@@ -64,7 +63,11 @@ class StructuredFunction:
         self.output_structure = structure.pack_as(result, [structure.spec_of(leaf) for leaf in leaves])
         return structure.to_tensors(self.output_structure, structure.pack_as(result, leaves))
 
-    def returns_scalar(self, dtype) -> bool:
-        """Whether the function returns one scalar of this dtype, as far as known."""
-        spec = self.output_structure
-        return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtype))
+    def argument(self, name: str) -> dict:
+        """The function as the argument of an op that has this name, with the tensors that it captured."""
+        return {"other_arguments": self.captured_inputs, name: self.attr}
+
+    def check_returns_scalar(self, argument: str, dtype):
+        """ValueError where the function, an argument of this name, surely does not return one scalar of this dtype."""
+        if not structure.is_scalar(self.output_structure, dtype):
+            raise ValueError(f"`{argument}` must return one scalar of type {dtype.name}, not {self.output_structure}")

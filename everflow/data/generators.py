@@ -65,10 +65,7 @@ def from_generator(generator, output_types, output_shapes, args):
         try:
             leaves = _leaves(spec, element)
         except (TypeError, ValueError) as e:
-            raise TypeError(
-                "`generator` yielded an element that did not match the expected structure. "
-                f"The expected structure was {output_types}, but the yielded element was {element}."
-            ) from e
+            raise TypeError(f"`generator` yielded {element}, which did not match the structure of output_types, {output_types}") from e
         return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
 
     def generator_next_fn(number):
@@ -92,8 +89,7 @@ def from_generator(generator, output_types, output_shapes, args):
             init_func=begin.attr,
             next_func=follow.attr,
             finalize_func=finish.attr,
-            output_types=types,
-            output_shapes=shapes,
+            **structure.attributes(spec),
         )
         return DatasetV1Adapter(variant, spec)
 
@@ -120,10 +116,7 @@ def _converted(value, dtype, shape):
         else:
             array = np.asarray(value, dtype=dtype.as_numpy_dtype)
     except (TypeError, ValueError, UnicodeError) as e:
-        raise TypeError(
-            "`generator` yielded an element that could not be converted to the expected type. "
-            f"The expected type was {dtype.name}, but the yielded element was {value}."
-        ) from e
+        raise TypeError(f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types") from e
     if not shape.is_compatible_with(array.shape):
-        raise ValueError(f"`generator` yielded an element of shape {array.shape} where an element of shape {shape} was expected.")
+        raise ValueError(f"`generator` yielded an element of shape {array.shape}; output_shapes has {shape} for it")
     return array

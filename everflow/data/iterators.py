@@ -16,25 +16,29 @@ from everflow.framework.scopes import add_to_collection, device, executing_eager
 _ITERATORS = "iterators"
 
 
-class Iterator:
+def _taken(build, iterator, name=None):
+    """The next element of an iterator, by an op."""
+    tensors = build(iterator=iterator._iterator_resource, **structure.attributes(iterator.element_spec), name=name)
+    return structure.from_tensors(iterator.element_spec, tensors)
+
+
+class Iterator(structure.Elements):
     """A place in a dataset; `get_next()` gives tensors that hold the next element in each run."""
 
     def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes):
-        self._iterator_resource = iterator_resource
-        self._initializer = initializer
         if iterator_resource is None or initializer is None and output_types is None:
             raise ValueError("iterator_resource and output_types must be given")
-        self._element_spec = structure.from_legacy(output_types, output_shapes, output_classes)
-        self._string_handle = raw.IteratorToStringHandle(resource_handle=iterator_resource)
-        add_to_collection(_ITERATORS, iterator_resource)
+        self._begin(iterator_resource, initializer, structure.from_legacy(output_types, output_shapes, output_classes))
+
+    def _begin(self, resource, initializer, spec):
+        self._iterator_resource, self._initializer, self._element_spec = resource, initializer, spec
+        self._string_handle = raw.IteratorToStringHandle(resource_handle=resource)
+        add_to_collection(_ITERATORS, resource)
+        return self
 
     @classmethod
     def _of(cls, resource, initializer, spec):
-        made = cls.__new__(cls)
-        made._iterator_resource, made._initializer, made._element_spec = resource, initializer, spec
-        made._string_handle = raw.IteratorToStringHandle(resource_handle=resource)
-        add_to_collection(_ITERATORS, resource)
-        return made
+        return cls.__new__(cls)._begin(resource, initializer, spec)
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
@@ -45,12 +49,7 @@ class Iterator:
         """
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
         with device("/cpu:0"):
-            resource = raw.IteratorV2(
-                container="",
-                shared_name=shared_name or "",
-                output_types=structure.flat_types(spec),
-                output_shapes=structure.flat_shapes(spec),
-            )
+            resource = raw.IteratorV2(container="", shared_name=shared_name or "", **structure.attributes(spec))
         return Iterator._of(resource, None, spec)
 
     @staticmethod
@@ -64,9 +63,7 @@ class Iterator:
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
         string_handle = convert_to_tensor(string_handle, dtypes.string)
         with device("/cpu:0"):
-            resource = raw.IteratorFromStringHandleV2(
-                string_handle=string_handle, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
-            )
+            resource = raw.IteratorFromStringHandleV2(string_handle=string_handle, **structure.attributes(spec))
         return Iterator._of(resource, None, spec)
 
     @property
@@ -91,13 +88,7 @@ class Iterator:
 
     def get_next(self, name=None):
         """Tensors that hold the next element; OutOfRangeError when run at the end."""
-        tensors = raw.IteratorGetNext(
-            iterator=self._iterator_resource,
-            output_types=structure.flat_types(self._element_spec),
-            output_shapes=structure.flat_shapes(self._element_spec),
-            name=name,
-        )
-        return structure.from_tensors(self._element_spec, tensors)
+        return _taken(raw.IteratorGetNext, self, name)
 
     def string_handle(self, name=None):
         """A string tensor that names this iterator for `from_string_handle`."""
@@ -105,13 +96,8 @@ class Iterator:
             return self._string_handle
         return raw.IteratorToStringHandle(resource_handle=self._iterator_resource, name=name)
 
-    element_spec = property(lambda self: self._element_spec)
-    output_types = property(lambda self: structure.legacy_types(self._element_spec))
-    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
-    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
 
-
-class IteratorV2:
+class IteratorV2(structure.Elements):
     """An iterator of eager execution and of traced functions: Python's own protocol over a dataset.
 
     >>> for image, label in dataset:
@@ -122,9 +108,7 @@ class IteratorV2:
         dataset = dataset._apply_options()
         self._element_spec = dataset.element_spec
         with device("/cpu:0"):
-            self._iterator_resource, self._deleter = raw.AnonymousIteratorV2(
-                output_types=structure.flat_types(self._element_spec), output_shapes=structure.flat_shapes(self._element_spec)
-            )
+            self._iterator_resource, self._deleter = raw.AnonymousIteratorV2(**structure.attributes(self._element_spec))
             raw.MakeIterator(dataset=dataset._variant_tensor, iterator=self._iterator_resource)
 
     def __iter__(self):
@@ -136,27 +120,17 @@ class IteratorV2:
     def next(self):
         """The next element; StopIteration at the end."""
         try:
-            return self._take(raw.IteratorGetNextSync)
+            return _taken(raw.IteratorGetNextSync, self)
         except OutOfRangeError:
             raise StopIteration from None
 
     def get_next(self, name=None):
         """The next element; OutOfRangeError at the end."""
-        return self._take(raw.IteratorGetNextSync if executing_eagerly() else raw.IteratorGetNext, name)
+        return _taken(raw.IteratorGetNextSync if executing_eagerly() else raw.IteratorGetNext, self, name)
 
     def optionals(self):
         """What AutoGraph loops over in a graph: a function that gives the next element as an optional."""
         return lambda: get_next_as_optional(self)
-
-    def _take(self, build, name=None):
-        types, shapes = structure.flat_types(self._element_spec), structure.flat_shapes(self._element_spec)
-        tensors = build(iterator=self._iterator_resource, output_types=types, output_shapes=shapes, name=name)
-        return structure.from_tensors(self._element_spec, tensors)
-
-    element_spec = property(lambda self: self._element_spec)
-    output_types = property(lambda self: structure.legacy_types(self._element_spec))
-    output_shapes = property(lambda self: structure.legacy_shapes(self._element_spec))
-    output_classes = property(lambda self: structure.legacy_classes(self._element_spec))
 
 
 # --- of a dataset ------------------------------------------------------------------------------
@@ -166,20 +140,18 @@ def of_values(dataset) -> IteratorV2:
     """An iterator for `for` loops; RuntimeError where a plain graph is drawn, in which nothing can be looped over."""
     if executing_eagerly() or get_default_graph().building_function:
         return IteratorV2(dataset)
-    raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+    raise RuntimeError(
+        "Looping over a dataset is only supported inside of tf.function and with eager execution: else use make_one_shot_iterator"
+    )
 
 
 def initializable(dataset, shared_name=None) -> Iterator:
     """An iterator that must be initialised in each session."""
     if executing_eagerly():
-        raise RuntimeError(
-            "dataset.make_initializable_iterator is not supported when eager execution is enabled: loop over the dataset itself."
-        )
+        raise RuntimeError("make_initializable_iterator is for graphs: with eager execution, loop over the dataset itself.")
     variant = dataset._apply_options()._variant_tensor
     spec = dataset.element_spec
-    resource = raw.IteratorV2(
-        container="", shared_name=shared_name or "", output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
-    )
+    resource = raw.IteratorV2(container="", shared_name=shared_name or "", **structure.attributes(spec))
     with get_default_graph().colocate_with(resource.op):
         initializer = raw.MakeIterator(dataset=variant, iterator=resource)
     return Iterator._of(resource, initializer, spec)
@@ -217,9 +189,9 @@ class _FactoryGraph(FuncGraph):
 
     def _checked(self, op):
         if op.definition.is_stateful and op not in self._allowed:
-            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a stateful node by value: {op.name}, a {op.type}")
         if op.type in ("Placeholder", "PlaceholderV2"):
-            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a placeholder by value: {op.name}")
         return op
 
 
@@ -246,9 +218,8 @@ def one_shot(dataset) -> Iterator | IteratorV2:
     except ValueError as e:
         if "Cannot capture a stateful node" in str(e):
             raise ValueError(
-                "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support datasets that "
-                "capture stateful objects, such as a `Variable` or `LookupTable`. In these cases, use "
-                f"`Dataset.make_initializable_iterator()`. (Original error: {e})"
+                "Failed to create a one-shot iterator, which can't capture stateful objects like variables and tables: use "
+                f"`make_initializable_iterator`. ({e})"
             ) from e
         raise
     definition = to_function_def(body, "", [], [made])
@@ -257,9 +228,5 @@ def one_shot(dataset) -> Iterator | IteratorV2:
     definition.signature.name = hashed_name(definition, "_make_dataset")
     function = GraphFunction(definition, body._functions)
     function.add_to_graph(graph)
-    resource = raw.OneShotIterator(
-        dataset_factory=call_attr(function.name),
-        output_types=structure.flat_types(spec),
-        output_shapes=structure.flat_shapes(spec),
-    )
+    resource = raw.OneShotIterator(dataset_factory=call_attr(function.name), **structure.attributes(spec))
     return Iterator._of(resource, None, spec)

@@ -54,13 +54,9 @@ class Optional(structure.VariantValue):
     def get_value(self, name=None):
         """The value; InvalidArgumentError when run where there is none."""
         with name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope:
-            tensors = raw.OptionalGetValue(
-                optional=self._variant_tensor,
-                output_types=structure.flat_types(self._value_structure),
-                output_shapes=structure.flat_shapes(self._value_structure),
-                name=scope,
-            )
-            return structure.from_tensors(self._value_structure, tensors)
+            spec = self._value_structure
+            tensors = raw.OptionalGetValue(optional=self._variant_tensor, **structure.attributes(spec), name=scope)
+            return structure.from_tensors(spec, tensors)
 
     @staticmethod
     def from_value(value):
@@ -80,7 +76,5 @@ class Optional(structure.VariantValue):
 def get_next_as_optional(iterator):
     """The next element of an iterator as an optional, without a value at the end."""
     spec = iterator.element_spec
-    variant = raw.IteratorGetNextAsOptional(
-        iterator=iterator._iterator_resource, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
-    )
+    variant = raw.IteratorGetNextAsOptional(iterator=iterator._iterator_resource, **structure.attributes(spec))
     return Optional(variant, spec)

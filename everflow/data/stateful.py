@@ -16,13 +16,11 @@ def _drawn(function, transformation, state_spec, element_spec, state_of):
         try:
             structure.same_structure(state_spec, found)
         except (TypeError, ValueError) as e:
-            raise TypeError(
-                f"The element structure for the new state must match the initial state. Expected {state_spec}; got {found}."
-            ) from e
+            raise TypeError(f"The state a function returns must have the structure of the initial state, {state_spec}; got {found}") from e
         for what, read in (("classes", structure.legacy_classes), ("types", structure.legacy_types)):
             if read(state_spec) != read(found):
                 raise TypeError(
-                    f"The element {what} for the new state must match the initial state. Expected {read(state_spec)}; got {read(found)}."
+                    f"The state a function returns must have the {what} of the initial state, {read(state_spec)}; got {read(found)}"
                 )
         wider = structure.joined(state_spec, found)
         if all(a == b for a, b in zip(structure.flatten(wider), structure.flatten(state_spec))):
@@ -39,10 +37,8 @@ def reduce(dataset, initial_state, reduce_func):
     tensors = raw.ReduceDataset(
         input_dataset=dataset._variant_tensor,
         initial_state=structure.to_tensors(spec, initial_state),
-        other_arguments=function.captured_inputs,
-        f=function.attr,
-        output_types=structure.flat_types(state_spec),
-        output_shapes=structure.flat_shapes(state_spec),
+        **function.argument("f"),
+        **structure.attributes(state_spec),
     )
     return structure.from_tensors(state_spec, tensors)
 
@@ -54,7 +50,7 @@ def scan(dataset, initial_state, scan_func):
 
     def state_of(found):
         if type(found) is not tuple or len(found) != 2:
-            raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+            raise TypeError(f"`scan_func` must return a pair (new state, output), not {found}")
         return found[0]
 
     function, _ = _drawn(scan_func, "tf.data.experimental.scan()", spec, dataset.element_spec, state_of)
@@ -62,6 +58,5 @@ def scan(dataset, initial_state, scan_func):
         raw.ScanDataset,
         function.output_structure[1],
         initial_state=structure.to_tensors(spec, initial_state),
-        other_arguments=function.captured_inputs,
-        f=function.attr,
+        **function.argument("f"),
     )

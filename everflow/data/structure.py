@@ -51,15 +51,15 @@ def pack_as(nest, leaves):
 def same_structure(a, b) -> None:
     """Raise where two nests are not of the same structure."""
     if is_nested(a) != is_nested(b):
-        raise ValueError(f"The two structures don't have the same nested structure. First structure: {a}, second structure: {b}")
+        raise ValueError(f"{a} and {b} don't have the same nested structure")
     if not is_nested(a):
         return
     if isinstance(a, Mapping) != isinstance(b, Mapping) or hasattr(a, "_fields") != hasattr(b, "_fields"):
-        raise TypeError(f"The two structures don't have the same sequence type: {type(a)} and {type(b)}")
+        raise TypeError(f"{type(a)} and {type(b)} are different kinds of containers")
     if isinstance(a, Mapping) and set(a) != set(b):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}")
     if len(a) != len(b):
-        raise ValueError(f"The two structures don't have the same number of elements: {len(a)} and {len(b)}")
+        raise ValueError(f"One structure has {len(a)} elements, the other one {len(b)}")
     for x, y in zip(parts_of(a), parts_of(b)):
         same_structure(x, y)
 
@@ -127,6 +127,11 @@ def flat_shapes(spec) -> list:
     return [s.shape if type(s) is TensorSpec else getattr(s, "variant_shape", TensorShape(None)) for s in flatten(spec)]
 
 
+def attributes(spec) -> dict[str, list]:
+    """The types and shapes of an element as the attributes that ops have for them."""
+    return {"output_types": flat_types(spec), "output_shapes": flat_shapes(spec)}
+
+
 def to_tensors(spec, element) -> list[Tensor]:
     """The flat tensors of an element."""
     return [_to_tensor(s, v) for s, v in zip(flatten(spec), flatten(element), strict=True)]
@@ -186,6 +191,11 @@ def _from_tensor(spec, tensor):
     return spec.from_variant(tensor)
 
 
+def is_scalar(spec, dtype) -> bool:
+    """Whether a spec is that of one scalar of this dtype, as far as known."""
+    return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtype))
+
+
 def batch(spec, size):
     """The specs of a batch of elements; `size` is an int or None."""
     return map_nest(lambda s: _reshaped(s, lambda shape: TensorShape([size]).concatenate(shape), 1), spec)
@@ -196,7 +206,7 @@ def unbatch(spec):
 
     def rows(shape):
         if shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+            raise ValueError("unbatch() takes tensors apart along their first dimension, and a scalar has none")
         return shape[1:] if shape.rank is not None else shape
 
     return map_nest(lambda s: _reshaped(s, rows, -1), spec)
@@ -240,6 +250,15 @@ def legacy_classes(spec):
     return map_nest(lambda s: s if stays_whole(s) else s.value_type, spec)
 
 
+class Elements:
+    """What datasets and iterators tell of their elements, whose specs are in `_element_spec`."""
+
+    element_spec = property(lambda self: self._element_spec)
+    output_types = property(lambda self: legacy_types(self._element_spec))
+    output_shapes = property(lambda self: legacy_shapes(self._element_spec))
+    output_classes = property(lambda self: legacy_classes(self._element_spec))
+
+
 def from_legacy(types, shapes=None, classes=None):
     """Specs from nests of dtypes, shapes and classes; shapes may be anything that `TensorShape` takes."""
     types = map_nest(lambda t: t if isinstance(t, TypeSpec) else dtypes.as_dtype(t), types)
@@ -262,14 +281,19 @@ def _from_legacy(dtype, shape, kind):
 
 def shapes_up_to(nest, shapes) -> list:
     """The shapes that go with the leaves of a nest; a tuple at a leaf is one shape."""
+    return [shape if isinstance(shape, TypeSpec) else TensorShape(shape) for shape in up_to(nest, shapes)]
+
+
+def up_to(nest, values) -> list:
+    """What goes with each leaf of a nest; lists and tuples below a leaf are left as they are."""
     if not is_nested(nest):
-        return [shapes if isinstance(shapes, TypeSpec) else TensorShape(shapes)]
+        return [values]
     if isinstance(nest, Mapping):
-        if not isinstance(shapes, Mapping) or set(nest) != set(shapes):
-            raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
-        return [leaf for key in sorted(nest) for leaf in shapes_up_to(nest[key], shapes[key])]
-    if not isinstance(shapes, (tuple, list)) or isinstance(shapes, TensorShape):
-        raise TypeError(f"The shapes {shapes} don't have the structure of {nest}")
-    if len(shapes) != len(nest):
-        raise ValueError(f"The shapes {shapes} don't have the structure of {nest}")
-    return [leaf for n, s in zip(nest, shapes) for leaf in shapes_up_to(n, s)]
+        if not isinstance(values, Mapping) or set(nest) != set(values):
+            raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+        return [leaf for key in sorted(nest) for leaf in up_to(nest[key], values[key])]
+    if not isinstance(values, (tuple, list)) or isinstance(values, TensorShape):
+        raise TypeError(f"{values} doesn't have the structure of the elements, {nest}")
+    if len(values) != len(nest):
+        raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
+    return [leaf for n, v in zip(nest, values) for leaf in up_to(n, v)]

@@ -34,7 +34,7 @@ class ParameterServerStrategy(Strategy):
             return
         task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
         if task_type is None or task_id is None:
-            raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`")
+            raise ValueError(f"With a `cluster_spec`, pass this task's `task_type` ({task_type}) and `task_id` ({task_id}), too")
         super().__init__(ClusterExtended(self, cluster, task_type, task_id))
 
 
@@ -45,13 +45,8 @@ class CentralExtended(MirroredExtended):
         super().__init__(container_strategy, devices)
         self._parameter_device = parameter_device
 
-    @property
-    def parameter_devices(self):
-        return (self._parameter_device,)
-
-    @property
-    def experimental_between_graph(self):
-        return True
+    parameter_devices = property(lambda self: (self._parameter_device,))
+    experimental_between_graph = property(lambda self: True)
 
     def non_slot_devices(self, var_list):
         return min(var_list, key=lambda variable: variable.name)
@@ -82,17 +77,9 @@ class ClusterExtended(CentralExtended):
         self._is_chief = task_id == 0 and (task_type == "chief" or "chief" not in cluster.jobs)
         self._servers = tuple(f"/job:ps/task:{i}" for i in cluster.task_indices("ps"))
 
-    @property
-    def parameter_devices(self):
-        return self._servers
-
-    @property
-    def should_checkpoint(self):
-        return self._is_chief
-
-    @property
-    def should_save_summary(self):
-        return self._is_chief
+    parameter_devices = property(lambda self: self._servers)
+    should_checkpoint = property(lambda self: self._is_chief)
+    should_save_summary = property(lambda self: self._is_chief)
 
     def _default_device(self):
         return self._worker

@@ -85,6 +85,21 @@ class SimpleClusterResolver(ClusterResolver):
         return {} if self._num_accelerators is None else self._num_accelerators
 
 
+def _setting(name, find, kind=None, settable=True):
+    """A property of a resolver: what it was given, else what TF_CONFIG says."""
+
+    def get(self):
+        if self._given[name] is not None:
+            return self._given[name]
+        found = find(self._config())
+        return found if found is None or kind is None else kind(found)
+
+    def set_(self, value):
+        self._given[name] = value
+
+    return property(get, set_ if settable else None)
+
+
 class TFConfigClusterResolver(ClusterResolver):
     """The cluster that the environment variable TF_CONFIG describes.
 
@@ -95,48 +110,16 @@ class TFConfigClusterResolver(ClusterResolver):
     """
 
     def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):
-        self._task_type = task_type
-        self._task_id = task_id
-        self._rpc_layer = rpc_layer
-        self._environment = environment
+        self._given = {"task_type": task_type, "task_id": task_id, "rpc_layer": rpc_layer, "environment": environment}
 
     @staticmethod
     def _config() -> dict:
         return json.loads(os.environ.get("TF_CONFIG", "{}"))
 
-    @property
-    def task_type(self):
-        if self._task_type is not None:
-            return self._task_type
-        found = self._config().get("task", {}).get("type")
-        return None if found is None else str(found)
-
-    @task_type.setter
-    def task_type(self, task_type):
-        self._task_type = task_type
-
-    @property
-    def task_id(self):
-        if self._task_id is not None:
-            return self._task_id
-        found = self._config().get("task", {}).get("index")
-        return None if found is None else int(found)
-
-    @task_id.setter
-    def task_id(self, task_id):
-        self._task_id = task_id
-
-    @property
-    def rpc_layer(self):
-        return self._rpc_layer if self._rpc_layer is not None else self._config().get("rpc_layer")
-
-    @rpc_layer.setter
-    def rpc_layer(self, rpc_layer):
-        self._rpc_layer = rpc_layer
-
-    @property
-    def environment(self):
-        return self._environment if self._environment is not None else self._config().get("environment", "")
+    task_type = _setting("task_type", lambda config: config.get("task", {}).get("type"), str)
+    task_id = _setting("task_id", lambda config: config.get("task", {}).get("index"), int)
+    rpc_layer = _setting("rpc_layer", lambda config: config.get("rpc_layer"))
+    environment = _setting("environment", lambda config: config.get("environment", ""), settable=False)
 
     def cluster_spec(self):
         return ClusterSpec(self._config().get("cluster", {}))
@@ -164,7 +147,7 @@ class UnionResolver(ClusterResolver):
             raise ValueError("At least one ClusterResolver is required.")
         for resolver in args:
             if not isinstance(resolver, ClusterResolver):
-                raise TypeError("All arguments must be a sub-class of `ClusterResolver.`")
+                raise TypeError(f"A union takes cluster resolvers only, not {resolver!r}")
         self._resolvers = args
         self.rpc_layer = kwargs.get("rpc_layer")
         self.task_type = kwargs.get("task_type")
@@ -219,11 +202,11 @@ class TPUClusterResolver(ClusterResolver):
     ):
         if isinstance(tpu, list):
             if len(tpu) != 1:
-                raise NotImplementedError("Using multiple TPUs in a single session is not yet implemented")
+                raise NotImplementedError(f"One session can use one TPU, not {len(tpu)}: {tpu}")
             tpu = tpu[0]
         tpu = os.environ.get("TPU_NAME") if tpu is None else tpu
         if tpu is None:
-            raise ValueError("Please provide a TPU Name to connect to.")
+            raise ValueError("No TPU Name was given: pass it as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
         if not self._is_address and self._tpu not in ("", "local") and "://" not in self._tpu and not self._tpu.startswith("/bns"):

@@ -19,23 +19,16 @@ class InputContext:
         self._input_pipeline_id = input_pipeline_id
         self._num_replicas_in_sync = num_replicas_in_sync
 
-    @property
-    def num_replicas_in_sync(self):
-        return self._num_replicas_in_sync
-
-    @property
-    def input_pipeline_id(self):
-        return self._input_pipeline_id
-
-    @property
-    def num_input_pipelines(self):
-        return self._num_input_pipelines
+    num_replicas_in_sync = property(lambda self: self._num_replicas_in_sync)
+    input_pipeline_id = property(lambda self: self._input_pipeline_id)
+    num_input_pipelines = property(lambda self: self._num_input_pipelines)
 
     def get_per_replica_batch_size(self, global_batch_size):
         """A replica's share of a batch; it must come out even."""
         if global_batch_size % self._num_replicas_in_sync != 0:
             raise ValueError(
-                f"The `global_batch_size` {global_batch_size} is not divisible by `num_replicas_in_sync` {self._num_replicas_in_sync} "
+                f"A batch of {global_batch_size} (global_batch_size) is not divisible by {self._num_replicas_in_sync} replicas "
+                "(num_replicas_in_sync)"
             )
         return global_batch_size // self._num_replicas_in_sync
 
@@ -77,9 +70,7 @@ class DistributedIterator:
         """The operation that begins (again) at the dataset's start."""
         return group() if self._eager else self._iterator.initializer
 
-    @property
-    def initializer(self):
-        return self.initialize()
+    initializer = property(lambda self: self.initialize())
 
     def get_next(self):
         """The next element, with a part for each replica."""

@@ -103,7 +103,9 @@ class MirroredExtended(StrategyExtended):
         if isinstance(value, (int, float)) and value == 0:
             return 0
         if reduce_op is ReduceOp.SUM and len(self._devices) > 1:
-            raise ValueError(f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}.")
+            raise ValueError(
+                f"{value} is one value for all replicas, and cannot be reduced by {reduce_op}: give one per replica, or use MEAN"
+            )
         return mirrored_on(devices_of(destinations), lambda _: value)
 
     def broadcast_to(self, tensor, destinations):

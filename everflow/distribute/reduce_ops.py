@@ -20,7 +20,7 @@ class ReduceOp(enum.Enum):
         """The ReduceOp that a variable's aggregation asks for."""
         found = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(aggregation)
         if found is None:
-            raise ValueError(f"Could not convert from `tf.VariableAggregation` {aggregation} to `tf.distribute.ReduceOp` type")
+            raise ValueError(f"No tf.distribute.ReduceOp does what {aggregation} says; SUM and MEAN have one")
         return found
 
 

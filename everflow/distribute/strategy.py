@@ -167,40 +167,14 @@ class StrategyExtended:
 
     # --- facts -------------------------------------------------------------------------------
 
-    @property
-    def worker_devices(self):
-        """The devices that replicas run on."""
-        return self._devices
-
-    @property
-    def parameter_devices(self):
-        """The devices that hold variables."""
-        return self._devices
-
-    @property
-    def _num_replicas_in_sync(self):
-        return len(self._devices)
-
-    @property
-    def experimental_between_graph(self):
-        """Whether each worker draws a graph of its own."""
-        return False
-
-    @property
-    def experimental_should_init(self):
-        return True
-
-    @property
-    def should_checkpoint(self):
-        return True
-
-    @property
-    def should_save_summary(self):
-        return True
-
-    @property
-    def experimental_require_static_shapes(self):
-        return False
+    worker_devices = property(lambda self: self._devices, doc="The devices that replicas run on.")
+    parameter_devices = property(lambda self: self._devices, doc="The devices that hold variables.")
+    _num_replicas_in_sync = property(lambda self: len(self._devices))
+    experimental_between_graph = property(lambda self: False, doc="Whether each worker draws a graph of its own.")
+    experimental_should_init = property(lambda self: True)
+    should_checkpoint = property(lambda self: True)
+    should_save_summary = property(lambda self: True)
+    experimental_require_static_shapes = property(lambda self: False)
 
     def non_slot_devices(self, var_list):
         """Where an optimizer's own variables go."""
@@ -310,14 +284,8 @@ class ReplicaContext:
         self._id = replica_id_in_sync_group if isinstance(replica_id_in_sync_group, int) else 0
         self._replica_id = replica_id_in_sync_group
 
-    @property
-    def strategy(self):
-        """The strategy that runs it."""
-        return self._strategy
-
-    @property
-    def num_replicas_in_sync(self):
-        return self._strategy.num_replicas_in_sync
+    strategy = property(lambda self: self._strategy, doc="The strategy that runs it.")
+    num_replicas_in_sync = property(lambda self: self._strategy.num_replicas_in_sync)
 
     @property
     def replica_id_in_sync_group(self):

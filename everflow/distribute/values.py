@@ -25,30 +25,25 @@ def full_device(name) -> str:
     ).to_string()
 
 
-class DistributedValues:
+class _Parted:
+    """What has a part for each replica or device, in `_values`."""
+
+    values = property(lambda self: self._values, doc="The parts, in the order of the replicas or devices.")
+    primary = property(lambda self: self._values[0], doc="The first part.")
+    devices = property(lambda self: tuple(getattr(v, "device", "") for v in self._values))
+
+
+class DistributedValues(_Parted):
     """A value with a part for each replica."""
 
     def __init__(self, values):
         self._values = tuple(values)
-
-    @property
-    def values(self):
-        """The parts, in the replicas' order."""
-        return self._values
-
-    @property
-    def devices(self):
-        return tuple(getattr(v, "device", "") for v in self._values)
 
     def get(self, device=None):
         """The part of the replica that is being drawn, or the one on a device; the first one across replicas."""
         if device is not None:
             return self._values[[full_device(d) for d in self.devices].index(full_device(device))]
         return self._values[_position(len(self._values))]
-
-    @property
-    def primary(self):
-        return self._values[0]
 
     def __repr__(self):
         parts = ",\n".join(f"  {i} {getattr(v, 'device', '')}: {v!r}" for i, v in enumerate(self._values))
@@ -120,7 +115,7 @@ def devices_of(destinations) -> list[str]:
 # --- variables --------------------------------------------------------------------------------
 
 
-class DistributedVariable(Variable):
+class DistributedVariable(_Parted, Variable):
     """A variable with a copy on each device; what is asked of it is asked of the copy of the replica that asks."""
 
     def __init__(self, strategy, values, aggregation):
@@ -130,24 +125,8 @@ class DistributedVariable(Variable):
         for value in values:
             value._distributed_container = self
 
-    @property
-    def values(self):
-        """The copies, in the devices' order."""
-        return self._values
-
-    @property
-    def devices(self):
-        return tuple(v.device for v in self._values)
-
-    @property
-    def primary(self):
-        """The first copy."""
-        return self._values[0]
-
-    @property
-    def distribute_strategy(self):
-        """The strategy in whose scope it was made."""
-        return self._strategy
+    distribute_strategy = property(lambda self: self._strategy, doc="The strategy in whose scope it was made.")
+    aggregation = property(lambda self: self._aggregation)
 
     def get(self, device=None):
         """The copy of the replica that is being drawn or of the device that is being updated; the first one across replicas."""
@@ -189,10 +168,6 @@ class MirroredVariable(DistributedVariable):
 
     _saveable = mirrored_saveable
 
-    @property
-    def aggregation(self):
-        return self._aggregation
-
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()
         if frame.update_device is not None:
@@ -200,7 +175,10 @@ class MirroredVariable(DistributedVariable):
         if frame.replica_context is None or frame.strategy is not self._strategy:
             return self._each(method, value, *args, **kwargs)
         if self._aggregation is VariableAggregation.NONE:
-            raise ValueError("You must specify an aggregation method to update a MirroredVariable in Replica Context.")
+            raise ValueError(
+                f"A replica can update {self.name} only if the variable was made with an `aggregation` other than NONE, "
+                "which says how the replicas' values become one"
+            )
 
         def merge(strategy, value, *others, **named):
             if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
@@ -216,10 +194,6 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own way, and are put together when read across replicas."""
 
     _saveable = sync_on_read_saveable
-
-    @property
-    def aggregation(self):
-        return self._aggregation
 
     def _write(self, method, value, *args, **kwargs):
         frame = context.current()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
 
 from everflow.formats import records
@@ -16,23 +17,24 @@ class TFRecordCompressionType:
     GZIP = 2
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class TFRecordOptions:
     """How a record file is compressed."""
 
     compression_type_map = {TFRecordCompressionType.ZLIB: "ZLIB", TFRecordCompressionType.GZIP: "GZIP", TFRecordCompressionType.NONE: ""}
 
-    def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None,
-                 compression_level=None, compression_method=None, mem_level=None, compression_strategy=None):  # fmt: skip
-        self.get_compression_type_string(compression_type)
-        self.compression_type = compression_type
-        self.flush_mode = flush_mode
-        self.input_buffer_size = input_buffer_size
-        self.output_buffer_size = output_buffer_size
-        self.window_bits = window_bits
-        self.compression_level = compression_level
-        self.compression_method = compression_method
-        self.mem_level = mem_level
-        self.compression_strategy = compression_strategy
+    compression_type: object = None
+    flush_mode: int | None = None
+    input_buffer_size: int | None = None
+    output_buffer_size: int | None = None
+    window_bits: int | None = None
+    compression_level: int | None = None
+    compression_method: int | None = None
+    mem_level: int | None = None
+    compression_strategy: int | None = None
+
+    def __post_init__(self):
+        self.get_compression_type_string(self.compression_type)
 
     @classmethod
     def get_compression_type_string(cls, options):

@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.metrics.variables import collected, metric_variable
+from everflow.metrics.variables import collected, metric_variable, named
 from everflow.ops import array, math, sets, sparse, state
 from everflow.ops.control_flow import cond
 from everflow.ops.math_reduction_gradients import kept_shape
@@ -86,6 +86,7 @@ def _streaming_count(kind, labels, predictions_idx, k, class_id, weights):
 def _top_k_share(word, other, doc):
     """A metric of the form true positives / (true positives + something) among k predicted classes."""
 
+    @named(f"{word}_at_top_k", doc)
     def metric(labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions_idx, labels, weights)) as scope:
             labels = _expanded_labels(labels, predictions_idx)
@@ -96,8 +97,6 @@ def _top_k_share(word, other, doc):
             update = math.div(hits_update, math.add(hits_update, misses_update), name="update")
             return collected(value, update, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = f"{word}_at_top_k"
-    metric.__doc__ = doc
     return metric
 
 
@@ -105,25 +104,20 @@ precision_at_top_k = _top_k_share("precision", "false_positive", "The share of t
 recall_at_top_k = _top_k_share("recall", "false_negative", "The share of the labels that are among the k predicted classes.")
 
 
-def precision_at_k(labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The share of the k classes with the highest predictions that are right."""
-    with name_scope(name, _at_k_name("precision", k, class_id=class_id), (predictions, labels, weights)) as scope:
-        _, indices = top_k(predictions, k)
-        return precision_at_top_k(labels, indices, k, class_id, weights, metrics_collections, updates_collections, name=scope)
+def _k_best(word, at_top_k, doc):
+    """A metric of the k classes with the highest predictions, by one of predicted classes."""
+
+    @named(f"{word}_at_k", doc)
+    def metric(labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
+        with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions, labels, weights)) as scope:
+            _, indices = top_k(predictions, k)
+            return at_top_k(labels, indices, k, class_id, weights, metrics_collections, updates_collections, name=scope)
+
+    return metric
 
 
-def recall_at_k(labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The share of the labels that are among the k classes with the highest predictions."""
-    with name_scope(name, _at_k_name("recall", k, class_id=class_id), (predictions, labels, weights)) as scope:
-        _, indices = top_k(predictions, k)
-        return recall_at_top_k(labels, indices, k, class_id, weights, metrics_collections, updates_collections, name=scope)
-
-
-def sparse_precision_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None
-):
-    """Deprecated name of `precision_at_k`."""
-    return precision_at_k(labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name)
+precision_at_k = _k_best("precision", precision_at_top_k, "The share of the k classes with the highest predictions that are right.")
+recall_at_k = _k_best("recall", recall_at_top_k, "The share of the labels that are among the k classes with the highest predictions.")
 
 
 def average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -134,9 +128,8 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
         return average_precision_at_top_k(labels, indices, weights, metrics_collections, updates_collections, scope)
 
 
-def sparse_average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """Deprecated name of `average_precision_at_k`."""
-    return average_precision_at_k(labels, predictions, k, weights, metrics_collections, updates_collections, name)
+# Deprecated names.
+sparse_precision_at_k, sparse_average_precision_at_k = precision_at_k, average_precision_at_k
 
 
 def _in_range(labels, num_classes):
@@ -154,6 +147,13 @@ def _in_range(labels, num_classes):
     return cond(math.greater_equal(highest, num_classes), lambda: replaced(labels), lambda: labels)
 
 
+def _added_up(name, precision, of_batch):
+    """(a variable, the op that adds what this batch gives)"""
+    with name_scope(None, name, (precision,)) as scope:
+        variable = metric_variable([], dtypes.float64, name=scope)
+        return variable, state.assign_add(variable, of_batch(), name="update")
+
+
 def average_precision_at_top_k(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
     """The mean average precision of predicted classes, best first."""
     with name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
@@ -161,17 +161,14 @@ def average_precision_at_top_k(labels, predictions_idx, weights, metrics_collect
         if weights is not None:
             weights = broadcast_weights(math.cast(weights, dtypes.float64), precision)
             precision = math.multiply(precision, weights)
-        with name_scope(None, "max", (precision,)) as max_scope:
-            best = metric_variable([], dtypes.float64, name=max_scope)
+
+        def batch_max():
             if weights is None:
-                batch_best = math.cast(array.size(precision, name="batch_max"), dtypes.float64)
-            else:
-                batch_best = math.reduce_sum(weights, name="batch_max")
-            best_update = state.assign_add(best, batch_best, name="update")
-        with name_scope(None, "total", (precision,)) as total_scope:
-            total = metric_variable([], dtypes.float64, name=total_scope)
-            batch_total = math.reduce_sum(precision, name="batch_total")
-            total_update = state.assign_add(total, batch_total, name="update")
+                return math.cast(array.size(precision, name="batch_max"), dtypes.float64)
+            return math.reduce_sum(weights, name="batch_max")
+
+        best, best_update = _added_up("max", precision, batch_max)
+        total, total_update = _added_up("total", precision, lambda: math.reduce_sum(precision, name="batch_total"))
         value = math.div_no_nan(total, best, name="mean")
         update = math.div_no_nan(total_update, best_update, name=scope)
         return collected(value, update, metrics_collections, updates_collections)
@@ -182,10 +179,10 @@ def _average_precision(labels, predictions_idx):
     with name_scope(None, "average_precision", (predictions_idx, labels)) as scope:
         predictions_idx = math.cast(predictions_idx, dtypes.int64, name="predictions_idx")
         if predictions_idx.shape.rank == 0:
-            raise ValueError("The rank of predictions_idx must be at least 1.")
+            raise ValueError(f"predictions_idx must have a dimension for the top classes, but it is a scalar: {predictions_idx}")
         k = predictions_idx.shape[-1].value
         if k is None:
-            raise ValueError("The last dimension of predictions_idx must be set.")
+            raise ValueError(f"predictions_idx must have a known last dimension (its k), not {predictions_idx.shape}")
         per_k = array.expand_dims(predictions_idx, -1, name="predictions_idx_per_k")
         labels_per_k = _expand_and_tile(labels, k, name="labels_per_k")
         relevant = _count("true_positive", labels_per_k, per_k, name="relevant_per_k")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, collected, metric_variable
+from everflow.metrics.variables import aligned, collected, metric_variable, named
 from everflow.ops import array, check_shapes, math, state
 from everflow.ops.variable_scope import variable_scope
 
@@ -36,19 +36,21 @@ _KINDS = {
 }
 
 
+def _as_bools(predictions, labels, weights):
+    predictions = math.cast(predictions, dtype=dtypes.bool)
+    return aligned(predictions=predictions, labels=math.cast(labels, dtype=dtypes.bool), weights=weights)
+
+
 def _metric(kind, doc):
     label, prediction = _KINDS[kind]
 
+    @named(kind, doc)
     def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, kind, (predictions, labels, weights)):
-            predictions, labels, weights = aligned(
-                predictions=math.cast(predictions, dtype=dtypes.bool), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
-            )
+            predictions, labels, weights = _as_bools(predictions, labels, weights)
             hits = math.logical_and(math.equal(labels, label), math.equal(predictions, prediction))
             return _count(hits, weights, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = kind
-    metric.__doc__ = doc
     return metric
 
 
@@ -65,21 +67,17 @@ def ratio(hits, misses, name):
 
 def _share(kind, other, doc):
     """A metric of the form true positives / (true positives + something)."""
-    name_of_kind = kind
 
+    @named(kind, doc)
     def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
-        with variable_scope(name, name_of_kind, (predictions, labels, weights)):
-            predictions, labels, weights = aligned(
-                predictions=math.cast(predictions, dtype=dtypes.bool), labels=math.cast(labels, dtype=dtypes.bool), weights=weights
-            )
+        with variable_scope(name, kind, (predictions, labels, weights)):
+            predictions, labels, weights = _as_bools(predictions, labels, weights)
             hits, hits_update = true_positives(labels, predictions, weights)
             misses, misses_update = other(labels, predictions, weights)
             value = ratio(hits, misses, "value")
             update_op = ratio(hits_update, misses_update, "update_op")
             return collected(value, update_op, metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = kind
-    metric.__doc__ = doc
     return metric
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, collected, metric_variable
+from everflow.metrics.variables import aligned, as_vector, collected, metric_variable
 from everflow.ops import array, math, state
 from everflow.ops.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
 from everflow.ops.variable_scope import variable_scope
@@ -24,9 +24,7 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
         if weights is None:
             number = math.cast(array.size(values), dtypes.float32)
         else:
-            values, _, weights = aligned(values, None, weights)
-            weights = broadcast_weights(math.cast(weights, dtypes.float32), values)
-            values = math.multiply(values, weights)
+            values, weights = _weighted(values, weights)
             number = math.reduce_sum(weights)
         update_total = state.assign_add(total, math.reduce_sum(values))
         return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
@@ -40,12 +38,17 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
         count = metric_variable(values.shape, dtypes.float32, name="count_tensor")
         number = array.ones_like(values)
         if weights is not None:
-            values, _, weights = aligned(values, None, weights)
-            weights = broadcast_weights(math.cast(weights, dtypes.float32), values)
-            values = math.multiply(values, weights)
+            values, weights = _weighted(values, weights)
             number = math.multiply(number, weights)
         update_total = state.assign_add(total, values)
         return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
+
+
+def _weighted(values, weights):
+    """(values times their weights, a weight for each value)"""
+    values, _, weights = aligned(values, None, weights)
+    weights = broadcast_weights(math.cast(weights, dtypes.float32), values)
+    return math.multiply(values, weights), weights
 
 
 def _quotients(total, update_total, count, number, values):
@@ -81,10 +84,8 @@ def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collect
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = math.multiply(predictions, labels)
     products = math.reduce_sum(products, axis=[dim], keepdims=True)
-    distance, update_op = mean(products, weights, None, None, name or "mean_cosine_distance")
-    distance = math.subtract(1.0, distance)
-    update_op = math.subtract(1.0, update_op)
-    return collected(distance, update_op, metrics_collections, updates_collections)
+    means = mean(products, weights, None, None, name or "mean_cosine_distance")
+    return collected(*(math.subtract(1.0, each) for each in means), metrics_collections, updates_collections)
 
 
 def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -106,10 +107,8 @@ def mean_squared_error(labels, predictions, weights=None, metrics_collections=No
 def root_mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The root of the mean of the squared error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
-    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
-    root = math.sqrt(value)
-    update_op = math.sqrt(update)
-    return collected(root, update_op, metrics_collections, updates_collections)
+    means = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
+    return collected(*map(math.sqrt, means), metrics_collections, updates_collections)
 
 
 def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -124,13 +123,8 @@ def confusion_update(labels, predictions, num_classes, weights=None):
     predictions = math.cast(predictions, dtypes.int64)
     labels = math.cast(labels, dtypes.int64)
     num_classes = math.cast(num_classes, dtypes.int64)
-    # The matrix is of vectors.
-    if predictions.shape.rank is None or predictions.shape.rank > 1:
-        predictions = array.reshape(predictions, [-1])
-    if labels.shape.rank is None or labels.shape.rank > 1:
-        labels = array.reshape(labels, [-1])
-    if weights is not None and (weights.shape.rank is None or weights.shape.rank > 1):
-        weights = array.reshape(weights, [-1])
+    predictions, labels = as_vector(predictions), as_vector(labels)
+    weights = None if weights is None else as_vector(weights)
     current = confusion_matrix(labels, predictions, num_classes, weights=weights, dtype=dtypes.float64)
     return total, state.assign_add(total, current)
 
@@ -156,11 +150,8 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
 def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The mean over classes of how often each was predicted right; a class that never came up counts as zero."""
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
-        labels = math.cast(labels, dtypes.int64)
-        if labels.shape.rank is None or labels.shape.rank > 1:
-            labels = array.reshape(labels, [-1])
-        if predictions.shape.rank is None or predictions.shape.rank > 1:
-            predictions = array.reshape(predictions, [-1])
+        labels = as_vector(math.cast(labels, dtypes.int64))
+        predictions = as_vector(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
         total = metric_variable([num_classes], dtypes.float32, name="total")
         count = metric_variable([num_classes], dtypes.float32, name="count")
@@ -169,9 +160,7 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metr
             predictions = math.cast(predictions, labels.dtype)
         hits = math.cast(math.equal(predictions, labels), dtypes.float32)
         if weights is not None:
-            if weights.shape.rank is None or weights.shape.rank > 1:
-                weights = array.reshape(weights, [-1])
-            weights = math.cast(weights, dtypes.float32)
+            weights = math.cast(as_vector(weights), dtypes.float32)
             hits *= weights
             ones *= weights
         update_total = state.scatter_add(total, labels, ones)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, collected, metric_variable
+from everflow.metrics.variables import aligned, collected, metric_variable, named
 from everflow.ops import array, check, math, state
 from everflow.ops.constants import constant
 from everflow.ops.variable_scope import variable_scope
@@ -86,54 +86,66 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
-            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+            raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
         if thresholds is not None:
             thresholds = [0.0 - TINY, *sorted(thresholds), 1.0 + TINY]
             num_thresholds = len(thresholds)
         else:
             thresholds = spread_thresholds(num_thresholds)
-        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights)
-        last = num_thresholds - 1
-        epsilon = 1.0e-6
-
-        def interpolated(tp, fp, fn):
-            """The exact area under the precision-recall curve between its points."""
-            dtp = tp[:last] - tp[1:]
-            p = tp + fp
-            slope = math.div_no_nan(dtp, math.maximum(p[:last] - p[1:], 0), name="prec_slope")
-            intercept = tp[1:] - math.multiply(slope, p[1:])
-            ratio = array.where(
-                math.logical_and(p[:last] > 0, p[1:] > 0),
-                math.div_no_nan(p[:last], math.maximum(p[1:], 0), name="recall_relative_ratio"),
-                array.ones_like(p[1:]),
-            )
-            return math.reduce_sum(
-                math.div_no_nan(slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"),
-                name="interpolate_pr_auc",
-            )
+        counts = counts_at_thresholds(labels, predictions, thresholds, weights)
+        last, epsilon = num_thresholds - 1, 1.0e-6
 
         def area(tp, fn, tn, fp, name):
             if curve == "PR":
+                if summation_method == "careful_interpolation":
+                    return _interpolated_area(tp, fp, fn, last)
                 if summation_method == "trapezoidal":
                     logging.warning(
-                        'Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to "careful_interpolation" instead.'
+                        "The area below a PR curve is wrong by the trapezoidal rule: use summation_method='careful_interpolation'."
                     )
-                elif summation_method == "careful_interpolation":
-                    return interpolated(tp, fp, fn)
             rec = math.div(tp + epsilon, tp + fn + epsilon)
             if curve == "ROC":
                 x, y = math.div(fp, fp + tn + epsilon), rec
             else:
                 x, y = rec, math.div(tp + epsilon, tp + fp + epsilon)
-            if summation_method in ("trapezoidal", "careful_interpolation"):
-                return math.reduce_sum(math.multiply(x[:last] - x[1:], (y[:last] + y[1:]) / 2.0), name=name)
-            if summation_method == "minoring":
-                return math.reduce_sum(math.multiply(x[:last] - x[1:], math.minimum(y[:last], y[1:])), name=name)
-            if summation_method == "majoring":
-                return math.reduce_sum(math.multiply(x[:last] - x[1:], math.maximum(y[:last], y[1:])), name=name)
-            raise ValueError(f"Invalid summation_method: {summation_method}")
+            if summation_method not in _HEIGHTS:
+                raise ValueError(f"Invalid summation_method: {summation_method}")
+            return math.reduce_sum(math.multiply(x[:last] - x[1:], _HEIGHTS[summation_method](y[:last], y[1:])), name=name)
 
-        return collected(area(**values, name="value"), area(**updates, name="update_op"), metrics_collections, updates_collections)
+        return _of_both(area, counts, metrics_collections, updates_collections)
+
+
+# The height of a strip below a curve, by those of its two sides.
+_HEIGHTS = {
+    "trapezoidal": lambda left, right: (left + right) / 2.0,
+    "careful_interpolation": lambda left, right: (left + right) / 2.0,
+    "minoring": math.minimum,
+    "majoring": math.maximum,
+}
+
+
+def _interpolated_area(tp, fp, fn, last):
+    """The exact area under the precision-recall curve between its points."""
+    dtp = tp[:last] - tp[1:]
+    p = tp + fp
+    slope = math.div_no_nan(dtp, math.maximum(p[:last] - p[1:], 0), name="prec_slope")
+    intercept = tp[1:] - math.multiply(slope, p[1:])
+    ratio = array.where(
+        math.logical_and(p[:last] > 0, p[1:] > 0),
+        math.div_no_nan(p[:last], math.maximum(p[1:], 0), name="recall_relative_ratio"),
+        array.ones_like(p[1:]),
+    )
+    return math.reduce_sum(
+        math.div_no_nan(slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"),
+        name="interpolate_pr_auc",
+    )
+
+
+def _of_both(compute, counts, metrics_collections, updates_collections, name=""):
+    """(value, update op) of a function of counts: of what was counted, and of that with this batch."""
+    values, updates = counts
+    value, update_op = compute(**values, name=f"{name}value"), compute(**updates, name=f"{name}update_op")
+    return collected(value, update_op, metrics_collections, updates_collections)
 
 
 def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
@@ -142,14 +154,14 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
+        counts = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
 
         def compute(tp, tn, fp, fn, name):
             specificities = math.div(tn, tn + fp + TINY)
             index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
             return math.div(tp[index], tp[index] + fn[index] + TINY, name)
 
-        return collected(compute(**values, name="value"), compute(**updates, name="update_op"), metrics_collections, updates_collections)
+        return _of_both(compute, counts, metrics_collections, updates_collections)
 
 
 def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
@@ -160,7 +172,7 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         # Here the last threshold is just below one, not above.
         thresholds = [*spread_thresholds(num_thresholds)[:-1], 1.0 - TINY]
-        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights)
+        counts = counts_at_thresholds(labels, predictions, thresholds, weights)
 
         def compute(tp, tn, fp, fn, name):
             sensitivities = math.div(tp, tp + fn + TINY)
@@ -170,21 +182,21 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
             index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
             return math.div(tn[index], tn[index] + fp[index] + TINY, name)
 
-        return collected(compute(**values, name="value"), compute(**updates, name="update_op"), metrics_collections, updates_collections)
+        return _of_both(compute, counts, metrics_collections, updates_collections)
 
 
 def _share_at_thresholds(word, other, doc):
     scope = f"{word}_at_thresholds"
 
+    def share(tp, name, **others):
+        return math.div(tp, TINY + tp + others[other], name=name)
+
+    @named(scope, doc)
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
-            values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
-            value = math.div(values["tp"], TINY + values["tp"] + values[other], name=f"{word}_value")
-            update_op = math.div(updates["tp"], TINY + updates["tp"] + updates[other], name=f"{word}_update_op")
-            return collected(value, update_op, metrics_collections, updates_collections)
+            counts = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
+            return _of_both(share, counts, metrics_collections, updates_collections, f"{word}_")
 
-    metric.__name__ = metric.__qualname__ = scope
-    metric.__doc__ = doc
     return metric
 
 
@@ -193,13 +205,12 @@ recall_at_thresholds = _share_at_thresholds("recall", "fn", "The share of positi
 
 
 def _count_at_thresholds(kind, doc):
+    @named(f"{_NAMES[kind]}_at_thresholds", doc)
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
             return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
 
-    metric.__name__ = metric.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
-    metric.__doc__ = doc
     return metric
 
 

@@ -14,7 +14,7 @@ from everflow.ops.weights import with_rank_of
 def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros that joins METRIC_VARIABLES."""
     if executing_eagerly():
-        raise RuntimeError("tf.metrics functions are not supported when eager execution is enabled. Use tf.keras.metrics instead.")
+        raise RuntimeError("tf.metrics are for graphs: with eager execution, use tf.keras.metrics")
     return Variable(
         lambda: array.zeros(shape, dtype),
         trainable=False,
@@ -33,6 +33,22 @@ def collected(value, update_op, metrics_collections, updates_collections):
     if updates_collections:
         add_to_collections(updates_collections, update_op)
     return value, update_op
+
+
+def named(name, doc):
+    """A decorator for functions that are made: their name and what they say of themselves."""
+
+    def decorate(metric):
+        metric.__name__ = metric.__qualname__ = name
+        metric.__doc__ = doc
+        return metric
+
+    return decorate
+
+
+def as_vector(tensor):
+    """A tensor as a vector."""
+    return tensor if tensor.shape.rank in (0, 1) else array.reshape(tensor, [-1])
 
 
 def aligned(predictions, labels, weights):

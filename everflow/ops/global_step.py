@@ -65,12 +65,12 @@ def get_or_create_global_step(graph=None):
 def assert_global_step(global_step_tensor):
     """TypeError where it is not a scalar of an integer type."""
     if not isinstance(global_step_tensor, (Variable, Tensor)):
-        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+        raise TypeError(f'The graph\'s "global_step" must be a variable or a tensor, not {global_step_tensor}')
     if not global_step_tensor.dtype.base_dtype.is_integer:
-        raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype!r}')
+        raise TypeError(f'The graph\'s "global_step" does not have integer type: {global_step_tensor.dtype!r}')
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
-        raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+        raise TypeError(f'The graph\'s "global_step" is not scalar: {shape}')
 
 
 def _get_global_step_read(graph=None):
@@ -103,7 +103,7 @@ def _increment_global_step(increment, graph=None):
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     if step is None:
-        raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling increment.")
+        raise ValueError("There is no global step to count up: tf.train.create_global_step makes it")
     read = _get_or_create_global_step_read(graph)
     with graph.as_default() as g, g.name_scope(None), g.name_scope(step.op.name + "/"), control_dependencies([read]):
         return assign_add(step, increment)

@@ -81,8 +81,7 @@ def _add_collection(meta_graph, key, graph, export_scope, excluded):
             del meta_graph.collection_def[key]  # nothing of it is under the scope
     except (TypeError, ValueError, AttributeError, NotImplementedError) as e:
         logging.warning(
-            "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't match field type in CollectionDef. "
-            "Note this is a warning and probably safe to ignore.\n%s",
+            "Collection %s is left out of the MetaGraphDef, which has no form for what it holds; most programs do without it.\n%s",
             key,
             e,
         )
@@ -133,9 +132,7 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
 
 def refuse_when_eager():
     if executing_eagerly():
-        raise RuntimeError(
-            "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager execution is enabled."
-        )
+        raise RuntimeError("Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save")
 
 
 def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, as_text=False, graph=None,
@@ -145,22 +142,9 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 
     >>> meta_graph = tf.train.export_meta_graph("model.meta")
     """
+    arguments = {name: value for name, value in locals().items() if name != "kwargs"}
     refuse_when_eager()
-    return export_scoped_meta_graph(
-        filename=filename,
-        meta_info_def=meta_info_def,
-        graph_def=graph_def,
-        saver_def=saver_def,
-        collection_list=collection_list,
-        as_text=as_text,
-        graph=graph,
-        export_scope=export_scope,
-        clear_devices=clear_devices,
-        clear_extraneous_savers=clear_extraneous_savers,
-        strip_default_attrs=strip_default_attrs,
-        save_debug_info=save_debug_info,
-        **kwargs,
-    )[0]
+    return export_scoped_meta_graph(**arguments, **kwargs)[0]
 
 
 def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_scope=None, as_text=False,
@@ -320,7 +304,7 @@ def _check_bound(meta, input_map, unbound_name):
     wanted = meta.collection_def[unbound_name].bytes_list.value
     missing = [n.decode() for n in wanted if n.decode() not in (input_map or {})]
     if missing:
-        raise ValueError(f"Graph contains unbound inputs: {', '.join(missing)}. Must provide these inputs through input_map.")
+        raise ValueError(f"Graph contains unbound inputs: {', '.join(missing)}; pass tensors for them in `input_map`")
 
 
 def _restore_collections(meta, graph, scope, unbound_name, predicate):
@@ -349,8 +333,6 @@ def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None)
     from_graph = from_graph or get_default_graph()
     to_graph = to_graph or get_default_graph()
     if from_graph is to_graph and from_scope == to_scope:
-        raise ValueError(
-            f"'from_scope' and 'to_scope' need to be different when performing copy in the same graph. Both are {from_scope!r}."
-        )
+        raise ValueError(f"The scopes of a copy within one graph need to be different: both are {from_scope!r}")
     meta, _ = export_scoped_meta_graph(export_scope=from_scope, graph=from_graph)
     return import_scoped_meta_graph(meta, graph=to_graph, import_scope=to_scope)

@@ -68,19 +68,13 @@ class RNNCell(Layer):
             if batch_size is not None:
                 static = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
                 if inputs.shape[0].value != static:
-                    raise ValueError(
-                        f"batch size from input tensor is different from the input param. Input tensor batch: {inputs.shape[0].value}, batch_size: {batch_size}"
-                    )
+                    raise ValueError(f"batch_size is {batch_size}, but `inputs` has a batch of {inputs.shape[0].value}")
             if dtype is not None and inputs.dtype != dtype:
-                raise ValueError(
-                    f"dtype from input tensor is different from the input param. Input tensor dtype: {inputs.dtype}, dtype: {dtype}"
-                )
+                raise ValueError(f"dtype is {dtype}, but `inputs` has the type {inputs.dtype}")
             batch_size = inputs.shape[0].value or array.shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
-            raise ValueError(
-                f"batch_size and dtype cannot be None while constructing initial state: batch_size={batch_size}, dtype={dtype}"
-            )
+            raise ValueError(f"A state needs batch_size and dtype, or `inputs` to take them from: batch_size={batch_size}, dtype={dtype}")
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
@@ -102,7 +96,7 @@ def convert_first(inputs):
 def _check_float(*kinds):
     for dtype in kinds:
         if not (dtype.is_floating or dtype.is_complex):
-            raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {dtype}")
+            raise ValueError(f"An RNN cell only supports floating point inputs, not {dtype}: cast them")
 
 
 def check_inputs(*structures):
@@ -119,7 +113,7 @@ class LayerRNNCell(RNNCell):
     def _depth(self, inputs_shape):
         _check_float(dtypes.as_dtype(self.dtype or dtypes.float32))
         if inputs_shape[-1] is None or getattr(inputs_shape[-1], "value", inputs_shape[-1]) is None:
-            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+            raise ValueError(f"Expected inputs.shape[-1] to be known: weights depend on it, and the shape is {inputs_shape}")
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
 
     def _zeros_initializer(self):
@@ -140,13 +134,13 @@ def _activation(given):
     return activations.get(given) if given else math.tanh
 
 
-class BasicRNNCell(LayerRNNCell):
-    """output = new_state = activation(W * input + U * state + b).
+class _UnitsCell(LayerRNNCell):
+    """A cell of so many units with an activation; `_settings` are attributes that its configuration has, too."""
 
-    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
-    """
+    _settings: tuple[str, ...] = ("num_units", "reuse")
+    _initializers: tuple[str, ...] = ()
 
-    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+    def __init__(self, num_units, activation, reuse, name, dtype, **kwargs):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -154,6 +148,24 @@ class BasicRNNCell(LayerRNNCell):
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
+
+    def get_config(self):
+        return {
+            **{key: getattr(self, f"_{key}") for key in self._settings},
+            **{key: serialize_keras_object(getattr(self, f"_{key}")) for key in self._initializers},
+            "activation": activations.serialize(self._activation),
+            **super().get_config(),
+        }
+
+
+class BasicRNNCell(_UnitsCell):
+    """output = new_state = activation(W * input + U * state + b).
+
+    >>> cell = tf.nn.rnn_cell.BasicRNNCell(128)
+    """
+
+    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -169,33 +181,21 @@ class BasicRNNCell(LayerRNNCell):
         output = self._activation(nn.bias_add(gates, self._bias))
         return output, output
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
 
-
-class GRUCell(LayerRNNCell):
+class GRUCell(_UnitsCell):
     """Gated recurrent unit.
 
     >>> cell = tf.nn.rnn_cell.GRUCell(128)
     """
 
+    _initializers = ("kernel_initializer", "bias_initializer")
+
     def __init__(
         self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs
     ):
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
-        self._activation = _activation(activation)
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
-
-    state_size = property(lambda self: self._num_units)
-    output_size = property(lambda self: self._num_units)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -222,16 +222,6 @@ class GRUCell(LayerRNNCell):
         new_state = update * state + (1 - update) * candidate
         return new_state, new_state
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "kernel_initializer": serialize_keras_object(self._kernel_initializer),
-            "bias_initializer": serialize_keras_object(self._bias_initializer),
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
-
 
 _LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ("c", "h"))
 
@@ -248,25 +238,22 @@ class LSTMStateTuple(_LSTMStateTuple):
         return self.c.dtype
 
 
-class BasicLSTMCell(LayerRNNCell):
+class BasicLSTMCell(_UnitsCell):
     """Long short-term memory without peepholes, clipping or projection.
 
     >>> cell = tf.nn.rnn_cell.BasicLSTMCell(128)
     """
 
+    _settings = ("num_units", "forget_bias", "state_is_tuple", "reuse")
+
     def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = _activation(activation)
 
     @property
     def state_size(self):
         return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
-
-    output_size = property(lambda self: self._num_units)
 
     @_given_a_shape
     def build(self, inputs_shape):
@@ -289,16 +276,6 @@ class BasicLSTMCell(LayerRNNCell):
         new_h = math.multiply(self._activation(new_c), math.sigmoid(o))
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array.concat([new_c, new_h], 1)
 
-    def get_config(self):
-        return {
-            "num_units": self._num_units,
-            "forget_bias": self._forget_bias,
-            "state_is_tuple": self._state_is_tuple,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-            **super().get_config(),
-        }
-
 
 _LSTM_SETTINGS = (
     "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
@@ -314,7 +291,7 @@ def lstm_settings(cell) -> dict:
     }
 
 
-class LSTMCell(LayerRNNCell):
+class LSTMCell(_UnitsCell):
     """Long short-term memory with optional peepholes, clipping of the memory, and projection of the output.
 
     >>> cell = tf.nn.rnn_cell.LSTMCell(256, use_peepholes=True, num_proj=128)
@@ -322,9 +299,7 @@ class LSTMCell(LayerRNNCell):
 
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
                  num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):  # fmt: skip
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
         self._initializer = initializer
@@ -334,7 +309,6 @@ class LSTMCell(LayerRNNCell):
         self._num_proj_shards = num_proj_shards
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = _activation(activation)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
@@ -372,7 +346,7 @@ class LSTMCell(LayerRNNCell):
             c_before = array.slice_(state, [0, 0], [-1, self._num_units])
             h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
         if inputs.shape.with_rank(2)[1].value is None:
-            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+            raise ValueError(f"Could not infer input size: the last dimension of {inputs.shape} must be known")
         gates = math.matmul(array.concat([inputs, h_before], 1), self._kernel)
         gates = nn.bias_add(gates, self._bias)
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
@@ -407,14 +381,14 @@ class MultiRNNCell(RNNCell):
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()
         if not cells:
-            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+            raise ValueError("MultiRNNCell needs at least one cell, and `cells` is empty")
         if not isinstance(cells, (list, tuple)):
-            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+            raise TypeError(f"`cells` must be a list or tuple, not {cells}")
         if len({id(cell) for cell in cells}) < len(cells):
             from everflow.platform import logging
 
             logging.warning(
-                "At least two cells provided to MultiRNNCell are the same object and will share weights. If this is unintended, make one for each layer."
+                "MultiRNNCell got the same object for several layers: they share their weights. If they should not, make a cell for each."
             )
         self._cells = cells
         for i, cell in enumerate(cells):
@@ -422,7 +396,8 @@ class MultiRNNCell(RNNCell):
         self._state_is_tuple = state_is_tuple
         if not state_is_tuple and any(isinstance(c.state_size, (list, tuple, dict)) for c in cells):
             raise ValueError(
-                f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {[c.state_size for c in cells]}"
+                "With state_is_tuple=False all states become one tensor, but some cells return tuples of states: "
+                f"{[c.state_size for c in cells]}"
             )
 
     @property
@@ -456,7 +431,7 @@ class MultiRNNCell(RNNCell):
             with scopes.variable_scope(f"cell_{i}"):
                 if self._state_is_tuple:
                     if not isinstance(state, (list, tuple)):
-                        raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")
+                        raise ValueError(f"Expected state to be a tuple of {len(self.state_size)}, one a cell, not {state}")
                     current = state[i]
                 else:
                     current = array.slice_(state, [0, position], [-1, cell.state_size])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -25,13 +28,43 @@ def should_cache():
     return context is None or context.GetWhileContext() is None
 
 
+@contextlib.contextmanager
+def rnn_scope(scope):
+    """The variable scope of a network: variables are read once for all steps where that is right."""
+    with scopes.variable_scope(scope or "rnn") as varscope:
+        if should_cache() and varscope.caching_device is None:
+            varscope.set_caching_device(lambda op: op.device)
+        yield varscope
+
+
+def first_state(cell, initial_state, batch_size, dtype):
+    """The state that a network begins with: the one given, or the cell's own for a batch."""
+    if initial_state is not None:
+        return initial_state
+    if not dtype:
+        raise ValueError("A state of zeros needs a dtype: pass `dtype` or `initial_state`")
+    if getattr(cell, "get_initial_state", None) is not None:
+        return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
+    return cell.zero_state(batch_size, dtype)
+
+
+def check_lengths(sequence_length):
+    """ValueError where lengths of sequences are no vector."""
+    if sequence_length.shape.rank not in (None, 1):
+        raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
+
+
+def _check_batch_and_time(x):
+    if x.shape.rank < 2:
+        raise ValueError(f"Inputs have dimensions for batch and time, so {x.name} should have rank at least 2; its shape is {x.shape}")
+
+
 def transpose_batch_time(x):
     """A tensor with its first two dimensions exchanged."""
     shape = x.shape
     if shape.rank is None:
         raise TypeError(f"The rank of {x.name} must be known")
-    if shape.rank < 2:
-        raise ValueError(f"Expected input tensor {x.name} to have rank at least 2, but saw shape: {shape}")
+    _check_batch_and_time(x)
     result = array.transpose(x, array.concat(([1, 0], math.range(2, array.rank(x))), axis=0))
     result.set_shape(TensorShape([shape[1], shape[0]]).concatenate(shape[2:]))
     return result
@@ -42,8 +75,7 @@ def batch_size_of(flat_input):
     for tensor in flat_input:
         if tensor.shape.rank is None:
             continue
-        if tensor.shape.rank < 2:
-            raise ValueError(f"Expected input tensor {tensor.name} to have rank at least 2")
+        _check_batch_and_time(tensor)
         if tensor.shape[1].value is not None:
             return tensor.shape[1].value
     return array.shape(flat_input[0])[1]
@@ -58,9 +90,17 @@ def state_dtype(explicit, state):
         if not found:
             raise ValueError("Unable to infer dtype from empty state.")
         if len(found) > 1:
-            raise ValueError("State has tensors of different inferred_dtypes. Unable to infer a single representative dtype.")
+            raise ValueError(f"The tensors of the state have different types, and one is needed: {sorted(t.name for t in found)}")
         return found.pop()
     return state.dtype
+
+
+def _old_where(over, old, new):
+    """The old value for sequences that are over; what is no batch is new for all."""
+    if isinstance(old, TensorArray) or old.shape.rank == 0:
+        return new
+    with colocate_with(new):
+        return array.where(over, old, new)
 
 
 def rnn_step(
@@ -70,14 +110,8 @@ def rnn_step(
     flat_state, flat_zero = nest.flatten(state), nest.flatten(zero_output)
     over = math.greater_equal(time, sequence_length) if skip_conditionals else time >= sequence_length
 
-    def through(old, new):
-        if isinstance(old, TensorArray) or old.shape.rank == 0:
-            return new
-        with colocate_with(new):
-            return array.where(over, old, new)
-
     def copied(new_output, new_state):
-        return [through(o, n) for o, n in zip(flat_zero, new_output)] + [through(o, n) for o, n in zip(flat_state, new_state)]
+        return [_old_where(over, old, new) for old, new in zip(flat_zero + flat_state, new_output + new_state)]
 
     def computed():
         new_output, new_state = call_cell()
@@ -95,7 +129,7 @@ def rnn_step(
     else:
         result = cond(time >= max_sequence_length, lambda: flat_zero + flat_state, maybe_copied)
     if len(result) != len(flat_zero) + len(flat_state):
-        raise ValueError("Internal error: state and output were not concatenated correctly.")
+        raise ValueError(f"{len(flat_zero)} outputs and {len(flat_state)} states became {len(result)} tensors")
     output, new_state = result[: len(flat_zero)], result[len(flat_zero) :]
     for tensor, before in zip(output + new_state, flat_zero + flat_state):
         if isinstance(tensor, Tensor):
@@ -122,9 +156,7 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
     >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
     """
     assert_like_rnncell("cell", cell)
-    with scopes.variable_scope(scope or "rnn") as varscope:
-        if should_cache() and varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+    with rnn_scope(scope):
         flat_input = nest.flatten(inputs)
         if not time_major:
             flat_input = [convert_to_tensor(x) for x in flat_input]
@@ -132,19 +164,10 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         parallel_iterations = parallel_iterations or 32
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
-            if sequence_length.shape.rank not in (None, 1):
-                raise ValueError(f"sequence_length must be a vector of length batch_size, but saw shape: {sequence_length.shape}")
+            check_lengths(sequence_length)
             sequence_length = array.identity(sequence_length, name="sequence_length")
         batch_size = batch_size_of(flat_input)
-        if initial_state is not None:
-            state = initial_state
-        else:
-            if not dtype:
-                raise ValueError("If there is no initial_state, you must give a dtype.")
-            if getattr(cell, "get_initial_state", None) is not None:
-                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
-            else:
-                state = cell.zero_state(batch_size, dtype)
+        state = first_state(cell, initial_state, batch_size, dtype)
         if sequence_length is not None:
             with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = array.identity(sequence_length, name="CheckSeqLen")
@@ -162,27 +185,31 @@ def _assert_has_shape(x, shape):
     )
 
 
+def _input_shapes(flat_input):
+    """The shapes of time-major inputs, which must agree in steps and batch and be known beyond those."""
+    shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
+    for shape in shapes:
+        if not shape[2:].is_fully_defined():
+            raise ValueError(f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}")
+        for axis, what in enumerate(("number of time steps", "batch size")):
+            if shape[axis].value != shapes[0][axis].value:
+                raise ValueError(f"All inputs must have the same {what}: {shapes[0][axis].value} and {shape[axis].value}")
+    return shapes
+
+
 def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
     call = step_of(cell)
     flat_input = nest.flatten(inputs)
     flat_sizes = nest.flatten(cell.output_size)
     time_steps = array.shape(flat_input[0])[0]
     batch_size = batch_size_of(flat_input)
-    shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
+    shapes = _input_shapes(flat_input)
     static_steps, static_batch = shapes[0].as_list()[:2]
-    for shape in shapes:
-        if not shape[2:].is_fully_defined():
-            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
-        if shape[0].value != static_steps:
-            raise ValueError("Time steps is not the same for all the elements in the input in a batch.")
-        if shape[1].value != static_batch:
-            raise ValueError("Batch_size is not the same for all the elements in the input.")
     out_dtype = state_dtype(dtype, state)
     zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
+    longest = time_steps
     if sequence_length is not None:
         shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
-    else:
-        shortest, longest = None, time_steps
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base:
         pass
@@ -202,17 +229,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
             value.set_shape(shape[1:])
         values = nest.pack_sequence_as(inputs, values)
         if sequence_length is not None:
-            output, new_state = rnn_step(
-                time,
-                sequence_length,
-                shortest,
-                longest,
-                zero_output,
-                state,
-                lambda: call(values, state),
-                cell.state_size,
-                skip_conditionals=True,
-            )
+            lengths = (sequence_length, shortest, longest)
+            computed = functools.partial(call, values, state)
+            output, new_state = rnn_step(time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True)
         else:
             output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
@@ -277,9 +296,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
     parallel_iterations = parallel_iterations or 32
-    with scopes.variable_scope(scope or "rnn") as varscope:
-        if should_cache() and varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+    with rnn_scope(scope):
         time = constant(0, dtype=dtypes.int32)
         finished, next_input, initial_state, emit_structure, initial_loop_state = loop_fn(time, None, None, None)
         flat_input = nest.flatten(next_input)
@@ -290,24 +307,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         state = initial_state
         flat_state = [convert_to_tensor(s) if not isinstance(s, TensorArray) else s for s in nest.flatten(state)]
         state = nest.pack_sequence_as(state, flat_state)
-        if emit_structure is not None:
-            flat_emit = nest.flatten(emit_structure)
-            emit_sizes = [e.shape if e.shape.is_fully_defined() else array.shape(e) for e in flat_emit]
-            emit_dtypes = [e.dtype for e in flat_emit]
-        else:
-            emit_structure = cell.output_size
-            emit_sizes = nest.flatten(emit_structure)
-            emit_dtypes = [flat_state[0].dtype] * len(emit_sizes)
-        emit_arrays = [
-            TensorArray(
-                t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
-            )
-            for i, (t, size) in enumerate(zip(emit_dtypes, emit_sizes))
-        ]
-        emit_arrays = nest.pack_sequence_as(emit_structure, emit_arrays)
-        zero_emit = nest.pack_sequence_as(
-            emit_structure, [array.zeros(concat(batch_size, size), t) for size, t in zip(emit_sizes, emit_dtypes)]
-        )
+        emit_arrays, zero_emit = _emitted(cell, emit_structure, flat_state[0].dtype, static_batch, batch_size)
 
         def body(time, finished, current_input, arrays, state, loop_state):
             next_output, cell_state = cell(current_input, state)
@@ -320,16 +320,9 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             nest.assert_same_structure(arrays, emit)
             if next_loop_state is None:
                 next_loop_state = loop_state
-
-            def through(current, candidate):
-                """The old value where a sequence is over."""
-                if isinstance(current, TensorArray) or current.shape.rank == 0:
-                    return candidate
-                with colocate_with(candidate):
-                    return array.where(finished, current, candidate)
-
-            emit = nest.map_structure(through, zero_emit, emit)
-            next_state = nest.map_structure(through, state, next_state)
+            kept = functools.partial(_old_where, finished)
+            emit = nest.map_structure(kept, zero_emit, emit)
+            next_state = nest.map_structure(kept, state, next_state)
             arrays = nest.map_structure(lambda a, e: a.write(time, e), arrays, emit)
             return next_time, math.logical_or(finished, next_finished), next_input, arrays, next_state, next_loop_state
 
@@ -342,6 +335,23 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         )
         arrays, final_state, final_loop_state = result[-3:]
         return arrays, final_state, None if initial_loop_state is None else final_loop_state
+
+
+def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
+    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the cell's output."""
+    if emitted is None:
+        emitted = cell.output_size
+        kinds = [(size, state_dtype) for size in nest.flatten(emitted)]
+    else:
+        kinds = [(e.shape if e.shape.is_fully_defined() else array.shape(e), e.dtype) for e in nest.flatten(emitted)]
+    arrays = [
+        TensorArray(
+            t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
+        )
+        for i, (size, t) in enumerate(kinds)
+    ]
+    zeros = [array.zeros(concat(batch_size, size), t) for size, t in kinds]
+    return nest.pack_sequence_as(emitted, arrays), nest.pack_sequence_as(emitted, zeros)
 
 
 def _static_batch(flat_input):

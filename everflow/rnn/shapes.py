@@ -17,7 +17,7 @@ def _part(value):
         if value.shape.rank == 0:
             return array.expand_dims(value, 0), [None if known is None else int(known)]
         if value.shape.rank != 1:
-            raise ValueError(f"prefix and suffix tensors must be either a scalar or vector, but saw tensor: {value}")
+            raise ValueError(f"A part of a shape must be a scalar or a vector, not {value}")
         return value, constant_value_as_shape(value).as_list() if value.shape.is_fully_defined() else None
     shape = TensorShape(value)
     if shape.rank is None:
@@ -33,7 +33,7 @@ def concat(prefix, suffix, static=False):
         known = TensorShape(first_known).concatenate(TensorShape(second_known))
         return known.as_list() if known.rank is not None else None
     if first is None or second is None:
-        raise ValueError(f"Provided a prefix or suffix of None: {prefix} and {suffix}")
+        raise ValueError(f"A shape put together needs both of its parts: {prefix} and {suffix}")
     return array.concat((first, second), 0)
 
 

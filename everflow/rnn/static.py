@@ -8,40 +8,33 @@ from everflow.framework.scopes import control_dependencies
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops import variable_scope as scopes
-from everflow.rnn.dynamic import rnn_step, should_cache, state_dtype, step_of
+from everflow.rnn.dynamic import check_lengths, first_state, rnn_scope, rnn_step, state_dtype, step_of
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
+
+
+def _check_steps(inputs):
+    if not nest.is_sequence(inputs):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
 
 
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
     """(list of outputs, final state) of a cell unrolled over a list of inputs [batch, …], one for each step."""
     assert_like_rnncell("cell", cell)
-    if not nest.is_sequence(inputs):
-        raise TypeError("inputs must be a sequence")
-    if not inputs:
-        raise ValueError("inputs must not be empty")
+    _check_steps(inputs)
     call, outputs = step_of(cell), []
-    with scopes.variable_scope(scope or "rnn") as varscope:
-        if should_cache() and varscope.caching_device is None:
-            varscope.set_caching_device(lambda op: op.device)
+    with rnn_scope(scope) as varscope:
         first = inputs
         while nest.is_sequence(first):
             first = first[0]
         batch_size = _batch_size(first, inputs)
-        if initial_state is not None:
-            state = initial_state
-        else:
-            if not dtype:
-                raise ValueError("If no initial_state is provided, dtype must be specified")
-            if getattr(cell, "get_initial_state", None) is not None:
-                state = cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
-            else:
-                state = cell.zero_state(batch_size, dtype)
+        state = first_state(cell, initial_state, batch_size, dtype)
         zero_output = shortest = longest = None
         if sequence_length is not None:
             sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
-            if sequence_length.shape.rank not in (None, 1):
-                raise ValueError("sequence_length must be a vector of length batch_size")
+            check_lengths(sequence_length)
             kind = state_dtype(dtype, state)
             zero_output = nest.map_structure(lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size)
             sequence_length = math.cast(sequence_length, dtypes.int32)
@@ -69,7 +62,7 @@ def _batch_size(first, inputs):
             batch = batch.merge_with(shape[0])
             for side in shape[1:]:
                 if side.value is None:
-                    raise ValueError(f"Input size (dimension {i} of inputs) must be accessible via shape inference, but saw value None.")
+                    raise ValueError(f"Dimension {i} of an input is not known when the graph is drawn: {shape}")
         fixed = batch.value
     else:
         fixed = first.shape.with_rank_at_least(1)[0].value
@@ -85,22 +78,14 @@ def _zeros(batch_size, size, dtype, static_batch):
 def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
     """As `static_rnn`, with the state taken from and put back to a saver of long sequences' states."""
     state_size = cell.state_size
-    nested, nested_names = nest.is_sequence(state_size), nest.is_sequence(state_name)
-    if nested != nested_names:
-        raise ValueError(f"state_name should be the same type as cell.state_size.  state_name: {state_name}, cell.state_size: {state_size}")
-    if nested:
-        names, sizes = nest.flatten(state_name), nest.flatten(state_size)
-        if len(names) != len(sizes):
-            raise ValueError(f"#elems(state_name) != #elems(state_size): {len(names)} vs. {len(sizes)}")
-        initial = nest.pack_sequence_as(state_size, [state_saver.state(name) for name in names])
-    else:
-        initial = state_saver.state(state_name)
+    if nest.is_sequence(state_size) != nest.is_sequence(state_name):
+        raise ValueError(f"state_name must have the structure of the cell's state_size, {state_size}; got {state_name}")
+    names, sizes = nest.flatten(state_name), nest.flatten(state_size)
+    if len(names) != len(sizes):
+        raise ValueError(f"#elems(state_name) != #elems(state_size): {len(names)} vs. {len(sizes)}")
+    initial = nest.pack_sequence_as(state_size, [state_saver.state(name) for name in names])
     outputs, state = static_rnn(cell, inputs, initial_state=initial, sequence_length=sequence_length, scope=scope)
-    if nested:
-        saves = [state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]
-    else:
-        saves = [state_saver.save_state(state_name, state)]
-    with control_dependencies(saves):
+    with control_dependencies([state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]):
         last = nest.flatten(outputs[-1])
         outputs[-1] = nest.pack_sequence_as(outputs[-1], [array.identity(o) for o in last])
         state = nest.map_structure(array.identity, state)
@@ -113,10 +98,7 @@ def static_bidirectional_rnn(
     """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along the last dimension."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
-    if not nest.is_sequence(inputs):
-        raise TypeError("inputs must be a sequence")
-    if not inputs:
-        raise ValueError("inputs must not be empty")
+    _check_steps(inputs)
     with scopes.variable_scope(scope or "bidirectional_rnn"):
         with scopes.variable_scope("fw") as fw_scope:
             output_fw, state_fw = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=fw_scope)

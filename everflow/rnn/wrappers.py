@@ -23,7 +23,7 @@ def assert_like_rnncell(cell_name, cell):
             ("'output_size' property is missing", hasattr(cell, "output_size")),
             ("'state_size' property is missing", hasattr(cell, "state_size")),
             (
-                "either 'zero_state' or 'get_initial_state' method is required",
+                "neither 'zero_state' nor 'get_initial_state' is a method of it",
                 hasattr(cell, "get_initial_state") or hasattr(cell, "zero_state"),
             ),
             ("is not callable", callable(cell)),
@@ -66,7 +66,7 @@ class RNNCellWrapper(RNNCell):
         """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of one."""
         if isinstance(config["cell"], dict):
             raise ValueError(
-                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a RNNCell instance."
+                "RNNCellWrapper cannot reconstruct the wrapped cell from its configuration: put the cell itself into config['cell']"
             )
         return cls(**config)
 
@@ -114,7 +114,7 @@ class DropoutWrapper(RNNCellWrapper):
 
     def _make_noise(self, cell, dtype, input_size):
         if dtype is None:
-            raise ValueError("When variational_recurrent=True, dtype must be provided")
+            raise ValueError("variational_recurrent=True draws masks in advance and needs their `dtype`")
 
         def noise(index, size, salt):
             shape = array.concat(([1], TensorShape(size).as_list()), 0)
@@ -122,7 +122,9 @@ class DropoutWrapper(RNNCellWrapper):
 
         if not isinstance(self._input_keep_prob, float) or self._input_keep_prob < 1.0:
             if input_size is None:
-                raise ValueError("When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, input_size must be provided")
+                raise ValueError(
+                    "variational_recurrent=True draws the mask of inputs in advance: pass `input_size`, or input_keep_prob=1.0"
+                )
             self._input_noise = _enumerated_map(lambda i, s: noise(i, s, "input"), input_size)
         self._state_noise = _enumerated_map(lambda i, s: noise(i, s, "state"), cell.state_size)
         self._output_noise = _enumerated_map(lambda i, s: noise(i, s, "output"), cell.output_size)

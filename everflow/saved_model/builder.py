@@ -14,7 +14,7 @@ from everflow.framework.scopes import add_to_collection, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops.variables import _all_saveable_objects
 from everflow.platform import file_io, logging
-from everflow.protos.meta_graph_pb2 import AssetFileDef, MetaGraphDef, TensorInfo
+from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -34,9 +34,7 @@ class SavedModelBuilder:
         self._export_dir = export_dir
         if file_io.file_exists(export_dir):
             if file_io.list_directory(export_dir):
-                raise AssertionError(
-                    f"Export directory already exists, and isn't empty. Please choose a different export directory, or delete all the contents of the specified directory: {export_dir}"
-                )
+                raise AssertionError(f"Export directory already exists and has files in it, {export_dir}: empty it or take another one")
         else:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
@@ -45,19 +43,10 @@ class SavedModelBuilder:
                                      clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
-            raise AssertionError(
-                "Graph state including variables and assets has already been saved. Please invoke `add_meta_graph()` instead."
-            )
-        _check_signatures(signature_def_map)
+            raise AssertionError("Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`")
         init = main_op if main_op is not None else legacy_init_op
-        self._add_collections(assets_collection, init, None)
-        folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
-        file_io.recursive_create_dir(folder)
-        saver = self._maybe_saver(saver)
-        # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
-        saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
-        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
-        self._tag_and_add(meta, tags, signature_def_map)
+        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
+        self._add(tags, signature_def_map, assets_collection, init, saver, options, sess)
         self._has_saved_variables = True
 
     def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
@@ -65,36 +54,32 @@ class SavedModelBuilder:
         """Add the default graph as a further meta graph over the variables that are written already."""
         if not self._has_saved_variables:
             raise AssertionError(
-                "Graph state including variables and assets has not been saved yet. Please invoke `add_meta_graph_and_variables()` first."
+                "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
+        init = main_op if main_op is not None else legacy_init_op
+        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
+        self._add(tags, signature_def_map, assets_collection, init, saver, options)
+
+    def _add(self, tags, signature_def_map, assets_collection, main_op, saver, options, sess=None):
+        """Add the default graph; with a session, its variables are written, too."""
         _check_signatures(signature_def_map)
-        self._add_collections(assets_collection, main_op if main_op is not None else legacy_init_op, None)
-        saver = self._maybe_saver(saver)
-        meta = saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
-        self._tag_and_add(meta, tags, signature_def_map)
-
-    @staticmethod
-    def _maybe_saver(saver):
-        if saver is not None:
-            return saver
-        return Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
-
-    def _tag_and_add(self, meta: MetaGraphDef, tags, signature_def_map):
-        meta.meta_info_def.tags.extend(tags)
-        for key, signature in (signature_def_map or {}).items():
-            meta.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.add().CopyFrom(meta)
-
-    def _add_collections(self, assets_collection, main_op, train_op):
         self._save_assets(assets_collection)
         if main_op is not None:
             if not isinstance(main_op, Operation):
                 raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
             add_to_collection(constants.MAIN_OP_KEY, main_op)
-        if train_op is not None:
-            if not isinstance(train_op, (Tensor, Operation)):
-                raise TypeError(f"train_op needs to be a Tensor or Op: {train_op!r}")
-            add_to_collection(constants.TRAIN_OP_KEY, train_op)
+        if saver is None:
+            saver = Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
+        if sess is not None:
+            folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
+            file_io.recursive_create_dir(folder)
+            # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
+            saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
+        meta = saver.export_meta_graph(**options)
+        meta.meta_info_def.tags.extend(tags)
+        for key, signature in (signature_def_map or {}).items():
+            meta.signature_def[key].CopyFrom(signature)
+        self._saved_model.meta_graphs.add().CopyFrom(meta)
 
     def _save_assets(self, assets_collection):
         """Copy files that constants of the graph name, and note in the graph which constant names which file."""
@@ -146,14 +131,14 @@ def _unique_name(name, path, taken):
 def _check_signatures(signature_def_map):
     for key, signature in (signature_def_map or {}).items():
         if key == "__saved_model_init_op" or key == "__saved_model_train_op":
-            raise KeyError(f'SignatureDef map key "{key}" is reserved for initialization. Please use a different key.')
+            raise KeyError(f"SignatureDef map key {key!r} is one that SavedModel keeps for itself: take another one")
         for info in [*signature.inputs.values(), *signature.outputs.values()]:
             if info.WhichOneof("encoding") is None:
-                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have one of the encoding fields set: {info}")
+                raise AssertionError(f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}")
             if info.WhichOneof("encoding") == "composite_tensor":
                 continue
             if info.dtype == 0:
-                raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
+                raise AssertionError(f"A TensorInfo of signature {key!r} has no dtype: {info}")
 
 
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):

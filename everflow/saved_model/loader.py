@@ -8,7 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel
@@ -49,9 +49,7 @@ def maybe_saved_model_directory(export_dir):
     )
 
 
-def contains_saved_model(export_dir):
-    """Whether a folder holds a SavedModel."""
-    return maybe_saved_model_directory(export_dir)
+contains_saved_model = maybe_saved_model_directory
 
 
 def asset_tensors(export_dir, meta_graph_def, import_scope=None):
@@ -64,7 +62,7 @@ def asset_tensors(export_dir, meta_graph_def, import_scope=None):
         # Of TensorFlow's message type or ours: the bytes are the same.
         definition = AssetFileDef.FromString(packed.value)
         name = definition.tensor_info.name
-        found[f"{import_scope}/{name}" if import_scope else name] = os.path.join(folder, _plain_name(definition.filename))
+        found[prepend_name_scope(name, import_scope)] = os.path.join(folder, _plain_name(definition.filename))
     return found
 
 
@@ -109,7 +107,7 @@ class SavedModelLoader:
         """Give the variables of a graph that `load_graph` made their values."""
         with sess.graph.as_default():
             if saver is None and not _all_saveable_objects(scope=import_scope):
-                logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
+                logging.info("There are no variables in this SavedModel, so none are restored.")
             elif isinstance(saver, Saver):
                 saver.restore(sess, self._variables_path)
             else:
@@ -126,10 +124,10 @@ class SavedModelLoader:
 
     def load(self, sess, tags, import_scope=None, **saver_kwargs):
         """Load a meta graph with variables and assets into a session; returns its MetaGraphDef."""
-        saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
-        self.restore_variables(sess, saver, import_scope)
+        meta = self.get_meta_graph_def_from_tags(tags)
+        self.restore_variables(sess, self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)[0], import_scope)
         self.run_init_ops(sess, tags, import_scope)
-        return self.get_meta_graph_def_from_tags(tags)
+        return meta
 
 
 def _init_op(meta, import_scope):
@@ -137,7 +135,7 @@ def _init_op(meta, import_scope):
     graph = get_default_graph()
     if "__saved_model_init_op" in meta.signature_def:
         name = meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name
-        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+        return graph.as_graph_element(prepend_name_scope(name, import_scope))
     for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
         if key not in meta.collection_def:
             continue
@@ -145,7 +143,7 @@ def _init_op(meta, import_scope):
         if len(names) != 1:
             raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {len(names)}")
         name = names[0]
-        return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+        return graph.as_graph_element(prepend_name_scope(name, import_scope))
     return None
 
 

@@ -51,8 +51,8 @@ class ObjectLoader:
         wanted = [tags] if isinstance(tags, str) else tags
         if wanted is not None and set(wanted) != set(self.meta.meta_info_def.tags):
             raise ValueError(
-                f"The SavedModel at {export_dir} has one MetaGraph with tags {list(self.meta.meta_info_def.tags)}, but got an incompatible argument "
-                f"tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
+                f"Got an incompatible argument tags={tags}: the graph of the SavedModel at {export_dir} has the tags "
+                f"{list(self.meta.meta_info_def.tags)}"
             )
         self.nodes = self.meta.object_graph_def.nodes
         self.prefix = os.path.join(self.folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
@@ -278,8 +278,8 @@ class LoadedFunction(Function):
                 return concrete
         options = "\n".join(f"  {concrete.structured_input_signature}" for concrete in self._concretes)
         raise ValueError(
-            f"Could not find matching function to call loaded from the SavedModel. Got:\n  {structure}\nExpected these arguments to match one of "
-            f"the following {len(self._concretes)} option(s):\n{options}"
+            f"Could not find matching function to call: none was saved for the arguments\n  {structure}\n"
+            f"The {len(self._concretes)} that there are take\n{options}"
         )
 
 

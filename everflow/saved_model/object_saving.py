@@ -108,8 +108,9 @@ class SavedObjects:
             return
         if tensor.dtype == dtypes.resource or not (tensor.is_eager or tensor.op.type == "Const"):
             raise AssertionError(
-                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}. TensorFlow objects (e.g. tf.Variable) captured by "
-                "functions must be tracked by assigning them to an attribute of a tracked object or assigned to an attribute of the main object directly."
+                f"Tried to export a function which references an untracked {tensor.dtype.name} of shape {tensor.shape}. "
+                "What a function uses (a variable, a table) is saved with it where an attribute of the saved object, or of "
+                "another that it holds, leads there"
             )
         if id(tensor) not in self._ids:
             self._join(tensor)
@@ -260,8 +261,7 @@ def _chosen_signatures(signatures, functions):
     for name, function in signatures.items():
         if not isinstance(function, ConcreteFunction) and not (isinstance(function, Function) and function.input_signature is not None):
             raise ValueError(
-                f"Expected a TensorFlow function to generate a signature for, but got {function}. Only `tf.functions` with an input signature "
-                "or concrete functions can be used as a signature."
+                f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
             )
         _outputs_by_name(_concrete(function).structured_outputs, name)
     return signatures
@@ -291,8 +291,8 @@ def _outputs_by_name(outputs, signature):
     for name, tensor in named.items():
         if not isinstance(tensor, (Tensor, TensorSpec)) or not isinstance(name, str):
             raise ValueError(
-                f"Got a dictionary or sequence containing a non-Tensor value {tensor} for key {name!r} in the output of the function that is to be "
-                f"the signature {signature!r}. Outputs for functions used as signatures must be single Tensors, sequences of Tensors, or dictionaries from string to Tensor."
+                f"The function for signature {signature!r} returned {tensor} for the key {name!r}, which contains a non-Tensor value: "
+                "a signature gives a tensor, a sequence of them, or a dictionary of them by name"
             )
     return named
 

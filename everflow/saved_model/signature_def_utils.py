@@ -7,6 +7,8 @@ from everflow.protos.meta_graph_pb2 import SignatureDef
 from everflow.saved_model import signature_constants as names
 from everflow.saved_model.utils import build_tensor_info
 
+_CLASSIFY_TYPES = {names.CLASSIFY_OUTPUT_CLASSES: dtypes.string, names.CLASSIFY_OUTPUT_SCORES: dtypes.float32}
+
 
 def build_signature_def(inputs=None, outputs=None, method_name=None):
     """A SignatureDef of TensorInfos by name."""
@@ -56,16 +58,12 @@ def classification_signature_def(examples, classes, scores):
     """The signature of a model that tells classes, scores or both from serialized examples."""
     info = _string_input(examples, "Classification")
     if classes is None and scores is None:
-        raise ValueError("Classification `classes` and `scores` cannot both be None.")
-    outputs = {}
-    if classes is not None:
-        outputs[names.CLASSIFY_OUTPUT_CLASSES] = build_tensor_info(classes)
-        if classes.dtype != dtypes.string:
-            raise ValueError("Classification classes must be of type string Tensor.")
-    if scores is not None:
-        outputs[names.CLASSIFY_OUTPUT_SCORES] = build_tensor_info(scores)
-        if scores.dtype != dtypes.float32:
-            raise ValueError("Classification scores must be of type float Tensor.")
+        raise ValueError("A classification gives classes, scores or both: pass `classes` or `scores`")
+    given = {names.CLASSIFY_OUTPUT_CLASSES: classes, names.CLASSIFY_OUTPUT_SCORES: scores}
+    outputs = {key: build_tensor_info(tensor) for key, tensor in given.items() if tensor is not None}
+    for key, info in outputs.items():
+        if info.dtype != _CLASSIFY_TYPES[key].as_datatype_enum:
+            raise ValueError(f"Classification {key} must be of type {_CLASSIFY_TYPES[key].name}: {given[key]}")
     return build_signature_def({names.CLASSIFY_INPUTS: info}, outputs, names.CLASSIFY_METHOD_NAME)
 
 
@@ -94,9 +92,8 @@ def _is_regression(signature):
 
 
 def _is_classification(signature):
-    allowed = {names.CLASSIFY_OUTPUT_CLASSES: dtypes.string, names.CLASSIFY_OUTPUT_SCORES: dtypes.float32}
     return (
         _has_string_input(signature, names.CLASSIFY_INPUTS)
         and bool(signature.outputs)
-        and all(key in allowed and info.dtype == allowed[key].as_datatype_enum for key, info in signature.outputs.items())
+        and all(key in _CLASSIFY_TYPES and info.dtype == _CLASSIFY_TYPES[key].as_datatype_enum for key, info in signature.outputs.items())
     )

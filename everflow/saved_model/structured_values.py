@@ -9,20 +9,17 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.protos.struct_pb2 import StructuredValue
 
+# Fields of plain values; a bool is an int, too, and comes first.
+_SCALARS = {bool: "bool_value", int: "int64_value", float: "float64_value", str: "string_value"}
+
 
 def encode(value) -> StructuredValue:
     """A nested value as a message; ValueError for what a file can't hold."""
     proto = StructuredValue()
     if value is None:
         proto.none_value.SetInParent()
-    elif isinstance(value, bool):
-        proto.bool_value = value
-    elif isinstance(value, int):
-        proto.int64_value = value
-    elif isinstance(value, float):
-        proto.float64_value = value
-    elif isinstance(value, str):
-        proto.string_value = value
+    elif isinstance(value, tuple(_SCALARS)):
+        setattr(proto, next(field for kind, field in _SCALARS.items() if isinstance(value, kind)), value)
     elif isinstance(value, TensorShape):
         proto.tensor_shape_value.CopyFrom(value.as_proto())
     elif isinstance(value, dtypes.DType):

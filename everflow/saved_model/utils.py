@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import get_default_graph
+from everflow.ops.variables import prepend_name_scope
 from everflow.protos.meta_graph_pb2 import TensorInfo
 
 
@@ -24,7 +25,7 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
     graph = graph or get_default_graph()
 
     def tensor(name):
-        return graph.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
+        return graph.get_tensor_by_name(prepend_name_scope(name, import_scope))
 
     encoding = tensor_info.WhichOneof("encoding")
     if encoding == "name":
@@ -38,4 +39,4 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
 def get_element_from_tensor_info(tensor_info, graph=None, import_scope=None):
     """The tensor or operation of a graph that a TensorInfo names."""
     graph = graph or get_default_graph()
-    return graph.as_graph_element(f"{import_scope}/{tensor_info.name}" if import_scope else tensor_info.name)
+    return graph.as_graph_element(prepend_name_scope(tensor_info.name, import_scope))

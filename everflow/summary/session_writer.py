@@ -47,7 +47,8 @@ class EventFileWriterV2:
 
     def close(self):
         """Flush and close the file."""
-        if not self._closed:
-            self.flush()
-            self._session.run(self._close_op)
-            self._closed = True
+        if self._closed:
+            return
+        for op in (self._flush_op, self._close_op):
+            self._session.run(op)
+        self._closed = True

@@ -129,7 +129,7 @@ def _written(name, default_name, step, make):
         if step is None:
             step = _get_step()
             if step is None:
-                raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
+                raise ValueError("No step set for a summary: pass `step`, or call tf.summary.experimental.set_step before")
 
         def record():
             with control_dependencies([make(writer._resource, step, scope)]):

@@ -28,7 +28,7 @@ class FileWriter:
 
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None):
         if executing_eagerly():
-            raise RuntimeError("tf.summary.FileWriter is not compatible with eager execution. Use tf.contrib.summary instead.")
+            raise RuntimeError("tf.summary.FileWriter is for graphs: with eager execution, use tf.contrib.summary")
         if session is None:
             self.event_writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
         else:
@@ -60,7 +60,7 @@ class FileWriter:
         """Add an Event."""
         if self._closed:
             warnings.warn(
-                "Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is explicitly reopened.",
+                "Attempting to use a closed FileWriter: nothing is written until `reopen()` is called.",
                 stacklevel=2,
             )
         self.event_writer.add_event(event)
@@ -92,20 +92,20 @@ class FileWriter:
     def add_graph(self, graph, global_step=None, graph_def=None):
         """Add a graph, to be shown with its scopes."""
         if graph is not None and graph_def is not None:
-            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
+            raise ValueError("`graph` and `graph_def` were both given: pass `graph`")
         if isinstance(graph, Graph) or isinstance(graph_def, Graph):
             graph = graph if isinstance(graph, Graph) else graph_def
             held = graph.as_graph_def(add_shapes=True)
         elif isinstance(graph, GraphDef) or isinstance(graph_def, GraphDef):
             held = graph if isinstance(graph, GraphDef) else graph_def
         else:
-            raise TypeError("The passed graph must be an instance of `Graph` or the deprecated `GraphDef`")
+            raise TypeError(f"`graph` must be a tf.Graph or a GraphDef, not {graph if graph is not None else graph_def!r}")
         self._add(Event(graph_def=held.SerializeToString()), global_step)
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
         """Add a MetaGraphDef."""
         if not isinstance(meta_graph_def, MetaGraphDef):
-            raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
+            raise TypeError(f"`meta_graph_def` must be a MetaGraphDef, not {type(meta_graph_def)}")
         self._add(Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
     def add_run_metadata(self, run_metadata, tag, global_step=None):
@@ -113,7 +113,7 @@ class FileWriter:
         if not isinstance(tag, str | bytes):
             raise TypeError(f"The tag of run metadata must be a string, not {tag!r}")
         if tag in self._run_tags:
-            raise ValueError("The provided tag was already used for this event type")
+            raise ValueError(f"The provided tag was already used: {tag!r}; each run's metadata needs one of its own")
         self._run_tags.add(tag)
         self._add(Event(tagged_run_metadata=TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())), global_step)
 
@@ -152,6 +152,5 @@ class FileWriterCache:
     def clear():
         """Close and forget all."""
         with FileWriterCache._lock:
-            for writer in FileWriterCache._cache.values():
-                writer.close()
-            FileWriterCache._cache = {}
+            while FileWriterCache._cache:
+                FileWriterCache._cache.popitem()[1].close()

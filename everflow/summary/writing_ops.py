@@ -190,9 +190,7 @@ def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None
         return ResourceSummaryWriter(name, begin)
 
 
-def create_summary_file_writer(*args, **kwargs):
-    """Deprecated name of `create_file_writer`."""
-    return create_file_writer(*args, **kwargs)
+create_summary_file_writer = create_file_writer  # its deprecated name
 
 
 def flush(writer=None, name=None):
@@ -212,7 +210,7 @@ def eval_dir(model_dir, name=None):
 def summary_writer_initializer_op():
     """The ops that begin the files of all writers of the graph."""
     if executing_eagerly():
-        raise RuntimeError("tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode.")
+        raise RuntimeError("summary_writer_initializer_op is for graphs: with eager execution, writers start by themselves")
     return get_collection(_WRITERS)
 
 
@@ -224,7 +222,7 @@ def initialize(graph=None, session=None):
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
     if session is None:
-        raise ValueError("Argument `session must be passed if no default session exists")
+        raise ValueError("There is no default session: pass `session`")
     session.run(summary_writer_initializer_op())
     if graph is not None:
         data = placeholder(dtypes.string)
@@ -290,8 +288,11 @@ def _step(step):
     return convert_to_tensor(constant(step, dtypes.int64))
 
 
-def _write(name, tensor, family, write):
-    """A bool tensor whose computation writes a summary where summaries are recorded: `write(resource, tag, scope)` makes the op."""
+def _write(name, tensor, family, step, write, held="tensor", **inputs):
+    """A bool tensor whose computation writes a summary where summaries are recorded, by the op that `write` draws.
+
+    The op takes the tensor as `held`; of `inputs` those that are functions are called where the op is drawn.
+    """
     writer = current.writer
     if writer is None:
         return no_op()
@@ -300,12 +301,11 @@ def _write(name, tensor, family, write):
 
     def record():
         # The branch begins at the root of names; its summary belongs where it was asked for.
-        with (
-            name_scope(f"{outer}/" if outer else None),
-            summary_scope(name, family, values=[tensor]) as (tag, scope),
-            control_dependencies([write(writer._resource, tag, scope)]),
-        ):
-            return constant(True)
+        with name_scope(f"{outer}/" if outer else None), summary_scope(name, family, values=[tensor]) as (tag, scope):
+            made = {key: value() if callable(value) else value for key, value in inputs.items()}
+            made |= {"step": _step(step), held: array.identity(tensor)}
+            with control_dependencies([write(writer=writer._resource, tag=tag, name=scope, **made)]):
+                return constant(True)
 
     with device("cpu:0"):
         op = smart_cond(should_record_summaries(), record, lambda: constant(False), name="")
@@ -317,62 +317,36 @@ def _write(name, tensor, family, write):
 def generic(name, tensor, metadata=None, family=None, step=None):
     """Write a tensor as it is, for a plug-in to show."""
 
-    def write(resource, tag, scope):
-        text = metadata if metadata is not None else constant("")
+    def text():
         if isinstance(metadata, SummaryMetadata):
-            text = constant(metadata.SerializeToString())
-        return raw.WriteSummary(
-            writer=resource, step=_step(step), tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
-        )
+            return constant(metadata.SerializeToString())
+        return metadata if metadata is not None else constant("")
 
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteSummary, summary_metadata=text)
 
 
 def scalar(name, tensor, family=None, step=None):
     """Write one number, under the global step where no other is given."""
-
-    def write(resource, tag, scope):
-        return raw.WriteScalarSummary(writer=resource, step=_step(step), tag=tag, value=array.identity(tensor), name=scope)
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteScalarSummary, held="value")
 
 
 def histogram(name, tensor, family=None, step=None):
     """Write how values are distributed."""
-
-    def write(resource, tag, scope):
-        return raw.WriteHistogramSummary(writer=resource, step=_step(step), tag=tag, values=array.identity(tensor), name=scope)
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteHistogramSummary, held="values")
 
 
 def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
     """Write the first images of a batch; pixels that are no numbers get the bad color, red."""
 
-    def write(resource, tag, scope):
-        color = constant([255, 0, 0, 255], dtype=dtypes.uint8) if bad_color is None else bad_color
-        return raw.WriteImageSummary(
-            writer=resource, step=_step(step), tag=tag, tensor=array.identity(tensor), bad_color=color, max_images=max_images, name=scope
-        )
+    def color():
+        return constant([255, 0, 0, 255], dtype=dtypes.uint8) if bad_color is None else bad_color
 
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteImageSummary, bad_color=color, max_images=max_images)
 
 
 def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
     """Write the first sounds of a batch."""
-
-    def write(resource, tag, scope):
-        return raw.WriteAudioSummary(
-            writer=resource,
-            step=_step(step),
-            tag=tag,
-            tensor=array.identity(tensor),
-            sample_rate=sample_rate,
-            max_outputs=max_outputs,
-            name=scope,
-        )
-
-    return _write(name, tensor, family, write)
+    return _write(name, tensor, family, step, raw.WriteAudioSummary, sample_rate=sample_rate, max_outputs=max_outputs)
 
 
 def _serialized(graph):
@@ -382,7 +356,7 @@ def _serialized(graph):
 def write_graph(param, step=None, name=None):
     """Write a graph: a serialized GraphDef as a tensor, or when executing eagerly a GraphDef or Graph."""
     if not executing_eagerly() and not isinstance(param, Tensor):
-        raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, got {type(param)}.")
+        raise TypeError(f"graph() needs a tf.Tensor of a serialized GraphDef, not a {type(param).__name__}")
     if current.writer is None:
         return no_op()
     with device("cpu:0"):

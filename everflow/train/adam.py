@@ -19,16 +19,14 @@ class AdamOptimizer(KernelOptimizer):
     _rule_slots = {"m": "m", "v": "v"}
     _rule_tensors = {"lr": "_lr_t", "beta1": "_beta1_t", "beta2": "_beta2_t", "epsilon": "_epsilon_t"}
 
+    _hyperparameters = ("learning_rate", "beta1", "beta2", "epsilon")
+    _attributes = {"learning_rate": "_lr"}
+    _tensor_suffix = "_t"
+    _zero_slots = ("m", "v")
+
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
         super().__init__(use_locking, name)
-        self._lr = learning_rate
-        self._beta1 = beta1
-        self._beta2 = beta2
-        self._epsilon = epsilon
-        self._lr_t = None
-        self._beta1_t = None
-        self._beta2_t = None
-        self._epsilon_t = None
+        self._set(learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
@@ -38,17 +36,7 @@ class AdamOptimizer(KernelOptimizer):
         first = min(var_list, key=lambda v: v.name)
         self._create_non_slot_variable(initial_value=self._beta1, name="beta1_power", colocate_with=first)
         self._create_non_slot_variable(initial_value=self._beta2, name="beta2_power", colocate_with=first)
-        for v in var_list:
-            self._zeros_slot(v, "m", self._name)
-            self._zeros_slot(v, "v", self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_lr_t", self._lr),
-            beta1=("_beta1_t", self._beta1),
-            beta2=("_beta2_t", self._beta2),
-            epsilon=("_epsilon_t", self._epsilon),
-        )
+        super()._create_slots(var_list)
 
     def _tensors_for(self, var, tensors, dtype):
         beta1_power, beta2_power = self._get_beta_accumulators()

@@ -9,44 +9,52 @@ from everflow.ops.math import cast
 from everflow.train.optimizer import KernelOptimizer
 
 
+def _check_positive(**values):
+    for name, value in values.items():
+        if value <= 0.0:
+            raise ValueError(f"{name} must be positive, not {value}")
+
+
+class _FilledSlots(KernelOptimizer):
+    """An optimizer whose slots start with one value each."""
+
+    def _fill_slots(self, v, **values):
+        """Slots of a variable, each filled with its value, once all these constants are made."""
+        with colocate_with(v.op):
+            filled = {slot: constant(value, shape=v.get_shape(), dtype=v.dtype.base_dtype) for slot, value in values.items()}
+        for slot, value in filled.items():
+            self._get_or_make_slot(v, value, slot, self._name)
+
+
 class AdagradOptimizer(KernelOptimizer):
     """Divides by the root of the sum of squared gradients."""
 
     _rule = "Adagrad"
     _rule_slots = {"accum": "accumulator"}
     _rule_tensors = {"lr": "_learning_rate_tensor"}
+    _hyperparameters = ("learning_rate",)
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
-        if initial_accumulator_value <= 0.0:
-            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        _check_positive(initial_accumulator_value=initial_accumulator_value)
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
+        self._set(learning_rate=learning_rate)
         self._initial_accumulator_value = initial_accumulator_value
-        self._learning_rate_tensor = None
 
     def _create_slots(self, var_list):
         for v in var_list:
-            dtype = v.dtype.base_dtype
-            if v.get_shape().is_fully_defined():
-                initializer = initializers.constant_initializer(self._initial_accumulator_value, dtype=dtype)
-            else:
-                initializer = _filled_like(v, self._initial_accumulator_value, dtype)
-            self._get_or_make_slot_with_initializer(v, initializer, v.get_shape(), dtype, "accumulator", self._name)
+            shape, dtype = v.get_shape(), v.dtype.base_dtype
+            start = self._filled if shape.is_fully_defined() else self._filled_when_run
+            self._get_or_make_slot_with_initializer(v, start(v, dtype), shape, dtype, "accumulator", self._name)
 
-    def _prepare(self):
-        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate))
+    def _filled(self, v, dtype):
+        return initializers.constant_initializer(self._initial_accumulator_value, dtype=dtype)
 
-
-def _filled_like(v, value, dtype):
-    """An initializer without arguments that fills a variable's shape, found when it runs."""
-
-    def initializer():
-        return array.fill(array.shape(v), cast(constant(value), dtype))
-
-    return initializer
+    def _filled_when_run(self, v, dtype):
+        """An initializer without arguments that fills a variable's shape, found when it runs."""
+        return lambda: array.fill(array.shape(v), cast(constant(self._initial_accumulator_value), dtype))
 
 
-class ProximalAdagradOptimizer(KernelOptimizer):
+class ProximalAdagradOptimizer(_FilledSlots):
     """Adagrad with L1 and L2 regularization that sets small weights to zero."""
 
     _rule = "ProximalAdagrad"
@@ -56,6 +64,7 @@ class ProximalAdagradOptimizer(KernelOptimizer):
         "l1": "_l1_regularization_strength_tensor",
         "l2": "_l2_regularization_strength_tensor",
     }
+    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
 
     def __init__(
         self,
@@ -66,29 +75,21 @@ class ProximalAdagradOptimizer(KernelOptimizer):
         use_locking=False,
         name="ProximalAdagrad",
     ):
-        if initial_accumulator_value <= 0.0:
-            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        _check_positive(initial_accumulator_value=initial_accumulator_value)
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
+        self._set(
+            learning_rate=learning_rate,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
+        )
         self._initial_accumulator_value = initial_accumulator_value
-        self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
 
     def _create_slots(self, var_list):
         for v in var_list:
-            with colocate_with(v.op):
-                value = constant(self._initial_accumulator_value, shape=v.get_shape(), dtype=v.dtype.base_dtype)
-            self._get_or_make_slot(v, value, "accumulator", self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_learning_rate_tensor", self._learning_rate),
-            l1_regularization_strength=("_l1_regularization_strength_tensor", self._l1_regularization_strength),
-            l2_regularization_strength=("_l2_regularization_strength_tensor", self._l2_regularization_strength),
-        )
+            self._fill_slots(v, accumulator=self._initial_accumulator_value)
 
 
-class AdagradDAOptimizer(KernelOptimizer):
+class AdagradDAOptimizer(_FilledSlots):
     """Adagrad with dual averaging: weights come from the sums of gradients, so that L1 keeps many at zero."""
 
     _rule = "AdagradDA"
@@ -98,6 +99,7 @@ class AdagradDAOptimizer(KernelOptimizer):
         "l1": "_l1_regularization_strength",
         "l2": "_l2_regularization_strength",
     }
+    _hyperparameters = ("learning_rate",)
 
     def __init__(
         self,
@@ -109,28 +111,20 @@ class AdagradDAOptimizer(KernelOptimizer):
         use_locking=False,
         name="AdagradDA",
     ):
-        if initial_gradient_squared_accumulator_value <= 0.0:
-            raise ValueError(f"initial_gradient_squared_accumulator_value must be positive: {initial_gradient_squared_accumulator_value}")
+        _check_positive(initial_gradient_squared_accumulator_value=initial_gradient_squared_accumulator_value)
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._initial_gradient_squared_accumulator_value = initial_gradient_squared_accumulator_value
-        self._learning_rate_tensor = None
-        self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
+        self._set(learning_rate=learning_rate)
+        # The op takes these two as they are, not as tensors of the graph.
+        self._l1_regularization_strength, self._l2_regularization_strength = l1_regularization_strength, l2_regularization_strength
+        self._first_squares = initial_gradient_squared_accumulator_value
         self._global_step = global_step
-        self._global_step_on_worker = None
 
     def _create_slots(self, var_list):
         for v in var_list:
-            dtype = v.dtype.base_dtype
-            with colocate_with(v.op):
-                sums = constant(0.0, shape=v.get_shape(), dtype=dtype)
-                squares = constant(self._initial_gradient_squared_accumulator_value, shape=v.get_shape(), dtype=dtype)
-            self._get_or_make_slot(v, sums, "gradient_accumulator", self._name)
-            self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
+            self._fill_slots(v, gradient_accumulator=0.0, gradient_squared_accumulator=self._first_squares)
 
     def _prepare(self):
-        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate))
+        super()._prepare()
         # A copy of the step, so that workers don't all ask the parameter server for it.
         with colocate_with(self._learning_rate_tensor.op):
             self._global_step_on_worker = array.identity(self._global_step) + 1
@@ -148,22 +142,13 @@ class AdadeltaOptimizer(KernelOptimizer):
     _rule_slots = {"accum": "accum", "accum_update": "accum_update"}
     _rule_tensors = {"lr": "_lr_t", "rho": "_rho_t", "epsilon": "_epsilon_t"}
 
+    _hyperparameters = ("lr", "rho", "epsilon")
+    _tensor_suffix = "_t"
+    _zero_slots = ("accum", "accum_update")
+
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
         super().__init__(use_locking, name)
-        self._lr = learning_rate
-        self._rho = rho
-        self._epsilon = epsilon
-        self._lr_t = None
-        self._rho_t = None
-        self._epsilon_t = None
-
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._zeros_slot(v, "accum", self._name)
-            self._zeros_slot(v, "accum_update", self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(lr=("_lr_t", self._lr), rho=("_rho_t", self._rho), epsilon=("_epsilon_t", self._epsilon))
+        self._set(lr=learning_rate, rho=rho, epsilon=epsilon)
 
 
 class RMSPropOptimizer(KernelOptimizer):
@@ -171,17 +156,13 @@ class RMSPropOptimizer(KernelOptimizer):
 
     _rule_tensors = {"lr": "_learning_rate_tensor", "rho": "_decay_tensor", "momentum": "_momentum_tensor", "epsilon": "_epsilon_tensor"}
 
+    _hyperparameters = ("learning_rate", "decay", "momentum", "epsilon")
+
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"):
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._decay = decay
-        self._momentum = momentum
-        self._epsilon = epsilon
+        self._set(learning_rate=learning_rate, decay=decay, momentum=momentum, epsilon=epsilon)
         self._centered = centered
-        self._learning_rate_tensor = None
-        self._decay_tensor = None
-        self._momentum_tensor = None
-        self._epsilon_tensor = None
+        self._zero_slots = ("mg", "momentum") if centered else ("momentum",)
 
     def _rule_for(self, var):
         if self._centered:
@@ -190,22 +171,10 @@ class RMSPropOptimizer(KernelOptimizer):
 
     def _create_slots(self, var_list):
         for v in var_list:
-            if v.get_shape().is_fully_defined():
-                ones = initializers.ones_initializer(dtype=v.dtype.base_dtype)
-            else:
-                ones = array.ones_like(v)
-            self._get_or_make_slot_with_initializer(v, ones, v.get_shape(), v.dtype.base_dtype, "rms", self._name)
-            if self._centered:
-                self._zeros_slot(v, "mg", self._name)
-            self._zeros_slot(v, "momentum", self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_learning_rate_tensor", self._learning_rate),
-            decay=("_decay_tensor", self._decay),
-            momentum=("_momentum_tensor", self._momentum),
-            epsilon=("_epsilon_tensor", self._epsilon),
-        )
+            shape, dtype = v.get_shape(), v.dtype.base_dtype
+            ones = initializers.ones_initializer(dtype=dtype) if shape.is_fully_defined() else array.ones_like(v)
+            self._get_or_make_slot_with_initializer(v, ones, shape, dtype, "rms", self._name)
+            super()._create_slots([v])
 
 
 class FtrlOptimizer(KernelOptimizer):
@@ -219,6 +188,14 @@ class FtrlOptimizer(KernelOptimizer):
         "l2_shrinkage": "_l2_shrinkage_regularization_strength_tensor",
         "lr_power": "_learning_rate_power_tensor",
     }
+
+    _hyperparameters = (
+        "learning_rate",
+        "l1_regularization_strength",
+        "l2_regularization_strength",
+        "l2_shrinkage_regularization_strength",
+        "learning_rate_power",
+    )
 
     def __init__(
         self,
@@ -234,22 +211,18 @@ class FtrlOptimizer(KernelOptimizer):
         l2_shrinkage_regularization_strength=0.0,
     ):
         super().__init__(use_locking, name)
-        for value, what in (
-            (initial_accumulator_value, "initial_accumulator_value"),
-            (l1_regularization_strength, "l1_regularization_strength"),
-            (l2_regularization_strength, "l2_regularization_strength"),
-            (l2_shrinkage_regularization_strength, "l2_shrinkage_regularization_strength"),
-        ):
+        strengths = {
+            "l1_regularization_strength": l1_regularization_strength,
+            "l2_regularization_strength": l2_regularization_strength,
+            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
+        }
+        for what, value in {"initial_accumulator_value": initial_accumulator_value, **strengths}.items():
             if value < 0.0:
-                raise ValueError(f"{what} {value} needs to be greater than or equal to zero")
+                raise ValueError(f"{what} must be positive or zero, not {value}")
         if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
-        self._learning_rate = learning_rate
-        self._learning_rate_power = learning_rate_power
+            raise ValueError(f"learning_rate_power must be negative or zero, not {learning_rate_power}")
+        self._set(learning_rate=learning_rate, learning_rate_power=learning_rate_power, **strengths)
         self._initial_accumulator_value = initial_accumulator_value
-        self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
-        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
         self._accum_name = accum_name
         self._linear_name = linear_name
 
@@ -265,15 +238,3 @@ class FtrlOptimizer(KernelOptimizer):
                 value = constant(self._initial_accumulator_value, dtype=v.dtype.base_dtype, shape=v.get_shape())
                 self._get_or_make_slot(v, value, "accum", self._accum_name or self._name)
                 self._zeros_slot(v, "linear", self._linear_name or self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_learning_rate_tensor", self._learning_rate),
-            l1_regularization_strength=("_l1_regularization_strength_tensor", self._l1_regularization_strength),
-            l2_regularization_strength=("_l2_regularization_strength_tensor", self._l2_regularization_strength),
-            l2_shrinkage_regularization_strength=(
-                "_l2_shrinkage_regularization_strength_tensor",
-                self._l2_shrinkage_regularization_strength,
-            ),
-            learning_rate_power=("_learning_rate_power_tensor", self._learning_rate_power),
-        )

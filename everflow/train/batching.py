@@ -17,10 +17,7 @@ from everflow.ops.grouping import no_op, with_dependencies
 from everflow.ops.summaries import scalar
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
-NOT_EAGERLY = (
-    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data to ingest data into your model "
-    "instead."
-)
+NOT_EAGERLY = "Input by queues is for graphs: with eager execution, use tf.data"
 
 
 def _as_list(tensors):
@@ -35,7 +32,7 @@ def _as_list_list(tensors_list):
         return tensors_list
     keys = set(tensors_list[0])
     if any(set(tensors) != keys for tensors in tensors_list[1:]):
-        raise ValueError("All dictionaries in tensors_list must have the same keys")
+        raise ValueError(f"The dictionaries of tensors_list have different keys: {[sorted(each) for each in tensors_list]}")
     return [_as_list(tensors) for tensors in tensors_list]
 
 
@@ -48,26 +45,12 @@ def _as_given(example, tensors):
     return tensors
 
 
-def _validated(tensor_list):
-    tensor_list = [convert_to_tensor_or_sparse_tensor(t) for t in tensor_list]
-    if not tensor_list:
-        raise ValueError("Expected at least one tensor in batch().")
-    return tensor_list
-
-
-def _validated_join(tensor_list_list):
-    tensor_list_list = [[convert_to_tensor_or_sparse_tensor(t) for t in tensors] for tensors in tensor_list_list]
-    if not tensor_list_list:
-        raise ValueError("Expected at least one input in batch_join().")
-    return tensor_list_list
-
-
 def _validated_keep_input(keep_input, enqueue_many):
     keep_input = convert_to_tensor(keep_input)
     if keep_input.shape.ndims is None:
-        raise ValueError("`keep_input` dimensions must be known at graph construction.")
+        raise ValueError(f"`keep_input` must have a known rank: {keep_input}")
     if not enqueue_many and keep_input.shape.ndims == 1:
-        raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
+        raise ValueError("`keep_input` cannot be a vector for one example: pass a scalar, or enqueue_many=True")
     if keep_input.shape.ndims > 1:
         raise ValueError("`keep_input` must be 0 or 1 dimensions.")
     return keep_input
@@ -128,7 +111,7 @@ def _stored(tensor, map_op, enqueue_many, keep_input):
     def store():
         return add(tensor.indices, tensor.values, tensor.dense_shape, **sharing)
 
-    if enqueue_many or constant_value(keep_input) is True or (constant_value(keep_input) is not None and bool(constant_value(keep_input))):
+    if enqueue_many or constant_value(keep_input):
         handle = store()
         op = handle.op
     else:
@@ -224,6 +207,13 @@ def shuffled_queue(types, shapes, capacity, min_after_dequeue, seed, shared_name
     return queue, summarize
 
 
+def roomy_shuffled_queue(types, shapes, capacity, min_after_dequeue, **options):
+    """A shuffled queue with room for more than what it keeps."""
+    if capacity <= min_after_dequeue:
+        raise ValueError(f"capacity={capacity} leaves no room above min_after_dequeue={min_after_dequeue}: it must be bigger")
+    return shuffled_queue(types, shapes, capacity, min_after_dequeue, **options)
+
+
 def batched(
     default_name,
     make_queue,
@@ -247,7 +237,9 @@ def batched(
     single = tensors_list is None
     lists = [_as_list(tensors)] if single else _as_list_list(tensors_list)
     with name_scope(name, default_name, [t for tensors in lists for t in tensors] + [keep_input]) as name:
-        lists = [_validated(lists[0])] if single else _validated_join(lists)
+        lists = [[convert_to_tensor_or_sparse_tensor(t) for t in tensors] for tensors in lists]
+        if single and not lists[0]:
+            raise ValueError(f"{default_name}() needs at least one tensor, and `tensors` is empty")
         keep_input = _validated_keep_input(keep_input, enqueue_many)
         lists, kept = _stored_join(lists, enqueue_many, keep_input)
         types = _dtypes_of(lists)

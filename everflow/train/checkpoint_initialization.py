@@ -55,8 +55,8 @@ def _check_fit(variable, tensor_name, shapes, given):
         raise ValueError(f"Tensor {tensor_name} is not found in {given} checkpoint {shapes}")
     if isinstance(variable, Variable) and not variable.get_shape().is_compatible_with(shapes[tensor_name]):
         raise ValueError(
-            f"Shape of variable {variable.name} ({variable.get_shape()}) doesn't match with shape of tensor {tensor_name} "
-            f"({shapes[tensor_name]}) from checkpoint reader."
+            f"Shape of variable {variable.name} ({variable.get_shape()}) doesn't match that of {tensor_name} in the checkpoint, "
+            f"{shapes[tensor_name]}"
         )
 
 
@@ -65,7 +65,8 @@ def _start_scope_from(scope, tensor_scope, stored, shapes, given, path):
     prefix = scope[: scope.rindex("/")] if "/" in scope else ""
     if not tensor_scope.endswith("/"):
         raise ValueError(
-            f"Assignment map with scope only name {prefix} should map to scope only {tensor_scope}. Should be 'scope/': 'other_scope/'."
+            f"In an assignment map a scope stands for a scope, as in {{'scope/': 'other_scope/'}}: {prefix!r} ends in a slash, and "
+            f"{tensor_scope!r} must, too"
         )
     names = {name.split("/part_")[0] for name in stored if not prefix or name.startswith(prefix + "/")}
     for name in sorted(names):
@@ -89,7 +90,7 @@ def _start_from(variable, path, tensor_name):
     for part in variable:
         info = part._get_save_slice_info()
         if info.full_name != whole:
-            raise ValueError(f"Slices must all be from the same tensor: {whole} != {info.full_name}")
+            raise ValueError(f"Parts of different variables can't be one: {whole} and {info.full_name}")
         _set_initializer(part, path, tensor_name, info.spec)
 
 

@@ -60,7 +60,7 @@ def load_checkpoint(ckpt_dir_or_file):
     """A reader of a checkpoint, or of the newest one in a folder."""
     path = checkpoint_path(ckpt_dir_or_file)
     if path is None:
-        raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {ckpt_dir_or_file}")
+        raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints: {ckpt_dir_or_file}")
     return NewCheckpointReader(path)
 
 

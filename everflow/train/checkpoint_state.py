@@ -22,11 +22,12 @@ def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_c
     """A CheckpointState; where `save_dir` is relative, its paths are made relative to it."""
     paths = [] if all_model_checkpoint_paths is None else list(all_model_checkpoint_paths)
     if not paths or paths[-1] != model_checkpoint_path:
-        logging.info("%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path)
+        logging.info("%s is added to all_model_checkpoint_paths, which did not name it last.", model_checkpoint_path)
         paths.append(model_checkpoint_path)
     if all_model_checkpoint_timestamps and len(all_model_checkpoint_timestamps) != len(paths):
         raise ValueError(
-            f"Checkpoint timestamps, if provided, must match checkpoint paths (got paths {paths} and timestamps {all_model_checkpoint_timestamps})"
+            f"{len(paths)} checkpoints need as many timestamps, not {len(all_model_checkpoint_timestamps)}: paths {paths}, "
+            f"timestamps {all_model_checkpoint_timestamps}"
         )
     if not os.path.isabs(save_dir):
         # The folder can be moved as a whole.
@@ -68,7 +69,7 @@ def write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None
         )
     if path == state.model_checkpoint_path:
         raise RuntimeError(
-            f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  Please use a different save path."
+            f"Save path {model_checkpoint_path!r} conflicts with the file that notes the newest checkpoint: take another name"
         )
     file_io.atomic_write_string_to_file(path, text_format.MessageToString(state))
 
@@ -101,7 +102,12 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
 
 def checkpoint_exists(checkpoint_prefix):
     """Whether there is a checkpoint, of either version, of this name."""
-    return bool(file_io.get_matching_files(index_name(checkpoint_prefix)) or file_io.get_matching_files(checkpoint_prefix))
+    return bool(_files_of(checkpoint_prefix))
+
+
+def _files_of(prefix):
+    """The index file of a checkpoint, or the files of one in the old format."""
+    return file_io.get_matching_files(index_name(prefix)) or file_io.get_matching_files(prefix)
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
@@ -117,12 +123,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 def get_checkpoint_mtimes(checkpoint_prefixes):
     """When each of these checkpoints was written, of those that are there, in seconds."""
-    times = []
-    for prefix in checkpoint_prefixes:
-        found = file_io.get_matching_files(index_name(prefix)) or file_io.get_matching_files(prefix)
-        if found:
-            times.append(file_io.stat(found[0]).mtime_nsec / 1e9)
-    return times
+    return [file_io.stat(found[0]).mtime_nsec / 1e9 for found in map(_files_of, checkpoint_prefixes) if found]
 
 
 def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):

@@ -27,9 +27,8 @@ class Coordinator:
         self._clean_types = tuple(clean_stop_exception_types)
         self._lock = renewed(threading.Lock())
         self._stop_event = renewed(threading.Event())
-        self._exc_info_to_raise = None
-        self._joined = False
         self._registered_threads = set()
+        self.clear_stop()
 
     def _filter_exception(self, ex):
         """None for what only means that the work is done."""
@@ -63,8 +62,7 @@ class Coordinator:
     def clear_stop(self):
         """Begin anew: no stop asked for, no error kept."""
         with self._lock:
-            self._joined = False
-            self._exc_info_to_raise = None
+            self._joined, self._exc_info_to_raise = False, None
             self._stop_event.clear()
 
     def should_stop(self):
@@ -109,9 +107,7 @@ class Coordinator:
         with self._lock:
             self._joined = True
             self._registered_threads = set()
-            if self._exc_info_to_raise:
-                _, error, trace = self._exc_info_to_raise
-                raise error.with_traceback(trace)
+            self._raise_reported()
             if stragglers:
                 if not ignore_live_threads:
                     raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(stragglers)}")
@@ -125,9 +121,16 @@ class Coordinator:
     def raise_requested_exception(self):
         """Raise the error that was reported, if there is one."""
         with self._lock:
-            if self._exc_info_to_raise:
-                _, error, trace = self._exc_info_to_raise
-                raise error.with_traceback(trace)
+            self._raise_reported()
+
+    def _raise_reported(self):
+        if self._exc_info_to_raise:
+            _, error, trace = self._exc_info_to_raise
+            raise error.with_traceback(trace)
+
+    def _reported(self, types):
+        """Whether an error of these types was reported."""
+        return self._exc_info_to_raise is not None and isinstance(self._exc_info_to_raise[1], types)
 
 
 class LooperThread(threading.Thread):
@@ -144,7 +147,7 @@ class LooperThread(threading.Thread):
         self._loop_args = args or ()
         self._loop_kwargs = kwargs or {}
         if not target and (args or kwargs):
-            raise ValueError("'args' and 'kwargs' argument require that you also pass 'target'")
+            raise ValueError("`args` and `kwargs` are for a `target`, and there is none")
         self._coord.register_thread(self)
 
     @staticmethod

@@ -71,7 +71,7 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
     if not callable(ps_strategy):
         raise TypeError(f"ps_strategy must be callable, not {ps_strategy!r}")
     if not merge_devices:
-        logging.warning("DEPRECATION: It is recommended to set merge_devices=true in replica_device_setter")
+        logging.warning("replica_device_setter(merge_devices=False) is deprecated: merge_devices=True is its default.")
     return _ReplicaDeviceChooser(
         ps_device, worker_device, merge_devices, _PS_OPS if ps_ops is None else ps_ops, ps_strategy
     ).device_function

@@ -12,14 +12,11 @@ class GradientDescentOptimizer(KernelOptimizer):
 
     _rule = "GradientDescent"
     _rule_tensors = {"alpha": "_learning_rate_tensor"}
+    _hyperparameters = ("learning_rate",)
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._learning_rate_tensor = None
-
-    def _prepare(self):
-        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate))
+        self._set(learning_rate=learning_rate)
 
     # Rows that come twice may be subtracted twice: no need to add them up first.
 
@@ -43,6 +40,8 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
         "l2": "_l2_regularization_strength_tensor",
     }
 
+    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
+
     def __init__(
         self,
         learning_rate,
@@ -52,17 +51,10 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
         name="ProximalGradientDescent",
     ):
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._l1_regularization_strength = l1_regularization_strength
-        self._l2_regularization_strength = l2_regularization_strength
-        self._l1_regularization_strength_tensor = None
-        self._l2_regularization_strength_tensor = None
-
-    def _prepare(self):
-        self._prepare_tensors(
-            learning_rate=("_learning_rate_tensor", self._learning_rate),
-            l1_regularization_strength=("_l1_regularization_strength_tensor", self._l1_regularization_strength),
-            l2_regularization_strength=("_l2_regularization_strength_tensor", self._l2_regularization_strength),
+        self._set(
+            learning_rate=learning_rate,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
         )
 
 
@@ -73,18 +65,13 @@ class MomentumOptimizer(KernelOptimizer):
     _rule_slots = {"accum": "momentum"}
     _rule_tensors = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}
 
+    _hyperparameters = ("learning_rate", "momentum")
+    _zero_slots = ("momentum",)
+
     def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
         super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._momentum = momentum
+        self._set(learning_rate=learning_rate, momentum=momentum)
         self._use_nesterov = use_nesterov
 
     def _rule_attributes(self):
         return {"use_nesterov": self._use_nesterov}
-
-    def _create_slots(self, var_list):
-        for v in var_list:
-            self._zeros_slot(v, "momentum", self._name)
-
-    def _prepare(self):
-        self._prepare_tensors(learning_rate=("_learning_rate_tensor", self._learning_rate), momentum=("_momentum_tensor", self._momentum))

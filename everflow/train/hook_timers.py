@@ -1,10 +1,12 @@
-"""When a hook acts: timers by steps or seconds, and the tensor that tells the step."""
+"""When a hook acts: timers by steps or seconds, the tensor that tells the step, and hooks that act by both."""
 
 from __future__ import annotations
 
 import time
 
 from everflow.ops.global_step import _get_or_create_global_step_read
+from everflow.summary.writer import FileWriterCache
+from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 def step_tensor(who):
@@ -13,6 +15,13 @@ def step_tensor(who):
     if tensor is None:
         raise RuntimeError(f"Global step should be created to use {who}.")
     return tensor
+
+
+def check_one_given(who, **arguments):
+    """ValueError unless exactly one of these arguments is given, that is, not None."""
+    if sum(value is not None for value in arguments.values()) != 1:
+        given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        raise ValueError(f"{who} needs exactly one of {' and '.join(arguments)}; got {given}")
 
 
 class _HookTimer:
@@ -38,13 +47,10 @@ class SecondOrStepTimer(_HookTimer):
     """Due every so many seconds, or every so many steps; the first time at once."""
 
     def __init__(self, every_secs=None, every_steps=None):
-        self.reset()
+        check_one_given("A timer", every_secs=every_secs, every_steps=every_steps)
         self._every_secs = every_secs
         self._every_steps = every_steps
-        if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
-        if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
+        self.reset()
 
     def reset(self):
         self._last_triggered_step = None
@@ -84,3 +90,85 @@ class NeverTriggerTimer(_HookTimer):
 
     def last_triggered_step(self):
         return None
+
+
+class StepHook(SessionRunHook):
+    """A hook that is told the global step at each run."""
+
+    def begin(self):
+        self._global_step_tensor = step_tensor(type(self).__name__)
+
+    def before_run(self, run_context):
+        return SessionRunArgs(self._global_step_tensor)
+
+
+class PeriodicHook(StepHook):
+    """A hook that acts every so many steps or seconds, in `_act`, and may write what it finds."""
+
+    # By how much a run moves the step on.
+    _steps_per_run = 1
+
+    def __init__(self, every_secs, every_steps, output_dir=None, summary_writer=None):
+        self._timer = SecondOrStepTimer(every_secs=every_secs, every_steps=every_steps)
+        self._output_dir = output_dir
+        self._summary_writer = summary_writer
+
+    def _set_steps_per_run(self, steps_per_run):
+        self._steps_per_run = steps_per_run
+
+    def begin(self):
+        if self._summary_writer is None and self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
+        super().begin()
+
+    def after_run(self, run_context, run_values):
+        # The step was fetched while the run counted it up: where it may be time, it is read again.
+        if self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
+            step = run_context.session.run(self._global_step_tensor)
+            if self._timer.should_trigger_for_step(step):
+                self._act(run_context, step, *self._timer.update_last_triggered_step(step))
+
+    def _act(self, run_context, step, elapsed_secs, elapsed_steps):
+        """Do it, so long after the last time (None the first time)."""
+        raise NotImplementedError
+
+    def _save_last(self, session):
+        """Call `_save(session, step)`, unless that was done at this step; gives the step."""
+        step = session.run(self._global_step_tensor)
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+        return step
+
+
+class ForeseeingHook(PeriodicHook):
+    """A hook that wants more of a run when it acts, so it decides before: by the step that should come next."""
+
+    _acts_at_first_run = True
+
+    def begin(self):
+        super().begin()
+        self._next_step = None
+
+    def before_run(self, run_context):
+        if self._next_step is None:
+            self._request_summary = self._acts_at_first_run
+        else:
+            self._request_summary = self._timer.should_trigger_for_step(self._next_step)
+        fetches, options = self._wanted() if self._request_summary else ({}, None)
+        return SessionRunArgs({"global_step": self._global_step_tensor, **fetches}, options=options)
+
+    def after_run(self, run_context, run_values):
+        step = run_values.results["global_step"] + 1
+        if self._request_summary:
+            step = run_context.session.run(self._global_step_tensor)
+            self._timer.update_last_triggered_step(step)
+            self._write(step, run_values)
+        self._next_step = step + 1
+
+    def _wanted(self):
+        """(fetches by name, run options) of a run at which the hook acts."""
+        raise NotImplementedError
+
+    def _write(self, step, run_values):
+        """Write what the run gave."""
+        raise NotImplementedError

@@ -11,8 +11,7 @@ from everflow.framework.scopes import get_default_graph
 from everflow.ops.global_step import get_global_step
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
-from everflow.summary.writer import FileWriterCache
-from everflow.train.hook_timers import NeverTriggerTimer, SecondOrStepTimer, step_tensor
+from everflow.train.hook_timers import NeverTriggerTimer, PeriodicHook, SecondOrStepTimer, StepHook, check_one_given
 from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook  # noqa: F401  all hooks are here
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -27,8 +26,8 @@ class LoggingTensorHook(SessionRunHook):
 
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
-        if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
-            raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+        if not only_at_end:
+            check_one_given("LoggingTensorHook, unless it only logs at_end,", every_n_iter=every_n_iter, every_n_secs=every_n_secs)
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if isinstance(tensors, dict):
@@ -74,77 +73,50 @@ def _as_graph_element(obj, graph):
     """A tensor of the graph by itself or by its name; a name without a number means the one output of an op."""
     if not isinstance(obj, str):
         if not hasattr(obj, "graph") or obj.graph != graph:
-            raise ValueError(f"Passed {obj} should have graph attribute that is equal to current graph {graph}.")
+            raise ValueError(f"{obj} is not of the current graph {graph}, in which it is to run")
         return obj
     element = graph.as_graph_element(obj if ":" in obj else obj + ":0")
     if ":" not in obj and len(element.op.outputs) > 1:
-        raise ValueError(f"Name {obj} is ambiguous, as this `Operation` has multiple outputs (at least 2).")
+        raise ValueError(f"{obj!r} is an operation with {len(element.op.outputs)} outputs: name one of them, as in '{obj}:0'")
     return element
 
 
-class StepCounterHook(SessionRunHook):
+class StepCounterHook(PeriodicHook):
     """Counts steps per second: a log line and a summary."""
 
     def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
-        if (every_n_steps is None) == (every_n_secs is None):
-            raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
-        self._timer = SecondOrStepTimer(every_steps=every_n_steps, every_secs=every_n_secs)
-        self._summary_writer = summary_writer
-        self._output_dir = output_dir
-        self._steps_per_run = 1
-
-    def _set_steps_per_run(self, steps_per_run):
-        self._steps_per_run = steps_per_run
+        check_one_given("StepCounterHook", every_n_steps=every_n_steps, every_n_secs=every_n_secs)
+        super().__init__(every_n_secs, every_n_steps, output_dir, summary_writer)
 
     def begin(self):
-        if self._summary_writer is None and self._output_dir:
-            self._summary_writer = FileWriterCache.get(self._output_dir)
-        self._global_step_tensor = step_tensor("StepCounterHook")
-        self._summary_tag = get_global_step().op.name + "/sec"
+        super().begin()
+        self._summary_tag = f"{get_global_step().op.name}/sec"
 
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
-
-    def after_run(self, run_context, run_values):
-        if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
-            return
-        step = run_context.session.run(self._global_step_tensor)
-        if self._timer.should_trigger_for_step(step):
-            seconds, steps = self._timer.update_last_triggered_step(step)
-            if seconds is not None:
-                self._log_and_record(steps, seconds, step)
+    def _act(self, run_context, step, elapsed_secs, elapsed_steps):
+        if elapsed_secs is not None:
+            self._log_and_record(elapsed_steps, elapsed_secs, step)
 
     def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
-        rate = elapsed_steps / elapsed_time
+        rate = Summary.Value(tag=self._summary_tag, simple_value=elapsed_steps / elapsed_time)
         if self._summary_writer is not None:
-            summary = Summary(value=[Summary.Value(tag=self._summary_tag, simple_value=rate)])
-            self._summary_writer.add_summary(summary, global_step)
-        logging.info("%s: %g", self._summary_tag, rate)
+            self._summary_writer.add_summary(Summary(value=[rate]), global_step)
+        logging.info("%s: %g", rate.tag, rate.simple_value)
 
 
 # --- stopping and waiting ---------------------------------------------------------------------
 
 
-class StopAtStepHook(SessionRunHook):
+class StopAtStepHook(StepHook):
     """Asks to stop after `num_steps` more steps, or at step `last_step`."""
 
     def __init__(self, num_steps=None, last_step=None):
-        if num_steps is None and last_step is None:
-            raise ValueError("One of num_steps or last_step must be specified.")
-        if num_steps is not None and last_step is not None:
-            raise ValueError("Only one of num_steps or last_step can be specified.")
+        check_one_given("StopAtStepHook", num_steps=num_steps, last_step=last_step)
         self._num_steps = num_steps
         self._last_step = last_step
-
-    def begin(self):
-        self._global_step_tensor = step_tensor("StopAtStepHook")
 
     def after_create_session(self, session, coord):
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
-
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
         if run_values.results + 1 >= self._last_step:
@@ -171,43 +143,38 @@ class NanTensorHook(SessionRunHook):
         return SessionRunArgs(self._loss_tensor)
 
     def after_run(self, run_context, run_values):
-        if not np.isnan(run_values.results):
-            return
-        message = "Model diverged with loss = NaN."
-        if self._fail_on_nan_loss:
-            logging.error(message)
-            raise NanLossDuringTrainingError
-        logging.warning(message)
-        # The error isn't raised, but the run is asked to stop.
-        run_context.request_stop()
+        if np.isnan(run_values.results):
+            log = logging.error if self._fail_on_nan_loss else logging.warning
+            log("Model diverged with loss = NaN.")
+            if self._fail_on_nan_loss:
+                raise NanLossDuringTrainingError
+            run_context.request_stop()
 
 
-class GlobalStepWaiterHook(SessionRunHook):
+class GlobalStepWaiterHook(StepHook):
     """Holds runs back until the global step has come to `wait_until_step`, so that workers start one after the other."""
 
     def __init__(self, wait_until_step):
         self._wait_until_step = wait_until_step
 
     def begin(self):
+        super().begin()
         self._worker_is_started = False
-        self._global_step_tensor = step_tensor("_GlobalStepWaiterHook")
 
     def before_run(self, run_context):
-        if self._worker_is_started:
-            return
-        if self._wait_until_step <= 0:
+        if not self._worker_is_started:
+            self._wait(run_context.session)
             self._worker_is_started = True
+
+    def _wait(self, session):
+        if self._wait_until_step <= 0:
             return
+        told = 0
         logging.info("Waiting for global step %d before starting training.", self._wait_until_step)
-        last_logged = 0
-        while True:
-            step = run_context.session.run(self._global_step_tensor)
-            if step >= self._wait_until_step:
-                self._worker_is_started = True
-                return
-            if step - last_logged > 1000:
-                logging.info("Waiting for global step %d before starting training. Current step is %d.", self._wait_until_step, step)
-                last_logged = step
+        while (step := session.run(self._global_step_tensor)) < self._wait_until_step:
+            if step > told + 1000:
+                logging.info("Training starts here at global step %d; it is %d now.", self._wait_until_step, step)
+                told = step
             time.sleep(0.5)
 
 

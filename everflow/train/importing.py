@@ -30,5 +30,5 @@ def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, imp
         return Saver(saver_def=meta.saver_def, name=scope), elements
     if _all_saveable_objects(scope=import_scope):
         return Saver(), elements
-    logging.info("Saver not created because there are no variables in the graph to restore")
+    logging.info("The imported graph has no variables, so there is no Saver for it.")
     return None, elements

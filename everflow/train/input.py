@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
@@ -13,7 +15,7 @@ from everflow.ops.data_flow import FIFOQueue
 from everflow.ops.random import random_shuffle
 from everflow.ops.summaries import scalar
 from everflow.ops.variables import VariableV1
-from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, shuffled_queue
+from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 # --- producers --------------------------------------------------------------------------------
@@ -52,7 +54,7 @@ def input_producer(
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
         if not element_shape.is_fully_defined():
-            raise ValueError("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified")
+            raise ValueError(f"A queue needs the shape of its elements, and {input_tensor} leaves it open: pass `element_shape`")
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
@@ -72,11 +74,11 @@ def string_input_producer(
     >>> files = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2)
     >>> key, line = tf.TextLineReader().read(files)
     """
-    message = "string_input_producer requires a non-null input tensor"
     from everflow.framework.operation import Tensor
 
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
-        raise ValueError(message)
+        raise ValueError(f"string_input_producer needs at least one string, not {string_tensor!r}")
+    message = "string_input_producer requires a non-null input tensor"  # a node of the graph
     with name_scope(name, "input_producer", [string_tensor]) as name:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
         with control_dependencies([Assert(math.greater(array.size(string_tensor), 0), [message])]):
@@ -107,7 +109,7 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:
-            raise ValueError("Expected at least one tensor in slice_input_producer().")
+            raise ValueError("slice_input_producer needs at least one tensor, and `tensor_list` is empty")
         range_size = array.shape(tensor_list[0])[0]
         queue = range_input_producer(
             range_size, num_epochs=num_epochs, shuffle=shuffle, seed=seed, capacity=capacity, shared_name=shared_name
@@ -117,141 +119,75 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
 
 
 # --- batching ---------------------------------------------------------------------------------
-# `locals()` in a first line are the arguments: each function hands on all it was given.
 
 
-def batch(
-    tensors,
-    batch_size,
-    num_threads=1,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
+def _signature(required, optional):
+    """The signature of a function with these arguments, and defaults for the latter."""
+    defaults = {**dict.fromkeys(required, inspect.Parameter.empty), **optional}
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(name, kind, default=default) for name, default in defaults.items()])
+
+
+def _batching(name, make_queue, required, optional, doc):
+    """(X, maybe_X): batches of all examples, and of those for which an argument more, `keep_input`, is true."""
+
+    def made(called, arguments, doc, **more):
+        signature = _signature(arguments, optional)
+
+        def batching(*args, **kwargs):
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            return batched(name, make_queue, **given.arguments, **more)
+
+        batching.__name__ = batching.__qualname__ = called
+        batching.__signature__ = signature
+        batching.__doc__ = doc
+        return batching
+
+    of_all = [argument for argument in required if argument != "keep_input"]
+    of_some = f"`{name}` of those examples for which `keep_input` is true."
+    return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
+
+
+_SHUFFLED = {"seed": None, "enqueue_many": False, "shapes": None, "allow_smaller_final_batch": False, "shared_name": None, "name": None}
+_PLAIN = {
+    "capacity": 32,
+    "enqueue_many": False,
+    "shapes": None,
+    "dynamic_pad": False,
+    "allow_smaller_final_batch": False,
+    "shared_name": None,
+    "name": None,
+}
+
+batch, maybe_batch = _batching(
+    "batch",
+    plain_queue,
+    ["tensors", "keep_input", "batch_size"],
+    {"num_threads": 1, **_PLAIN},
     """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
 
     >>> images, labels = tf.train.batch([image, label], batch_size=32)
-    """
-    return maybe_batch(keep_input=True, **locals())
-
-
-def maybe_batch(
-    tensors,
-    keep_input,
-    batch_size,
-    num_threads=1,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`batch` of those examples for which `keep_input` is true."""
-    return batched("batch", plain_queue, **locals())
-
-
-def batch_join(
-    tensors_list,
-    batch_size,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Batches from several sources, one thread each."""
-    return maybe_batch_join(keep_input=True, **locals())
-
-
-def maybe_batch_join(
-    tensors_list,
-    keep_input,
-    batch_size,
-    capacity=32,
-    enqueue_many=False,
-    shapes=None,
-    dynamic_pad=False,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`batch_join` of those examples for which `keep_input` is true."""
-    return batched("batch_join", plain_queue, **locals())
-
-
-def shuffle_batch(
-    tensors,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    num_threads=1,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Like `batch`, with examples in random order."""
-    return maybe_shuffle_batch(keep_input=True, **locals())
-
-
-def maybe_shuffle_batch(
-    tensors,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    keep_input,
-    num_threads=1,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`shuffle_batch` of those examples for which `keep_input` is true."""
-    if capacity <= min_after_dequeue:
-        raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}.")
-    return batched("shuffle_batch", shuffled_queue, **locals())
-
-
-def shuffle_batch_join(
-    tensors_list,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """Like `batch_join`, with examples in random order."""
-    return maybe_shuffle_batch_join(keep_input=True, **locals())
-
-
-def maybe_shuffle_batch_join(
-    tensors_list,
-    batch_size,
-    capacity,
-    min_after_dequeue,
-    keep_input,
-    seed=None,
-    enqueue_many=False,
-    shapes=None,
-    allow_smaller_final_batch=False,
-    shared_name=None,
-    name=None,
-):
-    """`shuffle_batch_join` of those examples for which `keep_input` is true."""
-    return batched("shuffle_batch_join", shuffled_queue, **locals())
+    """,
+)
+batch_join, maybe_batch_join = _batching(
+    "batch_join",
+    plain_queue,
+    ["tensors_list", "keep_input", "batch_size"],
+    _PLAIN,
+    "Batches from several sources, one thread each.",
+)
+shuffle_batch, maybe_shuffle_batch = _batching(
+    "shuffle_batch",
+    roomy_shuffled_queue,
+    ["tensors", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
+    {"num_threads": 1, **_SHUFFLED},
+    "Like `batch`, with examples in random order.",
+)
+shuffle_batch_join, maybe_shuffle_batch_join = _batching(
+    "shuffle_batch_join",
+    shuffled_queue,
+    ["tensors_list", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
+    _SHUFFLED,
+    "Like `batch_join`, with examples in random order.",
+)

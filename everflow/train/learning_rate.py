@@ -88,7 +88,7 @@ def piecewise_constant(x, boundaries, values, name=None):
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
     if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
+        raise ValueError(f"There must be 1 less of boundaries than of values; there are {len(boundaries)} and {len(values)}")
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
         if b.dtype.base_dtype != x_converted.dtype.base_dtype:
@@ -96,12 +96,10 @@ def piecewise_constant(x, boundaries, values, name=None):
             if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
-                raise ValueError(f"Boundaries ({b.dtype.base_dtype!r}) must have the same dtype as x ({x_converted.dtype.base_dtype!r}).")
+                raise ValueError(f"Boundaries and x must have the same dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}")
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
-            raise ValueError(
-                f"Values must have elements all with the same dtype ({values[0].dtype.base_dtype!r} vs {v.dtype.base_dtype!r})."
-            )
+            raise ValueError(f"All values must have the same dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}")
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]
         for low, high, v in zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True):
@@ -159,19 +157,26 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
         return math.multiply(initial, decayed, name=name)
 
 
+def _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, alpha, beta, name):
+    """A line times a cosine; `noise` has the variance at the start and its decay, or nothing for a line without any."""
+    initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
+    decay_steps, *noise, num_periods, alpha, beta = _cast(initial.dtype, decay_steps, *noise, num_periods, alpha, beta)
+    step = math.minimum(math.cast(global_step, initial.dtype), decay_steps)
+    line = (decay_steps - step) / decay_steps
+    if noise:
+        variance, variance_decay = noise
+        deviation = math.sqrt(variance / math.pow(1.0 + step, variance_decay))
+        line = line + random_normal(line.shape, stddev=deviation)
+    fraction = step / decay_steps
+    cosine = _half_cosine(2.0 * num_periods * fraction)
+    return math.multiply(initial, (alpha + line) * cosine + beta, name=name)
+
+
 @_schedule
 def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
     """A straight line times a cosine of `num_periods` periods."""
     with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, num_periods, alpha, beta = _cast(dtype, decay_steps, num_periods, alpha, beta)
-        step = math.minimum(math.cast(global_step, dtype), decay_steps)
-        line = (decay_steps - step) / decay_steps
-        fraction = step / decay_steps
-        cosine = _half_cosine(2.0 * num_periods * fraction)
-        decayed = (alpha + line) * cosine + beta
-        return math.multiply(initial, decayed, name=name)
+        return _linear_cosine(learning_rate, global_step, decay_steps, (), num_periods, alpha, beta, name)
 
 
 @_schedule
@@ -188,16 +193,5 @@ def noisy_linear_cosine_decay(
 ):
     """`linear_cosine_decay` with noise on the line, whose variance falls with the step."""
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as name:
-        initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = initial.dtype
-        decay_steps, initial_variance, variance_decay, num_periods, alpha, beta = _cast(
-            dtype, decay_steps, initial_variance, variance_decay, num_periods, alpha, beta
-        )
-        step = math.minimum(math.cast(global_step, dtype), decay_steps)
-        line = (decay_steps - step) / decay_steps
-        deviation = math.sqrt(initial_variance / math.pow(1.0 + step, variance_decay))
-        noisy_line = line + random_normal(line.shape, stddev=deviation)
-        fraction = step / decay_steps
-        cosine = _half_cosine(2.0 * num_periods * fraction)
-        decayed = (alpha + noisy_line) * cosine + beta
-        return math.multiply(initial, decayed, name=name)
+        noise = (initial_variance, variance_decay)
+        return _linear_cosine(learning_rate, global_step, decay_steps, noise, num_periods, alpha, beta, name)

@@ -47,7 +47,7 @@ class FixedLossScale(LossScale):
     def __init__(self, loss_scale_value):
         super().__init__()
         if not isinstance(loss_scale_value, (int, float)):
-            raise ValueError("loss_scale_value must be a Python int or float.")
+            raise ValueError(f"`loss_scale_value` must be an int or a float, not {loss_scale_value!r}")
         if loss_scale_value < 1:
             raise ValueError("loss_scale_value must be at least 1.")
         self._loss_scale_value = float(loss_scale_value)
@@ -128,7 +128,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def __init__(self, opt, loss_scale):
         if not isinstance(opt, Optimizer):
-            raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
+            raise ValueError(f'"opt" must be an Optimizer, not {opt!r}')
         self._optimizer = opt
         super().__init__(use_locking=opt._use_locking, name=opt._name)
         self._loss_scale = as_loss_scale(loss_scale)
@@ -191,7 +191,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
     """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is rewritten."""
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
-        raise ValueError(f'"opt" must not already be an instance of a {type(opt).__name__}: this call wraps the optimizer.')
+        raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
 
 

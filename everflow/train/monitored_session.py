@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+import dataclasses
 import inspect
 
 from everflow.framework import errors
@@ -107,13 +109,12 @@ class _WrappedSession:
         return self._sess.sess_str
 
     def close(self):
-        if self._sess:
-            try:
-                self._sess.close()
-            except _PREEMPTION_ERRORS as e:
-                logging.warning("An error occurred when attempting to close the session, which is ignored: %s", e)
-            finally:
-                self._sess = None
+        sess, self._sess = self._sess, None
+        try:
+            if sess:
+                sess.close()
+        except _PREEMPTION_ERRORS as e:
+            logging.warning("A session was given up: closing it failed, maybe by a lost worker: %s", e)
 
     def should_stop(self):
         if self._check_stop():
@@ -180,7 +181,7 @@ class _HookedSession(_WrappedSession):
             return user_feed_dict
         if not user_feed_dict:
             return hook_feeds
-        _raise_if_feeds_intersect(user_feed_dict, hook_feeds, "Same tensor is fed by a SessionRunHook and user.")
+        _raise_if_feeds_intersect(user_feed_dict, hook_feeds, "A hook feeds a tensor that the program feeds, too.")
         return {**hook_feeds, **user_feed_dict}
 
 
@@ -227,16 +228,10 @@ class _CoordinatedSession(_WrappedSession):
     def run(self, *args, **kwargs):
         try:
             return self._sess.run(*args, **kwargs)
-        except _PREEMPTION_ERRORS:
-            raise
-        except Exception as original:
-            # A thread's error is nearer to the cause than that of the run that waited for it.
-            try:
+        except Exception as e:
+            # A thread that lost a worker is nearer to the cause than the run that waited for it.
+            if not isinstance(e, _PREEMPTION_ERRORS) and self._coord._reported(_PREEMPTION_ERRORS):
                 self._coord.raise_requested_exception()
-            except _PREEMPTION_ERRORS:
-                raise
-            except Exception:
-                raise original from None
             raise
 
 
@@ -252,7 +247,7 @@ class _RecoverableSession(_WrappedSession):
             try:
                 return self._sess_creator.create_session()
             except _PREEMPTION_ERRORS as e:
-                logging.info("An error was raised while a session was being created, maybe by a lost worker. It is tried again: %s", e)
+                logging.info("A session could not be made, maybe by a lost worker; it is tried again: %s", e)
 
     def _check_stop(self):
         if not self._sess:
@@ -269,20 +264,17 @@ class _RecoverableSession(_WrappedSession):
         self._sess = None
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        while True:
-            try:
-                if not self._sess:
-                    self._sess = self._create_session()
-                return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
-            except _PREEMPTION_ERRORS as e:
-                self._give_up(e)
+        return self._until_done(lambda sess: sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata))
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
+        return self._until_done(lambda sess: sess.run_step_fn(step_fn, raw_session, sess.run))
+
+    def _until_done(self, call):
+        """What a function of the session gives, once a session lasts that long."""
         while True:
             try:
-                if not self._sess:
-                    self._sess = self._create_session()
-                return self._sess.run_step_fn(step_fn, raw_session, self._sess.run)
+                self._sess = self._sess or self._create_session()
+                return call(self._sess)
             except _PREEMPTION_ERRORS as e:
                 self._give_up(e)
 
@@ -311,39 +303,36 @@ class _MonitoredSession:
 
         def request_stop(self):
             """Leave the training loop."""
-            raise StopIteration("step_fn has requested the iterations to stop.")
+            raise StopIteration("step_fn asked to stop")
 
+    @dataclasses.dataclass(eq=False)
     class _CoordinatedSessionCreator(SessionCreator):
         """Makes the session with its coordinator, queue runners and hooks."""
 
-        def __init__(self, session_creator, hooks, stop_grace_period_secs):
-            self._session_creator = session_creator
-            self._hooks = hooks
-            self.coord = None
-            self.tf_sess = None
-            self._stop_grace_period_secs = stop_grace_period_secs
+        session_creator: SessionCreator
+        hooks: list
+        stop_grace_period_secs: float
+        tf_sess: object = None
+        coord: Coordinator | None = None
 
         def create_session(self):
-            self.tf_sess = self._session_creator.create_session()
+            self.tf_sess = self.session_creator.create_session()
             # Hooks and queues report to a coordinator for which every error counts.
             self.coord = Coordinator(clean_stop_exception_types=[])
             if get_collection(GraphKeys.QUEUE_RUNNERS):
                 start_queue_runners(sess=self.tf_sess, coord=self.coord)
-            for hook in self._hooks:
+            for hook in self.hooks:
                 hook.after_create_session(self.tf_sess, self.coord)
-            return _CoordinatedSession(_HookedSession(self.tf_sess, self._hooks), self.coord, self._stop_grace_period_secs)
+            return _CoordinatedSession(_HookedSession(self.tf_sess, self.hooks), self.coord, self.stop_grace_period_secs)
 
     def __init__(self, session_creator, hooks, should_recover, stop_grace_period_secs=120):
         self._graph_was_finalized = get_default_graph().finalized
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
-        session_creator = session_creator or ChiefSessionCreator()
-        self._coordinated_creator = self._CoordinatedSessionCreator(session_creator, self._hooks, stop_grace_period_secs)
-        if should_recover:
-            self._sess = _RecoverableSession(self._coordinated_creator)
-        else:
-            self._sess = self._coordinated_creator.create_session()
+        creator = self._CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
+        self._coordinated_creator = creator
+        self._sess = _RecoverableSession(creator) if should_recover else creator.create_session()
 
     @property
     def graph(self):
@@ -358,7 +347,7 @@ class _MonitoredSession:
         """Call `step_fn(step_context)`: several runs of the plain session, some with hooks, as one step."""
         names = tuple(inspect.signature(step_fn).parameters)
         if names not in (("step_context",), ("self", "step_context")):
-            raise ValueError(f"`step_fn` may either have one `step_context` argument, or `self` and `step_context`, got {names} instead.")
+            raise ValueError(f"`step_fn` must take one argument named `step_context`, not {names}")
         if names == ("self", "step_context"):
             raise ValueError("`step_fn` with `self` must be a bound method.")
         if self._tf_sess() is None:
@@ -383,21 +372,23 @@ class _MonitoredSession:
         self._close_internal()
 
     def _close_internal(self, exception_type=None):
-        try:
+        # Whatever a hook does, the session is closed, and whatever that does, it is let go.
+        with contextlib.ExitStack() as closing:
+            closing.callback(self._let_go)
+            closing.callback(self._close_session)
             if not exception_type:
                 for hook in self._hooks:
-                    hook.end(self._coordinated_creator.tf_sess)
-        finally:
-            try:
-                if self._sess is None:
-                    raise RuntimeError("Session is already closed.")
-                self._sess.close()
-            finally:
-                self._sess = None
-                self._coordinated_creator.tf_sess = None
-                self._coordinated_creator.coord = None
-                if not self._graph_was_finalized:
-                    get_default_graph()._unsafe_unfinalize()
+                    hook.end(self._tf_sess())
+
+    def _close_session(self):
+        if self._sess is None:
+            raise RuntimeError("Session is already closed.")
+        self._sess.close()
+
+    def _let_go(self):
+        self._sess = self._coordinated_creator.tf_sess = self._coordinated_creator.coord = None
+        if not self._graph_was_finalized:
+            get_default_graph()._unsafe_unfinalize()
 
     def _is_closed(self):
         return self._coordinated_creator.tf_sess is None
@@ -468,34 +459,32 @@ def MonitoredTrainingSession(
     ...     while not sess.should_stop():
     ...         sess.run(train_op)
     """
-    save_summaries_steps, save_summaries_secs = _interval(save_summaries_steps, save_summaries_secs, 100, None)
-    save_checkpoint_steps, save_checkpoint_secs = _interval(save_checkpoint_steps, save_checkpoint_secs, None, 600)
+    summaries = _interval(save_summaries_steps, save_summaries_secs, 100, None)
+    checkpoints = _interval(save_checkpoint_steps, save_checkpoint_secs, None, 600)
     scaffold = scaffold or Scaffold()
     all_hooks = []
-    if not is_chief:
-        creator = WorkerSessionCreator(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
-        all_hooks.extend(hooks or ())
-        return MonitoredSession(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
-    all_hooks.extend(chief_only_hooks or ())
-    creator = ChiefSessionCreator(scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config)
-    summary_dir = summary_dir or checkpoint_dir
-    if summary_dir:
-        if log_step_count_steps and log_step_count_steps > 0:
+    if is_chief:
+        creator = ChiefSessionCreator(scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config)
+        all_hooks.extend(chief_only_hooks or ())
+        summary_dir = summary_dir or checkpoint_dir
+        if summary_dir and _positive(log_step_count_steps):
             all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
-        if (save_summaries_steps and save_summaries_steps > 0) or (save_summaries_secs and save_summaries_secs > 0):
-            all_hooks.append(
-                SummarySaverHook(scaffold=scaffold, save_steps=save_summaries_steps, save_secs=save_summaries_secs, output_dir=summary_dir)
-            )
-    if checkpoint_dir and ((save_checkpoint_secs and save_checkpoint_secs > 0) or (save_checkpoint_steps and save_checkpoint_steps > 0)):
-        all_hooks.append(
-            CheckpointSaverHook(checkpoint_dir, save_steps=save_checkpoint_steps, save_secs=save_checkpoint_secs, scaffold=scaffold)
-        )
+        if summary_dir and any(map(_positive, summaries.values())):
+            all_hooks.append(SummarySaverHook(scaffold=scaffold, output_dir=summary_dir, **summaries))
+        if checkpoint_dir and any(map(_positive, checkpoints.values())):
+            all_hooks.append(CheckpointSaverHook(checkpoint_dir, scaffold=scaffold, **checkpoints))
+    else:
+        creator = WorkerSessionCreator(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
     all_hooks.extend(hooks or ())
     return MonitoredSession(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
 
 
+def _positive(number):
+    return number is not None and number > 0
+
+
 def _interval(steps, secs, default_steps, default_secs):
-    """The defaults count only where neither steps nor seconds are given."""
+    """When a hook saves; the defaults count only where neither steps nor seconds are given."""
     if steps is USE_DEFAULT and secs is USE_DEFAULT:
-        return default_steps, default_secs
-    return (None if steps is USE_DEFAULT else steps), (None if secs is USE_DEFAULT else secs)
+        steps, secs = default_steps, default_secs
+    return {"save_steps": None if steps is USE_DEFAULT else steps, "save_secs": None if secs is USE_DEFAULT else secs}

@@ -97,10 +97,10 @@ class ExponentialMovingAverage:
     """
 
     def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
-        self._decay = decay
-        self._num_updates = num_updates
-        self._zero_debias = zero_debias
         self._name = name
+        # With few updates so far, their number makes the decay smaller.
+        self._decay, self._num_updates = decay, num_updates
+        self._zero_debias = zero_debias
         self._averages: dict = {}
 
     @property
@@ -114,7 +114,7 @@ class ExponentialMovingAverage:
             var_list = variables.trainable_variables()
         for var in var_list:
             if var.dtype.base_dtype not in (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64):
-                raise TypeError(f"The variables must be half, float, or double: {var.name}")
+                raise TypeError(f"An average is of floating-point values; {var.name} has the type {var.dtype.base_dtype.name}")
             if var not in self._averages:
                 with init_scope():
                     self._averages[var] = self._shadow(var)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import attachments, dtypes, nest, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.framework import strategy_context as distribution
@@ -44,7 +46,7 @@ class _Target:
             raise NotImplementedError("Trying to update a Tensor ", variable)
         if isinstance(grad, IndexedSlices):
             if variable.constraint is not None:
-                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+                raise RuntimeError(f"Cannot use a constraint function with sparse gradients, as {variable.name} has them")
             if is_resource_variable(variable):
                 return optimizer._resource_apply_sparse_duplicate_indices(grad.values, variable, grad.indices)
             return optimizer._apply_sparse_duplicate_indices(grad, variable)
@@ -69,6 +71,19 @@ def _deduplicate_indexed_slices(values, indices):
     """(values, indices) with the values of equal indices summed."""
     unique_indices, positions = array.unique(indices)
     return unsorted_segment_sum(values, positions, array.shape(unique_indices)[0]), unique_indices
+
+
+def _check_any_gradient(grads_and_vars):
+    if all(g is None for g, _ in grads_and_vars):
+        raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
+
+
+def _as_train_op(op):
+    """An operation, which is one of the graph's training ops from now on."""
+    train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
+    if op not in train_ops:
+        train_ops.append(op)
+    return op
 
 
 class Optimizer:
@@ -121,8 +136,8 @@ class Optimizer:
         )
         if all(g is None for g, _ in grads_and_vars):
             raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support gradients, "
-                f"between variables {[str(v) for _, v in grads_and_vars]} and loss {loss}."
+                f"No gradients provided for any variable: {loss} depends on none of {[str(v) for _, v in grads_and_vars]}, or only "
+                "by way of ops without a gradient"
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
@@ -143,7 +158,7 @@ class Optimizer:
             loss = distribution.scaled_for_replicas(loss)
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
-                f"gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+                f"gate_gradients must be GATE_NONE (0), GATE_OP (1) or GATE_GRAPH (2) of tf.train.Optimizer, not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
@@ -176,7 +191,7 @@ class Optimizer:
     def _gradients_by_tape(self, loss, var_list, grad_loss):
         """Gradients of a loss that is given as a function."""
         if not callable(loss):
-            raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled.")
+            raise RuntimeError(f"With eager execution, `loss` must be a function that computes the loss, not {loss!r}")
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
@@ -195,9 +210,8 @@ class Optimizer:
         if distribution.has_strategy():
             return self._apply_in_all_replicas(grads_and_vars, global_step, name)
         converted = [(self._converted(g), v, _Target(v)) for g, v in grads_and_vars]
+        _check_any_gradient(grads_and_vars)
         var_list = [v for g, v, _ in converted if g is not None]
-        if not var_list:
-            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v, _ in converted]}.")
         with init_scope():
             self._create_slots(var_list)
             attachments.joined(self)
@@ -215,22 +229,16 @@ class Optimizer:
                 apply_updates = self._finish_and_count(update_ops, global_step, name)
             if executing_eagerly():
                 return None
-            if isinstance(apply_updates, Tensor):
-                apply_updates = apply_updates.op
-            train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
-            if apply_updates not in train_ops:
-                train_ops.append(apply_updates)
-            return apply_updates
+            return _as_train_op(apply_updates.op if isinstance(apply_updates, Tensor) else apply_updates)
 
     # --- under a tf.distribute.Strategy ------------------------------------------------------
 
     def _apply_in_all_replicas(self, grads_and_vars, global_step, name):
         """Meet the other replicas, and apply the sum of all gradients to every copy of the variables."""
         if distribution.in_cross_replica_context():
-            raise RuntimeError("Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.")
+            raise RuntimeError("In cross-replica context, `_distributed_apply()` takes the place of `apply_gradients()`")
+        _check_any_gradient(grads_and_vars)
         present = [(g, v) for g, v in grads_and_vars if g is not None]
-        if not present:
-            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in grads_and_vars]}.")
         return distribution.current().replica_context.merge_call(self._distributed_apply, args=(present, global_step, name))
 
     def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
@@ -257,10 +265,7 @@ class Optimizer:
                 with control_dependencies([finished]):
                     counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
                 finished = grouping.group(finished, counted, name=name)
-            train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
-            if finished not in train_ops:
-                train_ops.append(finished)
-            return finished
+            return _as_train_op(finished)
 
     def _finish_and_count(self, update_ops, global_step, name):
         with control_dependencies([self._finish(update_ops, "update")]), colocate_with(global_step.op):
@@ -275,7 +280,7 @@ class Optimizer:
         try:
             return convert_to_tensor_or_indexed_slices(grad)
         except TypeError:
-            raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}") from None
+            raise TypeError(f"A gradient is None, IndexedSlices or a tensor, and {grad} is nothing of that") from None
 
     # --- slots -------------------------------------------------------------------------------
 
@@ -298,26 +303,25 @@ class Optimizer:
     def _slot_dict(self, slot_name):
         return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var, val, slot_name, op_name):
-        """The slot of a variable, made from a tensor where there is none yet."""
+    def _slot(self, var, slot_name, make):
+        """The slot of a variable, made where there is none yet."""
         slots = self._slot_dict(slot_name)
         if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_slot(var, val, op_name)
+            slots[_variable_key(var)] = make()
         return slots[_variable_key(var)]
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        """The slot of a variable, made from a tensor where there is none yet."""
+        return self._slot(var, slot_name, lambda: slot_creator.create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
         """The slot of a variable, made with an initializer where there is none yet."""
-        slots = self._slot_dict(slot_name)
-        if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
-        return slots[_variable_key(var)]
+        make = functools.partial(slot_creator.create_slot_with_initializer, var, initializer, shape, dtype, op_name)
+        return self._slot(var, slot_name, make)
 
     def _zeros_slot(self, var, slot_name, op_name):
         """The slot of a variable, made of zeros where there is none yet."""
-        slots = self._slot_dict(slot_name)
-        if _variable_key(var) not in slots:
-            slots[_variable_key(var)] = slot_creator.create_zeros_slot(var, op_name)
-        return slots[_variable_key(var)]
+        return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
         """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is one."""
@@ -387,12 +391,35 @@ class KernelOptimizer(Optimizer):
     """An optimizer whose update is one op: `ApplyX`, or its resource and sparse forms.
 
     `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_rule_tensors` its scalar inputs to
-    attributes that `_prepare` sets.
+    attributes that `_prepare` sets. `_hyperparameters` are the names they have in the graph; values are in attributes
+    called so (`_attributes` has exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
     """
 
     _rule: str
     _rule_slots: dict[str, str] = {}
     _rule_tensors: dict[str, str] = {}
+    _hyperparameters: tuple[str, ...] = ()
+    _attributes: dict[str, str] = {}
+    _tensor_suffix = "_tensor"
+    _zero_slots: tuple[str, ...] = ()
+
+    def _set(self, **values):
+        """Keep the values of hyperparameters, until `_prepare` makes tensors of them."""
+        for name, value in values.items():
+            setattr(self, self._attribute(name), value)
+            setattr(self, self._attribute(name) + self._tensor_suffix, None)
+
+    def _attribute(self, name):
+        return self._attributes.get(name, f"_{name}")
+
+    def _prepare(self):
+        held = {name: self._attribute(name) for name in self._hyperparameters}
+        self._prepare_tensors(**{name: (attribute + self._tensor_suffix, getattr(self, attribute)) for name, attribute in held.items()})
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            for slot in self._zero_slots:
+                self._zeros_slot(v, slot, self._name)
 
     def _rule_attributes(self):
         """Attributes of the op besides use_locking."""

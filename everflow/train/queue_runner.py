@@ -34,12 +34,10 @@ class QueueRunner:
         import_scope=None,
     ):
         if executing_eagerly():
-            raise RuntimeError(
-                "QueueRunners are not supported when eager execution is enabled. Instead, please use tf.data to get data into your model."
-            )
+            raise RuntimeError("Queue runners are for graphs: with eager execution, use tf.data")
         if queue_runner_def:
             if queue or enqueue_ops:
-                raise ValueError("queue_runner_def and queue are mutually exclusive.")
+                raise ValueError("A `queue_runner_def` says all: `queue` and `enqueue_ops` can't be given beside it")
             self._init_from_proto(queue_runner_def, import_scope=import_scope)
         else:
             self._init_from_args(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
@@ -61,7 +59,7 @@ class QueueRunner:
         if queue_closed_exception_types is None:
             queue_closed_exception_types = (errors.OutOfRangeError,)
         elif not isinstance(queue_closed_exception_types, tuple) or not queue_closed_exception_types:
-            raise TypeError("queue_closed_exception_types, when provided, must be a tuple of tf.error types")
+            raise TypeError(f"queue_closed_exception_types must be a tuple of tf.errors, not {queue_closed_exception_types!r}")
         self._queue_closed_exception_types = queue_closed_exception_types
 
     def _init_from_proto(self, proto, import_scope=None):
@@ -79,35 +77,14 @@ class QueueRunner:
         types = tuple(errors.exception_type_from_error_code(code) for code in proto.queue_closed_exception_types)
         self._queue_closed_exception_types = types or (errors.OutOfRangeError,)
 
-    @property
-    def queue(self):
-        """The queue."""
-        return self._queue
-
-    @property
-    def enqueue_ops(self):
-        """The ops that fill it."""
-        return self._enqueue_ops
-
-    @property
-    def close_op(self):
-        """The op run when all of them have ended."""
-        return self._close_op
-
-    @property
-    def cancel_op(self):
-        """The op run when the coordinator asks to stop."""
-        return self._cancel_op
-
-    @property
-    def queue_closed_exception_types(self):
-        """The errors that only mean the end of the input."""
-        return self._queue_closed_exception_types
-
-    @property
-    def exceptions_raised(self):
-        """Errors in threads that had no coordinator to tell."""
-        return self._exceptions_raised
+    queue = property(lambda self: self._queue, doc="The queue.")
+    enqueue_ops = property(lambda self: self._enqueue_ops, doc="The ops that fill it.")
+    close_op = property(lambda self: self._close_op, doc="The op run when all of them have ended.")
+    cancel_op = property(lambda self: self._cancel_op, doc="The op run when the coordinator asks to stop.")
+    queue_closed_exception_types = property(
+        lambda self: self._queue_closed_exception_types, doc="The errors that only mean the end of the input."
+    )
+    exceptions_raised = property(lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell.")
 
     @property
     def name(self):
@@ -220,13 +197,13 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     if sess is None:
         sess = get_default_session()
         if not sess:
-            raise ValueError("Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or pass a session")
+            raise ValueError("Cannot start queue runners: there is no default session, so pass `sess`")
     from everflow.runtime.session import BaseSession
 
     if not isinstance(sess, BaseSession):
         if hasattr(sess, "run_step_fn"):  # a monitored session starts them by itself
             return []
-        raise TypeError(f"sess must be a `tf.Session` object. Given class: {sess.__class__}")
+        raise TypeError(f"`sess` must be a session, not {sess!r}")
     runners = get_collection(collection) if sess.graph is get_default_graph() else sess.graph.get_collection(collection)
     with sess.graph.as_default():
         return [thread for qr in runners for thread in qr.create_threads(sess, coord=coord, daemon=daemon, start=start)]

@@ -101,14 +101,14 @@ class CheckpointLoadStatus:
         unused = [t for t in ObjectTree(self._root).objects if id(t) not in matched and not _is_empty_group(t)]
         if unused:
             raise AssertionError(
-                f"Some Python objects were not bound to checkpointed values, likely due to changes in the Python program: {unused}"
+                f"Python objects not bound to checkpointed values: {unused}. Has the program changed since they were saved?"
             )
         return self
 
     def assert_nontrivial_match(self):
         """Raise AssertionError if nothing but the root itself matches."""
         if len(self._match()) <= 1:
-            raise AssertionError(f"Nothing except the root object matched a checkpointed value. The checkpoint is {self._path}.")
+            raise AssertionError(f"Nothing except the root object is in the checkpoint {self._path}")
         return self
 
     def expect_partial(self):
@@ -148,22 +148,15 @@ class InitializationOnlyStatus:
         self._root = root
 
     def _refuse(self):
-        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+        raise AssertionError("No checkpoint specified: save_path was None, so nothing is restored")
 
-    def assert_consumed(self):
-        self._refuse()
-
-    def assert_existing_objects_matched(self):
-        self._refuse()
-
-    def assert_nontrivial_match(self):
-        self._refuse()
+    assert_consumed = assert_existing_objects_matched = assert_nontrivial_match = _refuse
 
     def expect_partial(self):
         return self
 
     def run_restore_ops(self, session=None):
-        raise AssertionError("No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore).")
+        raise AssertionError("No checkpoint specified: save_path was None, so there are no restore ops to run")
 
     def initialize_or_restore(self, session=None):
         """Initialize everything."""
@@ -184,14 +177,10 @@ class NameBasedSaverStatus:
     def assert_consumed(self):
         raise AssertionError(f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}")
 
-    def assert_existing_objects_matched(self):
-        return self
-
-    def assert_nontrivial_match(self):
-        return self
-
     def expect_partial(self):
         return self
+
+    assert_existing_objects_matched = assert_nontrivial_match = expect_partial
 
     def run_restore_ops(self, session=None):
         """Restore all variables of the objects; NotFoundError names one that is missing."""

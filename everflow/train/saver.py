@@ -13,12 +13,28 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
 from everflow.ops import meta_graph
 from everflow.ops.global_step import global_step as step_in
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train.checkpoint_state import CheckpointHistory, checkpoint_exists, meta_graph_filename, remove_checkpoint, write_state
+from everflow.train.checkpoint_state import (
+    CheckpointHistory,
+    checkpoint_exists,
+    get_checkpoint_mtimes,
+    meta_graph_filename,
+    remove_checkpoint,
+    write_state,
+)
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
+
+
+def _renamed(saver_def, rename):
+    """A SaverDef with other names for the nodes it uses."""
+    made = SaverDef()
+    made.CopyFrom(saver_def)
+    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+        setattr(made, field, rename(getattr(made, field)))
+    return made
 
 
 class Saver:
@@ -33,9 +49,9 @@ class Saver:
                  restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
                  write_version=SaverDef.V2, pad_step_number=False, save_relative_paths=False, filename=None):  # fmt: skip
         if defer_build and var_list:
-            raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None.")
+            raise ValueError("defer_build=True is for a Saver of all variables: pass no `var_list` with it")
         if saver_def is not None and not isinstance(saver_def, SaverDef):
-            raise ValueError("saver_def must be a saver_pb2.SaverDef")
+            raise ValueError(f"`saver_def` must be a SaverDef, not {saver_def!r}")
         self._var_list = var_list
         self._reshape = reshape
         self._sharded = sharded
@@ -73,7 +89,7 @@ class Saver:
         self._is_built = True
         if self.saver_def is None:
             if executing_eagerly() and self._var_list is None:
-                raise RuntimeError("When eager execution is enabled, `var_list` must specify a list or dict of variables to save")
+                raise RuntimeError("With eager execution there is no graph to take variables from: pass `var_list`")
             variables = _all_saveable_objects() if self._var_list is None else self._var_list
             if not variables:
                 if not self._allow_empty:
@@ -91,21 +107,14 @@ class Saver:
             self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
         elif self._name:
             # With a definition, the name says under which scope its nodes were imported.
-            scope = self._name.rstrip("/") + "/"
-            made = SaverDef()
-            made.CopyFrom(self.saver_def)
-            made.filename_tensor_name = scope + made.filename_tensor_name
-            made.save_tensor_name = scope + made.save_tensor_name
-            made.restore_op_name = scope + made.restore_op_name
-            self.saver_def = made
+            self.saver_def = _renamed(self.saver_def, lambda name: prepend_name_scope(name, self._name))
         self._check_saver_def()
         self._history = CheckpointHistory(self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
 
     def _check_saver_def(self):
-        if not self.saver_def.save_tensor_name:
-            raise ValueError("saver_def must specify the save_tensor_name: " + str(self.saver_def))
-        if not self.saver_def.restore_op_name:
-            raise ValueError("saver_def must specify the restore_op_name: " + str(self.saver_def))
+        for field in ("save_tensor_name", "restore_op_name"):
+            if not getattr(self.saver_def, field):
+                raise ValueError(f"saver_def must specify the {field}, and this one does not: {self.saver_def}")
 
     def as_saver_def(self):
         """The SaverDef: names of the nodes it uses."""
@@ -117,13 +126,8 @@ class Saver:
             return self.saver_def
         if not (self.saver_def.filename_tensor_name.startswith(export_scope) and self.saver_def.save_tensor_name.startswith(export_scope)):
             return None
-        made = SaverDef()
-        made.CopyFrom(self.saver_def)
         cut = len(export_scope.rstrip("/")) + 1
-        made.filename_tensor_name = made.filename_tensor_name[cut:]
-        made.save_tensor_name = made.save_tensor_name[cut:]
-        made.restore_op_name = made.restore_op_name[cut:]
-        return made
+        return _renamed(self.saver_def, lambda name: name[cut:])
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
@@ -149,18 +153,13 @@ class Saver:
 
     def recover_last_checkpoints(self, checkpoint_paths):
         """Take over checkpoints that an earlier process wrote, those of them that are there."""
-        held = []
-        for path in checkpoint_paths:
-            found = file_io.get_matching_files(path + ".index") or file_io.get_matching_files(path)
-            if found:
-                held.append((path, file_io.stat(found[0]).mtime_nsec / 1e9))
-        self.set_last_checkpoints_with_time(held)
+        self.set_last_checkpoints_with_time([(path, when) for path in checkpoint_paths for when in get_checkpoint_mtimes([path])])
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
              write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
         """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file; returns its path."""
         if not self._is_built:
-            raise RuntimeError("`build()` should be called before save if defer_build==True")
+            raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
@@ -188,7 +187,7 @@ class Saver:
                         self._delete(expired, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as e:
                 if folder and not file_io.is_directory(folder):
-                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from e
+                    raise ValueError(f"Can't save to {save_path}: there is no directory {folder}") from e
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
@@ -231,36 +230,27 @@ class Saver:
     def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
                           clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
-        return meta_graph.export_meta_graph(
-            filename=filename,
-            graph_def=get_default_graph().as_graph_def(add_shapes=True),
-            saver_def=self.saver_def,
-            collection_list=collection_list,
-            as_text=as_text,
-            export_scope=export_scope,
-            clear_devices=clear_devices,
-            clear_extraneous_savers=clear_extraneous_savers,
-            strip_default_attrs=strip_default_attrs,
-            save_debug_info=save_debug_info,
-        )
+        arguments = {name: value for name, value in locals().items() if name != "self"}
+        graph_def = get_default_graph().as_graph_def(add_shapes=True)
+        return meta_graph.export_meta_graph(graph_def=graph_def, saver_def=self.saver_def, **arguments)
 
     def restore(self, sess, save_path):
         """Give the variables the values of a checkpoint."""
         if self._is_empty:
             return
         if save_path is None:
-            raise ValueError("Can't load save_path when it is None.")
+            raise ValueError("Can't load save_path: it is None, which tf.train.latest_checkpoint gives where there is none")
         if not checkpoint_exists(save_path):
-            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+            raise ValueError(f"save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         try:
             self._read(sess, save_path)
         except errors.NotFoundError as e:
             if self._restore_by_object(sess, save_path, e):
                 return
-            raise _explained(e, "a Variable name or other graph key that is missing from the checkpoint") from e
+            raise _explained(e, "It lacks a variable of this graph, maybe under another name") from e
         except errors.InvalidArgumentError as e:
-            raise _explained(e, "a mismatch between the current graph and the graph from the checkpoint") from e
+            raise _explained(e, "It has a variable of this graph with another shape or type") from e
 
     def _restore_by_object(self, sess, save_path, error):
         """Restore from a `tf.train.Checkpoint`'s file, which notes the names that variables had; False for other files."""
@@ -268,8 +258,8 @@ class Saver:
         if keys is None:
             return False
         logging.warning(
-            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build the Saver. "
-            "Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
+            "Restoring an object-based checkpoint by the names that its variables had: tf.train.Checkpoint() would find them by "
+            "their objects, also after names have changed."
         )
         with contextlib.nullcontext() if self._saves_at_once else sess.graph.as_default():
             if self._object_saver is None:
@@ -278,11 +268,10 @@ class Saver:
                     raise errors.NotFoundError(
                         None,
                         None,
+                        f"{save_path} is an object-based checkpoint, which this Saver reads by the names that variables had.\n\n"
                         f"Existing variables not in the checkpoint: {', '.join(sorted(set(variables) - set(keys)))}\n\n"
-                        "Variables names when this checkpoint was written which don't exist now: "
-                        f"{', '.join(sorted(set(keys) - set(variables)))}\n\n"
-                        f"({len(set(keys) & set(variables))} variable name(s) did match)\n\n{save_path} is an object-based checkpoint, "
-                        "which this Saver reads by the names that variables had. Original error:\n\n" + error.message,
+                        f"Names in the checkpoint without a variable: {', '.join(sorted(set(keys) - set(variables)))}\n\n"
+                        f"{len(set(keys) & set(variables))} names are in both. Original error:\n\n{error.message}",
                     )
                 self._object_saver = Saver({keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape)
         self._object_saver.restore(sess, save_path)
@@ -291,8 +280,8 @@ class Saver:
 
 def _explained(error, cause):
     message = (
-        f"Restoring from checkpoint failed. This is most likely due to {cause}. "
-        f"Please ensure that you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
+        f"Restoring from checkpoint failed. {cause}: has the graph changed since it was written? "
+        f"tf.train.list_variables shows what it holds. Original error:\n\n{error.message}"
     )
     return type(error)(error.node_def, error.op, message)
 

@@ -23,6 +23,11 @@ from everflow.protos.saver_pb2 import SaverDef
 _REF_VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
 
 
+def _first(tensors, shapes):
+    """The one tensor that is restored, in the shape that is wanted where there is one."""
+    return tensors[0] if shapes is None else array.reshape(tensors[0], shapes[0])
+
+
 class RefVariableSaveable(SaveableObject):
     """A ref variable, or a part of a partitioned one."""
 
@@ -30,9 +35,7 @@ class RefVariableSaveable(SaveableObject):
         super().__init__(var if op is None else op, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
 
     def restore(self, restored_tensors, restored_shapes):
-        tensor = restored_tensors[0]
-        if restored_shapes is not None:
-            tensor = array.reshape(tensor, restored_shapes[0])
+        tensor = _first(restored_tensors, restored_shapes)
         return state.assign(self.op, tensor, validate_shape=restored_shapes is None and self.op.shape.is_fully_defined())
 
 
@@ -48,9 +51,7 @@ class ResourceVariableSaveable(SaveableObject):
         super().__init__(op, [SaveSpec(read, slice_spec, name, dtype=var.dtype, device=var.handle.device)], name)
 
     def restore(self, restored_tensors, restored_shapes):
-        tensor = restored_tensors[0]
-        if restored_shapes is not None:
-            tensor = array.reshape(tensor, restored_shapes[0])
+        tensor = _first(restored_tensors, restored_shapes)
         self.var.shape.assert_is_compatible_with(tensor.shape)
         # Copied where the variable is, so that the assignment itself crosses no device.
         with device(self.handle_op.device):
@@ -87,33 +88,32 @@ def named(var_list):
     if isinstance(var_list, dict):
         return dict(var_list)
     if not isinstance(var_list, (list, tuple, set, frozenset)):
-        raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list}")
+        raise TypeError(f"`var_list` must be a list of variables, or a dict of them by name, not {var_list}")
     found = {}
     for item in sorted(var_list, key=lambda v: v.name) if isinstance(var_list, (set, frozenset)) else var_list:
         if isinstance(item, SaveableObject):
             found[item.name] = item
-        elif isinstance(item, PartitionedVariable):
-            if item.name in found:
-                raise ValueError(f"At least two variables have the same name: {item.name}")
-            found[item.name] = item
         elif isinstance(item, Variable) and item._get_save_slice_info() is not None:
             name = item._get_save_slice_info().full_name
             if not isinstance(found.setdefault(name, []), list):
-                raise ValueError(f"Mixing slices and non-slices with the same name: {name}")
+                raise ValueError(f"{name} is the name of a whole variable and of parts of another one")
             found[name].append(item)
         else:
-            tensor = item if _is_resource(item) else internal_convert_to_tensor(item, as_ref=True)
-            if not _is_resource(item) and not _comes_from_variable(tensor):
-                raise TypeError(f"Variable to save is not a Variable: {item}")
-            name = (
-                item._shared_name
-                if _is_resource(item) and item.handle.is_eager
-                else (item.handle if _is_resource(item) else tensor).op.name
-            )
+            name = item.name if isinstance(item, PartitionedVariable) else _saved_name(item)
             if name in found:
-                raise ValueError(f"At least two variables have the same name: {name}")
+                raise ValueError(f"Two variables have the same name, {name}: give them others in a dict")
             found[name] = item
     return found
+
+
+def _saved_name(item):
+    """The name of a variable, or of a tensor that is one's value, in checkpoints."""
+    if _is_resource(item):
+        return item._shared_name if item.handle.is_eager else item.handle.op.name
+    tensor = internal_convert_to_tensor(item, as_ref=True)
+    if not _comes_from_variable(tensor):
+        raise TypeError(f"Variable to save is not a Variable: {item}")
+    return tensor.op.name
 
 
 def _comes_from_variable(tensor):
@@ -126,12 +126,10 @@ def saveables_of(var_list) -> list[SaveableObject]:
     things = named(var_list)
     for name in sorted(things):
         if not isinstance(name, str):
-            raise TypeError(
-                f"names_to_saveables must be a dict mapping string names to checkpointable operations. Name is not a string: {name}"
-            )
+            raise TypeError(f"The keys of `var_list` must be names in the checkpoint, as strings; {name!r} is none")
         for saveable in _saveables(name, things[name]):
             if id(saveable.op) in seen:
-                raise ValueError(f"The same saveable will be restored with two names: {saveable.name}")
+                raise ValueError(f"One variable can't be saved under two names; {saveable.name} is the second")
             seen[id(saveable.op)] = saveable
             found.append(saveable)
     return found
@@ -149,7 +147,7 @@ def _saveables(name, thing):
             if info is None:
                 raise ValueError(f"Slices must all be slices: {part}")
             if info.full_name != name and isinstance(thing, PartitionedVariable) is False and not _same_whole(parts):
-                raise ValueError(f"Slices must all be from the same tensor: {name} != {info.full_name}")
+                raise ValueError(f"Parts saved as {name} belong to different variables, one of them {info.full_name}")
             if _is_resource(part) and not part.handle.is_eager:
                 yield ResourceSliceSaveable(part, info.spec, name)
             elif _is_resource(part):
@@ -161,7 +159,7 @@ def _saveables(name, thing):
     else:
         tensor = internal_convert_to_tensor(thing, as_ref=True)
         if not _comes_from_variable(tensor):
-            raise TypeError(f"names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {thing}")
+            raise TypeError(f"`var_list` must hold variables only; {thing} is none")
         info = thing._get_save_slice_info() if isinstance(thing, Variable) else None
         if info is not None:
             yield RefVariableSaveable(thing.value(), info.spec, name, op=tensor)
@@ -213,31 +211,29 @@ class SaverGraph:
         )
 
     def _save(self, filename, saveables):
+        return with_dependencies([self._save_op(filename, saveables)], filename)
+
+    def _save_op(self, filename, saveables):
         specs = [spec for saveable in saveables for spec in saveable.specs]
         names, slices, tensors = [s.name for s in specs], [s.slice_spec for s in specs], [s.tensor for s in specs]
         if self.write_version == SaverDef.V2:
-            save = raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
-        else:
-            save = raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
-        return with_dependencies([save], filename)
+            return raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
+        return raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
 
     def _save_shards(self, prefix, shards):
-        if self.write_version == SaverDef.V2:
-            # Shards are written beside, and merged into one checkpoint when all are there.
-            aside = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        merges = self.write_version == SaverDef.V2
+        # Shards are written beside, and merged into one checkpoint when all are there.
+        base = raw.StringJoin(inputs=[prefix, f"_temp_{uuid.uuid4().hex}/part"]) if merges else prefix
         count = constant(len(shards), name="num_shards")
-        saves, prefixes, last = [], [], ""
+        saves, prefixes = [], []
         for shard, (where, saveables) in enumerate(shards):
-            last = where
-            with device(_on_cpu(where) if self.write_version == SaverDef.V2 else where):
-                base = aside if self.write_version == SaverDef.V2 else prefix
-                filename = raw.ShardedFilename(basename=base, shard=shard, num_shards=count)
-                prefixes.append(filename)
-                saves.append(self._save(filename, saveables))
-        with control_dependencies([s.op for s in saves]):
-            if self.write_version != SaverDef.V2:
+            with device(_on_cpu(where) if merges else where):
+                prefixes.append(raw.ShardedFilename(basename=base, shard=shard, num_shards=count))
+                saves.append(self._save(prefixes[-1], saveables).op)
+        with control_dependencies(saves):
+            if not merges:
                 return raw.ShardedFilespec(basename=prefix, num_shards=count)
-            with device(_on_cpu(last)):
+            with device(_on_cpu(shards[-1][0] if shards else "")):
                 merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
                 with control_dependencies([merged]):
                     return array.identity(prefix)
@@ -258,12 +254,9 @@ class SaverGraph:
         count = constant(len(shards), name="num_shards")
         saves, prefixes = [], []
         for shard, (where, held) in enumerate(shards):
-            specs = [spec for saveable in held for spec in saveable.specs]
             with device(_on_cpu(where)):
-                filename = raw.ShardedFilename(basename=aside, shard=shard, num_shards=count)
-                names, slices = [s.name for s in specs], [s.slice_spec for s in specs]
-                saves.append(raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=[s.tensor for s in specs]))
-            prefixes.append(filename)
+                prefixes.append(raw.ShardedFilename(basename=aside, shard=shard, num_shards=count))
+                saves.append(self._save_op(prefixes[-1], held))
         with device(_on_cpu(shards[-1][0])):
             with control_dependencies(saves):
                 merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
@@ -304,7 +297,7 @@ def by_device(saveables):
         sliced = isinstance(saveable, ResourceSliceSaveable)
         names = {canonical_name(saveable.shard() if sliced else spec.device) for spec in saveable.specs}
         if len(names) != 1:
-            raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
+            raise ValueError(f"One device must hold all of {saveable.name}, which is spread over {sorted(names)}")
         groups.setdefault(names.pop(), []).append(saveable)
     return sorted(groups.items())
 

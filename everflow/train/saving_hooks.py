@@ -6,15 +6,15 @@ import os
 
 from everflow.formats.graph_files import write_graph
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import get_collection, get_default_graph
+from everflow.framework.scopes import get_default_graph
 from everflow.ops.meta_graph import create_meta_graph_def
 from everflow.platform import logging
 from everflow.platform.gfile import GFile
 from everflow.protos.config_pb2 import RunOptions
 from everflow.protos.event_pb2 import SessionLog
 from everflow.summary.writer import FileWriterCache
-from everflow.train.hook_timers import SecondOrStepTimer, step_tensor
-from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from everflow.train.hook_timers import ForeseeingHook, PeriodicHook, check_one_given
+from everflow.train.scaffold import only_of
 
 
 class CheckpointSaverListener:
@@ -33,7 +33,7 @@ class CheckpointSaverListener:
         """At the end of the session."""
 
 
-class CheckpointSaverHook(SessionRunHook):
+class CheckpointSaverHook(PeriodicHook):
     """Saves a checkpoint at the start, every so many seconds or steps, and at the end."""
 
     def __init__(
@@ -49,20 +49,15 @@ class CheckpointSaverHook(SessionRunHook):
         logging.info("Create CheckpointSaverHook.")
         if saver is not None and scaffold is not None:
             raise ValueError("You cannot provide both saver and scaffold.")
-        self._saver = saver
+        super().__init__(save_secs, save_steps)
         self._checkpoint_dir = checkpoint_dir
         self._save_path = os.path.join(checkpoint_dir, checkpoint_basename)
-        self._scaffold = scaffold
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
+        self._saver, self._scaffold = saver, scaffold
         self._listeners = listeners or []
-        self._steps_per_run = 1
-
-    def _set_steps_per_run(self, steps_per_run):
-        self._steps_per_run = steps_per_run
 
     def begin(self):
+        super().begin()
         self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
-        self._global_step_tensor = step_tensor("CheckpointSaverHook")
         for listener in self._listeners:
             listener.begin()
 
@@ -78,24 +73,14 @@ class CheckpointSaverHook(SessionRunHook):
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
-    def before_run(self, run_context):
-        return SessionRunArgs(self._global_step_tensor)
-
-    def after_run(self, run_context, run_values):
-        if not self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
-            return
-        step = run_context.session.run(self._global_step_tensor)
-        if self._timer.should_trigger_for_step(step):
-            self._timer.update_last_triggered_step(step)
-            if self._save(run_context.session, step):
-                run_context.request_stop()
+    def _act(self, run_context, step, elapsed_secs, elapsed_steps):
+        if self._save(run_context.session, step):
+            run_context.request_stop()
 
     def end(self, session):
-        last_step = session.run(self._global_step_tensor)
-        if last_step != self._timer.last_triggered_step():
-            self._save(session, last_step)
+        step = self._save_last(session)
         for listener in self._listeners:
-            listener.end(session, last_step)
+            listener.end(session, step)
 
     def _save(self, session, step):
         """Save a checkpoint; whether a listener asks to stop."""
@@ -108,7 +93,7 @@ class CheckpointSaverHook(SessionRunHook):
         should_stop = False
         for listener in self._listeners:
             if listener.after_save(session, step):
-                logging.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
+                logging.info("Training stops: the CheckpointSaverListener %s asked for it.", listener)
                 should_stop = True
         return should_stop
 
@@ -117,60 +102,33 @@ class CheckpointSaverHook(SessionRunHook):
             return self._saver
         if self._scaffold is not None:
             return self._scaffold.saver
-        savers = get_collection(GraphKeys.SAVERS)
-        if not savers:
-            raise RuntimeError(
-                f"No items in collection {GraphKeys.SAVERS}. Please add a saver to the collection or provide a saver or scaffold."
-            )
-        if len(savers) > 1:
-            raise RuntimeError(
-                f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by passing it to the constructor."
-            )
-        self._saver = savers[0]
-        return savers[0]
+        self._saver = only_of(GraphKeys.SAVERS, "CheckpointSaverHook(saver=...)")
+        if self._saver is None:
+            raise RuntimeError(f"There is no saver in the collection {GraphKeys.SAVERS}: give the hook a `saver` or a `scaffold`")
+        return self._saver
 
 
-class SummarySaverHook(SessionRunHook):
+class SummarySaverHook(ForeseeingHook):
     """Writes summaries every so many steps or seconds, of an op or of a scaffold's `summary_op`."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
-        if (scaffold is None) == (summary_op is None):
-            raise ValueError("Exactly one of scaffold or summary_op must be provided.")
-        self._summary_op = summary_op
-        self._summary_writer = summary_writer
-        self._output_dir = output_dir
-        self._scaffold = scaffold
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
+        check_one_given("SummarySaverHook", scaffold=scaffold, summary_op=summary_op)
+        super().__init__(save_secs, save_steps, output_dir, summary_writer)
+        self._scaffold, self._summary_op = scaffold, summary_op
 
-    def begin(self):
-        if self._summary_writer is None and self._output_dir:
-            self._summary_writer = FileWriterCache.get(self._output_dir)
-        self._next_step = None
-        self._global_step_tensor = step_tensor("SummarySaverHook")
-
-    def before_run(self, run_context):
-        self._request_summary = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
-        requests = {"global_step": self._global_step_tensor}
-        if self._request_summary:
-            summaries = self._get_summary_op()
-            if summaries is not None:
-                requests["summary"] = summaries
-        return SessionRunArgs(requests)
+    def _wanted(self):
+        summaries = self._get_summary_op()
+        return ({} if summaries is None else {"summary": summaries}), None
 
     def after_run(self, run_context, run_values):
-        if not self._summary_writer:
-            return
-        # The step was fetched while the run counted it up; where it is written it is read again.
-        step = run_values.results["global_step"] + 1
-        if self._next_step is None or self._request_summary:
-            step = run_context.session.run(self._global_step_tensor)
+        if self._summary_writer:
+            super().after_run(run_context, run_values)
+
+    def _write(self, step, run_values):
         if self._next_step is None:
             self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
-        if self._request_summary:
-            self._timer.update_last_triggered_step(step)
-            for summary in run_values.results.get("summary", ()):
-                self._summary_writer.add_summary(summary, step)
-        self._next_step = step + 1
+        for summary in run_values.results.get("summary", ()):
+            self._summary_writer.add_summary(summary, step)
 
     def end(self, session=None):
         if self._summary_writer:
@@ -183,37 +141,28 @@ class SummarySaverHook(SessionRunHook):
         return summaries if isinstance(summaries, list) else [summaries]
 
 
-class ProfilerHook(SessionRunHook):
+class ProfilerHook(ForeseeingHook):
     """Traces a run every so many steps or seconds, as a timeline file for chrome://tracing and in the event file."""
 
+    _acts_at_first_run = False
+
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
+        super().__init__(save_secs, save_steps, summary_writer=FileWriterCache.get(output_dir))
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
-        self._file_writer = FileWriterCache.get(output_dir)
-        self._show_dataflow = show_dataflow
-        self._show_memory = show_memory
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
+        self._shown = {"show_dataflow": show_dataflow, "show_memory": show_memory}
 
-    def begin(self):
-        self._next_step = None
-        self._global_step_tensor = step_tensor("ProfilerHook")
-
-    def before_run(self, run_context):
-        self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
-        options = RunOptions(trace_level=RunOptions.FULL_TRACE) if self._request_summary else None
-        return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
+    def _wanted(self):
+        return {}, RunOptions(trace_level=RunOptions.FULL_TRACE)
 
     def after_run(self, run_context, run_values):
-        stale_step = run_values.results["global_step"]
         if self._next_step is None:
             # The first run pays for what is made once; its trace would mislead.
-            self._timer.update_last_triggered_step(stale_step)
-        step = stale_step + 1
-        if self._request_summary:
-            step = run_context.session.run(self._global_step_tensor)
-            self._timer.update_last_triggered_step(step)
-            self._save(step, run_values.run_metadata.step_stats)
-            self._file_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
-        self._next_step = step + 1
+            self._timer.update_last_triggered_step(run_values.results["global_step"])
+        super().after_run(run_context, run_values)
+
+    def _write(self, step, run_values):
+        self._save(step, run_values.run_metadata.step_stats)
+        self._summary_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
 
     def _save(self, step, step_stats):
         from everflow.runtime.timeline import Timeline
@@ -221,4 +170,4 @@ class ProfilerHook(SessionRunHook):
         path = self._output_file.format(step)
         logging.info("Saving timeline for %d into '%s'.", step, path)
         with GFile(path, "w") as f:
-            f.write(Timeline(step_stats).generate_chrome_trace_format(show_dataflow=self._show_dataflow, show_memory=self._show_memory))
+            f.write(Timeline(step_stats).generate_chrome_trace_format(**self._shown))

@@ -33,17 +33,17 @@ class SessionManager:
         self._local_init_run_options = local_init_run_options
         self._target = None
         if ready_for_local_init_op is not None and local_init_op is None:
-            raise ValueError(
-                "If you pass a ready_for_local_init_op you must also pass a local_init_op , "
-                f"ready_for_local_init_op [{ready_for_local_init_op}]"
-            )
+            raise ValueError(f"ready_for_local_init_op ({ready_for_local_init_op}) says when the local_init_op may run: pass that one, too")
 
     def _restore_checkpoint(self, master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config):
         """(a new session, whether it was restored)"""
         self._target = master
         sess = Session(self._target, graph=self._graph, config=config)
         if checkpoint_dir and checkpoint_filename_with_path:
-            raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+            raise ValueError(
+                f"One checkpoint can be restored: checkpoint_dir={checkpoint_dir!r} and "
+                f"checkpoint_filename_with_path={checkpoint_filename_with_path!r} were both given"
+            )
         if not saver or not (checkpoint_dir or checkpoint_filename_with_path):
             return sess, False
         if checkpoint_filename_with_path:
@@ -81,24 +81,26 @@ class SessionManager:
         )
         if not restored:
             if init_op is None and not init_fn and self._local_init_op is None:
-                raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
+                raise RuntimeError("Model is not initialized, and there is no init_op, init_fn or local_init_op that could do it")
             if init_op is not None:
                 sess.run(init_op, feed_dict=init_feed_dict)
             if init_fn:
                 init_fn(sess)
-        done, message = self._try_run_local_init_op(sess)
-        if not done:
+        missing = self._what_is_missing(sess)
+        if missing:
             raise RuntimeError(
-                "Init operations did not make model ready for local_init.  "
-                f"Init op: {_names(init_op)}, init fn: {init_fn}, error: {message}"
-            )
-        ready, message = self._model_ready(sess)
-        if not ready:
-            raise RuntimeError(
-                "Init operations did not make model ready.  "
-                f"Init op: {_names(init_op)}, init fn: {init_fn}, local_init_op: {self._local_init_op}, error: {message}"
+                f"Init operations did not make model ready yet{missing}; init_op={_names(init_op)}, init_fn={init_fn}, "
+                f"local_init_op={self._local_init_op}"
             )
         return sess
+
+    def _what_is_missing(self, sess):
+        """Run the local init op where it can; gives why the model is not ready then, to follow "ready", or None."""
+        done, message = self._try_run_local_init_op(sess)
+        if not done:
+            return f", not even for the local init op: {message}"
+        ready, message = self._model_ready(sess)
+        return None if ready else f": {message}"
 
     def recover_session(
         self,
@@ -114,15 +116,12 @@ class SessionManager:
         sess, restored = self._restore_checkpoint(
             master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
         )
-        done, message = self._try_run_local_init_op(sess)
         if not restored:
+            self._try_run_local_init_op(sess)
             return sess, False
-        if not done:
-            logging.info("Restoring model from %s did not make model ready for local init: %s", checkpoint_dir, message)
-            return sess, False
-        ready, message = self._model_ready(sess)
-        if not ready:
-            logging.info("Restoring model from %s did not make model ready: %s", checkpoint_dir, message)
+        missing = self._what_is_missing(sess)
+        if missing:
+            logging.info("%s did not make the model ready%s", checkpoint_dir, missing)
             return sess, False
         logging.info("Restored model from %s", checkpoint_dir)
         return sess, True
@@ -133,16 +132,14 @@ class SessionManager:
         end = time.monotonic() + (float("Inf") if max_wait_secs is None else max_wait_secs)
         while True:
             sess = Session(self._target, graph=self._graph, config=config)
-            done, message = self._try_run_local_init_op(sess)
-            if done:
-                ready, message = self._model_ready(sess)
-                if ready:
-                    return sess
+            missing = self._what_is_missing(sess)
+            if not missing:
+                return sess
             sess.close()
             remaining = end - time.monotonic()
             if remaining < self._recovery_wait_secs:
                 raise errors.DeadlineExceededError(None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs.")
-            logging.info("Waiting for model to be ready: %s", message)
+            logging.info("Waiting for model to be ready%s", missing)
             time.sleep(min(self._recovery_wait_secs, remaining))
 
     def _model_ready(self, sess):

@@ -39,20 +39,9 @@ class SessionRunContext:
         self._session = session
         self._stop_requested = False
 
-    @property
-    def original_args(self):
-        """What the user asked for, as `SessionRunArgs`."""
-        return self._original_args
-
-    @property
-    def session(self):
-        """The session below."""
-        return self._session
-
-    @property
-    def stop_requested(self):
-        """Whether a hook asked to stop."""
-        return self._stop_requested
+    original_args = property(lambda self: self._original_args, doc="What the user asked for, as `SessionRunArgs`.")
+    session = property(lambda self: self._session, doc="The session below.")
+    stop_requested = property(lambda self: self._stop_requested, doc="Whether a hook asked to stop.")
 
     def request_stop(self):
         """Ask for `should_stop()` to be true after this run."""

@@ -23,10 +23,41 @@ from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriter
 from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.saver import Saver
+from everflow.train.scaffold import ModelOps
 from everflow.train.session_manager import SessionManager
 
 
-class Supervisor:
+def _local_init_op():
+    ops = [op for op in (local_variables_initializer(), tables_initializer()) if op is not None]
+    return group(*ops) if ops else None
+
+
+# What is made where neither the program nor a collection of the graph has it, in this order.
+_DEFAULTS = {
+    "ready_op": (GraphKeys.READY_OP, report_uninitialized_variables),
+    "ready_for_local_init_op": (GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None),
+    "init_op": (GraphKeys.INIT_OP, global_variables_initializer),
+    "local_init_op": (GraphKeys.LOCAL_INIT_OP, _local_init_op),
+    "saver": (GraphKeys.SAVERS, lambda: Saver() if get_collection(GraphKeys.GLOBAL_VARIABLES) else None),
+    "summary_op": (GraphKeys.SUMMARY_OP, merge_all),
+    "global_step": (GraphKeys.GLOBAL_STEP, get_global_step),
+}
+
+
+def _found_or_made(key, make):
+    """The first thing in a collection of the graph; where there is none, it is made and put there."""
+    found = get_collection(key)
+    if found:
+        if len(found) > 1:
+            logging.info("Of %d in the collection %s the first one is taken.", len(found), key)
+        return found[0]
+    made = make()
+    if made is not None:
+        add_to_collection(key, made)
+    return made
+
+
+class Supervisor(ModelOps):
     """Initializes or restores a model, saves it at intervals, and stops all threads together.
 
     >>> sv = tf.train.Supervisor(logdir="train")
@@ -61,20 +92,19 @@ class Supervisor:
         init_fn=None,
         local_init_run_options=None,
     ):
+        given = {name: value for name, value in locals().items() if name in _DEFAULTS}
         self._graph = get_default_graph() if graph is None else graph
         self._is_chief = is_chief
         self._coord = Coordinator()
         self._recovery_wait_secs = recovery_wait_secs
         self._stop_grace_secs = stop_grace_secs
+        self._init_feed_dict = init_feed_dict
         self._init_fn = init_fn
         self._local_init_run_options = local_init_run_options
         with self._graph.as_default():
-            self._init_ready_ops(ready_op, ready_for_local_init_op)
-            self._init_init_op(init_op, init_feed_dict)
-            self._init_local_init_op(local_init_op)
-            self._init_saver(saver)
-            self._init_summary_op(summary_op)
-            self._init_global_step(global_step)
+            for name, (collection, make) in _DEFAULTS.items():
+                value = given[name]
+                setattr(self, f"_{name}", _found_or_made(collection, make) if value is Supervisor.USE_DEFAULT else value)
         self._init_chief(logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer)
         if session_manager is None:
             session_manager = SessionManager(
@@ -90,70 +120,6 @@ class Supervisor:
         self._graph.finalize()
         self._started_threads = []
 
-    # --- the ops, given or found or made
-
-    def _first_op(self, key):
-        found = get_collection(key)
-        if not found:
-            return None
-        if len(found) > 1:
-            logging.info("Found %d %s operations. Returning the first one.", len(found), key)
-        return found[0]
-
-    def _found_or_made(self, key, make):
-        op = self._first_op(key)
-        if op is None:
-            op = make()
-            if op is not None:
-                add_to_collection(key, op)
-        return op
-
-    def _init_ready_ops(self, ready_op, ready_for_local_init_op):
-        if ready_op is Supervisor.USE_DEFAULT:
-            ready_op = self._found_or_made(GraphKeys.READY_OP, report_uninitialized_variables)
-        self._ready_op = ready_op
-        if ready_for_local_init_op is Supervisor.USE_DEFAULT:
-            ready_for_local_init_op = self._first_op(GraphKeys.READY_FOR_LOCAL_INIT_OP)
-        self._ready_for_local_init_op = ready_for_local_init_op
-
-    def _init_init_op(self, init_op, init_feed_dict):
-        if init_op is Supervisor.USE_DEFAULT:
-            init_op = self._found_or_made(GraphKeys.INIT_OP, global_variables_initializer)
-        self._init_op = init_op
-        self._init_feed_dict = init_feed_dict
-
-    def _init_local_init_op(self, local_init_op):
-        if local_init_op is Supervisor.USE_DEFAULT:
-
-            def make():
-                ops = [op for op in (local_variables_initializer(), tables_initializer()) if op is not None]
-                return group(*ops) if ops else None
-
-            local_init_op = self._found_or_made(GraphKeys.LOCAL_INIT_OP, make)
-        self._local_init_op = local_init_op
-
-    def _init_saver(self, saver):
-        if saver is Supervisor.USE_DEFAULT:
-            saver = self._first_op(GraphKeys.SAVERS)
-            if saver is None and get_collection(GraphKeys.GLOBAL_VARIABLES):
-                saver = Saver()
-                add_to_collection(GraphKeys.SAVERS, saver)
-        self._saver = saver
-
-    def _init_summary_op(self, summary_op):
-        if summary_op is Supervisor.USE_DEFAULT:
-            summary_op = self._found_or_made(GraphKeys.SUMMARY_OP, merge_all)
-        self._summary_op = summary_op
-
-    def _init_global_step(self, global_step):
-        if global_step is Supervisor.USE_DEFAULT:
-            global_step = self._first_op(GraphKeys.GLOBAL_STEP)
-            if global_step is None:
-                global_step = get_global_step()
-                if global_step is not None:
-                    add_to_collection(GraphKeys.GLOBAL_STEP, global_step)
-        self._global_step = global_step
-
     def _init_chief(self, logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer):
         """Only the chief writes."""
         self._logdir = logdir if self._is_chief else None
@@ -168,77 +134,14 @@ class Supervisor:
             self._summary_writer = summary_writer
         self._graph_added_to_summary = False
 
-    # --- what it has
-
-    @property
-    def is_chief(self):
-        """Whether this is the process that initializes and saves."""
-        return self._is_chief
-
-    @property
-    def session_manager(self):
-        """The SessionManager."""
-        return self._session_manager
-
-    @property
-    def coord(self):
-        """The Coordinator of its threads."""
-        return self._coord
-
-    @property
-    def init_op(self):
-        """The op that initializes the model."""
-        return self._init_op
-
-    @property
-    def init_feed_dict(self):
-        """What is fed to the init op."""
-        return self._init_feed_dict
-
-    @property
-    def ready_op(self):
-        """The tensor that names what is not initialized yet."""
-        return self._ready_op
-
-    @property
-    def ready_for_local_init_op(self):
-        """The tensor that names what is missing for the local init op."""
-        return self._ready_for_local_init_op
-
-    @property
-    def summary_writer(self):
-        """The FileWriter."""
-        return self._summary_writer
-
-    @property
-    def summary_op(self):
-        """All summaries, merged."""
-        return self._summary_op
-
-    @property
-    def save_summaries_secs(self):
-        """Seconds between summaries."""
-        return self._save_summaries_secs
-
-    @property
-    def global_step(self):
-        """The global step."""
-        return self._global_step
-
-    @property
-    def saver(self):
-        """The Saver."""
-        return self._saver
-
-    @property
-    def save_model_secs(self):
-        """Seconds between checkpoints."""
-        return self._save_model_secs
-
-    @property
-    def save_path(self):
-        """Where checkpoints go."""
-        return self._save_path
+    is_chief = property(lambda self: self._is_chief, doc="Whether this is the process that initializes and saves.")
+    session_manager = property(lambda self: self._session_manager, doc="The SessionManager.")
+    coord = property(lambda self: self._coord, doc="The Coordinator of its threads.")
+    global_step = property(lambda self: self._global_step, doc="The global step.")
+    summary_writer = property(lambda self: self._summary_writer, doc="The FileWriter.")
+    save_summaries_secs = property(lambda self: self._save_summaries_secs, doc="Seconds between summaries.")
+    save_model_secs = property(lambda self: self._save_model_secs, doc="Seconds between checkpoints.")
+    save_path = property(lambda self: self._save_path, doc="Where checkpoints go.")
 
     # --- sessions and threads
 
@@ -258,21 +161,23 @@ class Supervisor:
     def start_standard_services(self, sess):
         """Start the threads that save checkpoints and summaries and count steps; gives them."""
         if not self._is_chief:
-            raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can write events.")
+            raise RuntimeError("Only chief supervisor can start standard services: it is the one that writes")
         if not self._logdir:
-            logging.warning("Standard services need a 'logdir' passed to the SessionManager")
+            logging.warning("No summaries or checkpoints are saved: the Supervisor has no `logdir`.")
             return None
-        if self._global_step is not None and self._summary_writer:
-            step = step_in(sess, self._global_step)
-            self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
-        threads = []
-        if self._save_summaries_secs and self._summary_writer:
-            if self._summary_op is not None:
-                threads.append(SVSummaryThread(self, sess))
-            if self._global_step is not None:
-                threads.append(SVStepCounterThread(self, sess))
-        if self._saver and self._save_model_secs:
-            threads.append(SVTimerCheckpointThread(self, sess))
+        counted = self._global_step is not None
+        if counted and self._summary_writer:
+            self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step_in(sess, self._global_step))
+        summarized = self._save_summaries_secs and self._summary_writer
+        services = {
+            SVSummaryThread: summarized and self._summary_op is not None,
+            SVStepCounterThread: summarized and counted,
+            SVTimerCheckpointThread: self._saver and self._save_model_secs,
+        }
+        return self._started([service(self, sess) for service, wanted in services.items() if wanted])
+
+    def _started(self, threads):
+        """Threads, started; `stop` waits for them."""
         for thread in threads:
             thread.start()
         self._started_threads.extend(threads)
@@ -285,27 +190,24 @@ class Supervisor:
         self._coord.clear_stop()
         if self._summary_writer:
             self._summary_writer.reopen()
+        options = {"config": config, "max_wait_secs": max_wait_secs}
         if self._is_chief:
-            sess = self._session_manager.prepare_session(
-                master,
-                init_op=self._init_op,
-                saver=self._saver,
-                checkpoint_dir=self._logdir,
-                wait_for_checkpoint=wait_for_checkpoint,
-                max_wait_secs=max_wait_secs,
-                config=config,
-                init_feed_dict=self._init_feed_dict,
-                init_fn=self._init_fn,
-            )
-            self._write_graph()
-            if start_standard_services:
+            sess = self._prepared_session(master, wait_for_checkpoint=wait_for_checkpoint, **options)
+        else:
+            sess = self._session_manager.wait_for_session(master, **options)
+        if start_standard_services:
+            if self._is_chief:
                 logging.info("Starting standard services.")
                 self.start_standard_services(sess)
-        else:
-            sess = self._session_manager.wait_for_session(master, config=config, max_wait_secs=max_wait_secs)
-        if start_standard_services:
             logging.info("Starting queue runners.")
             self.start_queue_runners(sess)
+        return sess
+
+    def _prepared_session(self, master, **options):
+        """A session that the chief made ready, with its graph written down."""
+        made = {"init_op": self._init_op, "init_feed_dict": self._init_feed_dict, "init_fn": self._init_fn}
+        sess = self._session_manager.prepare_session(master, saver=self._saver, checkpoint_dir=self._logdir, **made, **options)
+        self._write_graph()
         return sess
 
     def start_queue_runners(self, sess, queue_runners=None):
@@ -318,23 +220,23 @@ class Supervisor:
 
     def loop(self, timer_interval_secs, target, args=None, kwargs=None):
         """Start a thread that calls a function every so many seconds (without pause for None)."""
-        looper = LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
-        looper.start()
-        self._started_threads.append(looper)
-        return looper
+        return self._started([LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)])[0]
 
     def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
         """Stop all threads and wait for them; raises what went wrong in one."""
         self._coord.request_stop()
+        wait = {"stop_grace_period_secs": self._stop_grace_secs, "ignore_live_threads": ignore_live_threads}
         try:
-            self._coord.join(
-                threads or self._started_threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads
-            )
+            self._coord.join(threads or self._started_threads, **wait)
         finally:
             if close_summary_writer and self._summary_writer:
-                self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
-                self._summary_writer.close()
-                self._graph_added_to_summary = False
+                self._close_summary_writer()
+
+    def _close_summary_writer(self):
+        self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
+        self._summary_writer.close()
+        # A writer that is opened again begins another file, which wants the graph, too.
+        self._graph_added_to_summary = False
 
     def request_stop(self, ex=None):
         """Ask all threads to stop."""
@@ -390,13 +292,19 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-class SVSummaryThread(LooperThread):
-    """Writes summaries at intervals."""
+class _Service(LooperThread):
+    """A thread of a supervisor that does something with its session at intervals."""
+
+    _interval_of = "save_summaries_secs"
 
     def __init__(self, sv, sess):
-        super().__init__(sv.coord, sv.save_summaries_secs)
+        super().__init__(sv.coord, getattr(sv, self._interval_of))
         self._sv = sv
         self._sess = sess
+
+
+class SVSummaryThread(_Service):
+    """Writes summaries at intervals."""
 
     def run_loop(self):
         if self._sv.global_step is not None:
@@ -408,40 +316,38 @@ class SVSummaryThread(LooperThread):
             self._sv.summary_writer.add_summary(summary, step)
 
 
-class SVStepCounterThread(LooperThread):
+class SVStepCounterThread(_Service):
     """Writes how many steps a second there are."""
 
     def __init__(self, sv, sess, step_counter=None):
-        super().__init__(sv.coord, sv.save_summaries_secs)
-        self._sv = sv
-        self._sess = sess
-        self._last_time = 0.0
-        self._last_step = 0
+        super().__init__(sv, sess)
         self._step_counter = sv.global_step if step_counter is None else step_counter
         self._summary_tag = f"{self._step_counter.op.name}/sec"
+        self._last_time, self._last_step = 0.0, 0
+
+    def _since_last(self):
+        """(step, steps and seconds since this was last asked)"""
+        step, now = step_in(self._sess, self._step_counter), time.time()
+        steps, seconds = step - self._last_step, now - self._last_time
+        self._last_step, self._last_time = step, now
+        return step, steps, seconds
 
     def start_loop(self):
-        self._last_time = time.time()
-        self._last_step = step_in(self._sess, self._step_counter)
+        self._since_last()
 
     def run_loop(self):
-        step, now = step_in(self._sess, self._step_counter), time.time()
-        added, elapsed = step - self._last_step, now - self._last_time
-        self._last_step, self._last_time = step, now
-        per_second = added / elapsed if elapsed > 0 else float("inf")
+        step, steps, seconds = self._since_last()
+        per_second = steps / seconds if seconds > 0 else float("inf")
         if self._sv.summary_writer:
             summary = Summary(value=[Summary.Value(tag=self._summary_tag, simple_value=per_second)])
             self._sv.summary_writer.add_summary(summary, step)
         logging.info("%s: %g", self._summary_tag, per_second)
 
 
-class SVTimerCheckpointThread(LooperThread):
+class SVTimerCheckpointThread(_Service):
     """Saves checkpoints at intervals."""
 
-    def __init__(self, sv, sess):
-        super().__init__(sv.coord, sv.save_model_secs)
-        self._sv = sv
-        self._sess = sess
+    _interval_of = "save_model_secs"
 
     def run_loop(self):
         logging.info("Saving checkpoint to path %s", self._sv.save_path)
@@ -454,13 +360,11 @@ class SVTimerCheckpointThread(LooperThread):
 
 def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
     """Call `train_step_fn(session, *args, **kwargs)` until a stop is asked for; a lost worker makes it start anew."""
-    args, kwargs = args or [], kwargs or {}
-    should_retry = True
-    while should_retry:
+    while True:
         try:
-            should_retry = False
             with supervisor.managed_session(master) as sess:
                 while not supervisor.should_stop():
-                    train_step_fn(sess, *args, **kwargs)
-        except errors.AbortedError:
-            should_retry = True
+                    train_step_fn(sess, *(args or ()), **(kwargs or {}))
+            return
+        except errors.AbortedError as e:
+            logging.info("A worker was lost, and training starts anew: %s", e)

@@ -118,21 +118,23 @@ class SyncReplicasOptimizer(Optimizer):
             accumulators.append((accumulator, variable.device))
         return accumulators, handed_over, averaged
 
+    def _check_applied(self, what):
+        if not self._gradients_applied:
+            raise ValueError(f"{what} can be used after apply_gradients() only")
+
     def get_chief_queue_runner(self):
         """The queue runner that the chief starts; it applies the gradients and gives out tokens."""
-        if not self._gradients_applied:
-            raise ValueError("Should be called after apply_gradients().")
+        self._check_applied("get_chief_queue_runner()")
         return self._chief_queue_runner
 
     def get_init_tokens_op(self, num_tokens=-1):
         """An op that puts the first tokens in, so that replicas can run ahead of those that are missing."""
-        if not self._gradients_applied:
-            raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
+        self._check_applied("get_init_tokens_op()")
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens == -1:
             num_tokens = self._replicas_to_aggregate
         elif num_tokens < needed:
-            raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
+            raise ValueError(f"The first step needs {needed} tokens or more, and num_tokens is {num_tokens}")
         if num_tokens <= 0:
             return no_op(name="no_init_tokens")
         with device(self._global_step.device), name_scope(""):
@@ -161,8 +163,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 
     def begin(self):
         optimizer = self._sync_optimizer
-        if not optimizer._gradients_applied:
-            raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
+        optimizer._check_applied("The hook of a SyncReplicasOptimizer")
         self._runner = self._first_tokens = None
         if self._is_chief:
             self._local_init_op = optimizer.chief_init_op
@@ -174,9 +175,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
     def after_create_session(self, session, coord):
         missing = session.run(self._sync_optimizer.ready_for_local_init_op)
         if len(missing):
-            raise RuntimeError(
-                f"Init operations did not make model ready for SyncReplicasOptimizer: these variables are not initialized: {missing}"
-            )
+            raise RuntimeError(f"Init operations did not make model ready: SyncReplicasOptimizer still lacks {missing}")
         session.run(self._local_init_op)
         if self._first_tokens is not None:
             session.run(self._first_tokens)

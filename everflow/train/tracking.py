@@ -36,7 +36,7 @@ class AutoTrackable:
         attachments.joined(self)
 
     def _checkpoint_children(self):
-        return [(name, value) for name, value in vars(self).items() if is_trackable(value) or isinstance(value, (list, dict))]
+        return _branches(vars(self).items())
 
 
 class PythonState(abc.ABC):
@@ -67,12 +67,15 @@ def children_of(thing):
         own = [(name, v) for (name, _), v in thing._non_slot_dict.items() if v.op.graph is graph]
         return sorted(own, key=lambda item: item[0])
     if isinstance(thing, (list, tuple)):
-        return [(str(i), v) for i, v in enumerate(thing) if is_trackable(v) or isinstance(v, (list, dict))]
+        return _branches(enumerate(thing))
     if isinstance(thing, dict):
-        return [(str(k), v) for k, v in thing.items() if is_trackable(v) or isinstance(v, (list, dict))]
-    if isinstance(thing, Module):
-        return [(k, v) for k, v in vars(thing).items() if is_trackable(v) or isinstance(v, (list, dict))]
-    return []
+        return _branches(thing.items())
+    return _branches(vars(thing).items()) if isinstance(thing, Module) else []
+
+
+def _branches(items):
+    """Those of (name, value) pairs whose value can be a branch of the tree."""
+    return [(str(name), value) for name, value in items if is_trackable(value) or isinstance(value, (list, dict))]
 
 
 def slot_of(optimizer, variable, slot_name):

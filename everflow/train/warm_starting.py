@@ -26,7 +26,7 @@ class VocabInfo(
 
     def __new__(cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0):
         if axis not in (0, 1):
-            raise ValueError(f"The only supported values for the axis argument are 0 and 1.  Provided axis: {axis}")
+            raise ValueError(f"`axis` says whether a vocabulary is of rows (0) or columns (1); it is {axis}")
         return super().__new__(cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size, backup_initializer, axis)
 
 
@@ -54,7 +54,7 @@ def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_voc
 def _check_used(names, found, argument):
     unused = sorted(set(names) - set(found))
     if unused:
-        raise ValueError(f"You provided the following variables in {argument} that were not used: {unused}.  Perhaps you misspelled them?")
+        raise ValueError(f"{argument} has names that were not used: {unused}. No variable that is warm-started is called so")
 
 
 def _variables_by_name(chosen):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 import everflow as tf
@@ -101,3 +103,21 @@ def test_runners_go_through_meta_graphs(tmp_path):
         assert len(threads) == 2
         coord.request_stop()
         coord.join(threads)
+
+
+@pytest.mark.parametrize("name", ["batch", "batch_join", "shuffle_batch", "shuffle_batch_join"])
+def test_batching_functions_are_called_as_their_signatures_say(name):
+    of_all, of_some = getattr(tf.train, name), getattr(tf.train, f"maybe_{name}")
+    assert (of_all.__name__, of_some.__name__) == (name, f"maybe_{name}")
+    parameters = dict(inspect.signature(of_some).parameters)
+    del parameters["keep_input"]
+    assert inspect.signature(of_all).parameters == parameters
+    with pytest.raises(TypeError, match="batch_size"):
+        of_all([tf.constant(1)])
+    with pytest.raises(TypeError):
+        of_all(*(1 for p in parameters.values() if p.default is p.empty), keep_input=True)
+
+
+def test_a_shuffled_queue_needs_room():
+    with pytest.raises(ValueError, match="min_after_dequeue"):
+        tf.train.shuffle_batch([tf.constant(1)], 2, capacity=10, min_after_dequeue=10)

@@ -156,3 +156,19 @@ def test_timer_by_steps():
             timer.update_last_triggered_step(step)
             due.append(int(step))
     assert due == [0, 3, 6]
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        (tf.train.SecondOrStepTimer, ("every_secs", "every_steps")),
+        (tf.train.StepCounterHook, ("every_n_steps", "every_n_secs")),
+        (tf.train.StopAtStepHook, ("num_steps", "last_step")),
+        (lambda **given: tf.train.LoggingTensorHook([], **given), ("every_n_iter", "every_n_secs")),
+        (lambda **given: tf.train.SummarySaverHook(save_steps=1, **given), ("scaffold", "summary_op")),
+    ],
+)
+def test_one_of_two_arguments_is_needed(make, arguments):
+    for value in (None, 1):
+        with pytest.raises(ValueError, match=f"exactly one of {' and '.join(arguments)}"):
+            make(**dict.fromkeys(arguments, value))

@@ -18,10 +18,16 @@ from everflow.ops import array, check, constants, math
 _KEY = TensorSpec([], dtypes.int64)
 
 
+def _named(**functions):
+    """Functions of an op as its arguments: each with the tensors that it captured."""
+    captured = {f"{name}_other_arguments": function.captured_inputs for name, function in functions.items()}
+    return {**captured, **{name: function.attr for name, function in functions.items()}}
+
+
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
     """Windows of elements that have the same key, each made a dataset by `reduce_func(key, window)`."""
     if (window_size is None) == (window_size_func is None):
-        raise ValueError("Must pass either window_size or window_size_func.")
+        raise ValueError(f"group_by_window needs one of window_size ({window_size}) and window_size_func ({window_size_func}), not both")
     size_of = (lambda key: convert_to_tensor(window_size, dtypes.int64)) if window_size is not None else window_size_func
 
     def apply(dataset):
@@ -34,24 +40,14 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
             return math.cast(size_of(key), dtypes.int64)
 
         keys = StructuredFunction(key_func_wrapper, where, dataset.element_spec)
-        if not keys.returns_scalar(dtypes.int64):
-            raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got type={keys.output_structure}")
+        keys.check_returns_scalar("key_func", dtypes.int64)
         reduced = StructuredFunction(reduce_func, where, (_KEY, DatasetSpec(dataset.element_spec)))
         if not isinstance(reduced.output_structure, DatasetSpec):
             raise TypeError("`reduce_func` must return a `Dataset` object.")
         sizes = StructuredFunction(window_size_func_wrapper, where, _KEY)
-        if not sizes.returns_scalar(dtypes.int64):
-            raise ValueError("`window_size_func` must return a single tf.int64 scalar tensor.")
-        return dataset._then(
-            raw.GroupByWindowDataset,
-            reduced.output_structure.element_spec,
-            key_func_other_arguments=keys.captured_inputs,
-            reduce_func_other_arguments=reduced.captured_inputs,
-            window_size_func_other_arguments=sizes.captured_inputs,
-            key_func=keys.attr,
-            reduce_func=reduced.attr,
-            window_size_func=sizes.attr,
-        )
+        sizes.check_returns_scalar("window_size_func", dtypes.int64)
+        functions = _named(key_func=keys, reduce_func=reduced, window_size_func=sizes)
+        return dataset._then(raw.GroupByWindowDataset, reduced.output_structure.element_spec, **functions)
 
     return apply
 
@@ -63,7 +59,10 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
     >>> dataset.apply(tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [10, 20], [32, 16, 8]))
     """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-        raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
+        raise ValueError(
+            f"{len(bucket_boundaries)} bucket_boundaries make {len(bucket_boundaries) + 1} buckets, but there are "
+            f"{len(bucket_batch_sizes)} bucket_batch_sizes"
+        )
     with name_scope("bucket_by_seq_length"):
         batch_sizes = constants.constant(bucket_batch_sizes, dtype=dtypes.int64)
 
@@ -123,24 +122,16 @@ def group_by_reducer(key_func, reducer):
     def apply(dataset):
         where = "tf.data.experimental.group_by_reducer()"
         keys = StructuredFunction(key_func, where, dataset.element_spec)
-        if not keys.returns_scalar(dtypes.int64):
-            raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got type={keys.output_structure}")
+        keys.check_returns_scalar("key_func", dtypes.int64)
         initial = StructuredFunction(reducer.init_func, where, _KEY)
         reduced = StructuredFunction(reducer.reduce_func, where, (initial.output_structure, dataset.element_spec))
         if structure.legacy_types(reduced.output_structure) != structure.legacy_types(initial.output_structure):
-            raise TypeError("The element types for the new state must match the initial state.")
+            raise TypeError(
+                f"`reduce_func` must keep the types of the initial state, {structure.legacy_types(initial.output_structure)}; "
+                f"it returned {structure.legacy_types(reduced.output_structure)}"
+            )
         final = StructuredFunction(reducer.finalize_func, where, initial.output_structure)
-        return dataset._then(
-            raw.GroupByReducerDataset,
-            final.output_structure,
-            key_func_other_arguments=keys.captured_inputs,
-            init_func_other_arguments=initial.captured_inputs,
-            reduce_func_other_arguments=reduced.captured_inputs,
-            finalize_func_other_arguments=final.captured_inputs,
-            key_func=keys.attr,
-            init_func=initial.attr,
-            reduce_func=reduced.attr,
-            finalize_func=final.attr,
-        )
+        functions = _named(key_func=keys, init_func=initial, reduce_func=reduced, finalize_func=final)
+        return dataset._then(raw.GroupByReducerDataset, final.output_structure, **functions)
 
     return apply

@@ -14,7 +14,8 @@ from everflow.data.dataset import Dataset, made
 from everflow.data.experimental.sources import AUTOTUNE
 from everflow.data.experimental.transformations import ignore_errors as ignoring
 from everflow.data.experimental.transformations import parallel_interleave
-from everflow.data.files import TFRecordDatasetV1, optional_tensor
+from everflow.data.files import TFRecordDatasetV1
+from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes, nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -83,42 +84,21 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     names = Dataset.from_tensor_slices(filenames)
     if shuffle:
         names = names.shuffle(len(filenames), shuffle_seed)
-    if column_names is None:
-        if not header:
-            raise ValueError("Cannot infer column names without a header line.")
-        column_names = _header(filenames, field_delim, use_quote_delim, compression_type)
-    if len(column_names) != len(set(column_names)):
-        raise ValueError("Cannot have duplicate column names.")
-    columns = None if select_columns is None else _column_places(select_columns, column_names)
-    if column_defaults is not None:
-        column_defaults = [constants.constant([], dtype=d) if _is_dtype(d) else d for d in column_defaults]
-        for default in column_defaults:
-            if not isinstance(default, Tensor) and convert_dtype(default) not in _TYPES:
-                raise ValueError(f"Unsupported default {default!r}")
-    else:
-        column_defaults = _inferred(
-            filenames, len(column_names), field_delim, use_quote_delim, na_value, header, num_rows_for_inference, columns, compression_type
-        )
-    if columns is not None and len(column_defaults) != len(columns):
-        raise ValueError("If specifying column_defaults with select_columns, their lengths must match")
-    if columns is not None:
-        column_names = [column_names[i] for i in columns]
+    reading = {
+        "field_delim": field_delim, "use_quote_delim": use_quote_delim, "na_value": na_value, "header": header,
+        "compression_type": compression_type,
+    }  # fmt: skip
+    column_names, defaults, columns = _columns(filenames, column_names, column_defaults, select_columns, reading, num_rows_for_inference)
     if label_name is not None and label_name not in column_names:
-        raise ValueError("`label_name` provided must be one of the columns.")
+        raise ValueError(f"`label_name` {label_name!r} must be one of {list(column_names)}")
 
     def filename_to_dataset(filename):
-        dataset = CsvDatasetV1(
-            filename, column_defaults, select_cols=columns, field_delim=field_delim, use_quote_delim=use_quote_delim, na_value=na_value,
-            header=header, compression_type=compression_type,
-        )  # fmt: skip
+        dataset = CsvDatasetV1(filename, defaults, select_cols=columns, **reading)
         return dataset.apply(ignoring()) if ignore_errors else dataset
 
     def map_fn(*values):
         features = collections.OrderedDict(zip(column_names, values))
-        if label_name is not None:
-            label = features.pop(label_name)
-            return features, label
-        return features
+        return features if label_name is None else (features, features.pop(label_name))
 
     readers = 1 if num_parallel_reads is None else num_parallel_reads
     if readers == AUTOTUNE:
@@ -130,6 +110,31 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
     dataset = dataset.map(map_fn)
     return dataset.prefetch(prefetch_buffer_size)
+
+
+def _columns(filenames, names, defaults, select, reading, rows_to_read):
+    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not given."""
+    delimiter, quotes, compression = reading["field_delim"], reading["use_quote_delim"], reading["compression_type"]
+    if names is None:
+        if not reading["header"]:
+            raise ValueError("header=False, so there is no line to infer column_names from: pass them")
+        names = _header(filenames, delimiter, quotes, compression)
+    if len(names) != len(set(names)):
+        raise ValueError("Cannot have duplicate column names.")
+    places = None if select is None else _column_places(select, names)
+    if defaults is not None:
+        defaults = [constants.constant([], dtype=d) if _is_dtype(d) else d for d in defaults]
+        for default in defaults:
+            if not isinstance(default, Tensor) and convert_dtype(default) not in _TYPES:
+                raise ValueError(f"Unsupported default {default!r}")
+    else:
+        na_value, header = reading["na_value"], reading["header"]
+        defaults = _inferred(filenames, len(names), delimiter, quotes, na_value, header, rows_to_read, places, compression)
+    if places is None:
+        return names, defaults, None
+    if len(defaults) != len(places):
+        raise ValueError("If specifying column_defaults with select_columns, their lengths must match")
+    return [names[i] for i in places], defaults, places
 
 
 def convert_dtype(default):
@@ -171,9 +176,9 @@ def _header(filenames, delimiter, quotes, compression) -> list[str]:
     for name in filenames:
         row = next(_csv_rows(name, delimiter, quotes, compression), None)
         if row is None:
-            raise ValueError(f"Received StopIteration when reading the header line of {name}.  Empty file?")
+            raise ValueError(f"{name} has no header line: the file is empty")
         if first is not None and row != first:
-            raise ValueError("Files have different column names in the header row.")
+            raise ValueError(f"Files have different column names: {name} has {row}, the file before it {first}")
         first = row
     return first
 
@@ -283,6 +288,6 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=TFR
     dataset = dataset.apply(parse_example_dataset(features, 2 if parser_num_threads is None else parser_num_threads))
     if label_key:
         if label_key not in features:
-            raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
+            raise ValueError(f"`label_key` {label_key!r} is none of the features {list(features)}")
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)

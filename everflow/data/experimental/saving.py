@@ -9,9 +9,9 @@ from everflow.framework.scopes import get_collection
 from everflow.ops.global_step import get_or_create_global_step
 from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.train.checkpoint_state import latest_checkpoint
-from everflow.train.hooks import SecondOrStepTimer
+from everflow.train.hook_timers import PeriodicHook
 from everflow.train.saver import Saver
-from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from everflow.train.session_run_hook import SessionRunArgs
 
 
 class _Saveable(SaveableObject):
@@ -34,7 +34,7 @@ def make_saveable_from_iterator(iterator):
     return _Saveable(iterator._iterator_resource)
 
 
-class CheckpointInputPipelineHook(SessionRunHook):
+class CheckpointInputPipelineHook(PeriodicHook):
     """Saves an Estimator's iterators as often as it saves its model, and puts them back when training starts again."""
 
     def __init__(self, estimator):
@@ -45,11 +45,11 @@ class CheckpointInputPipelineHook(SessionRunHook):
         self._list_name = f"checkpoint_input{worker}"
         self._path = os.path.join(config.model_dir, f"input{worker}.ckpt")
         self._keep = config.keep_checkpoint_max
-        self._timer = SecondOrStepTimer(every_secs=config.save_checkpoints_secs, every_steps=config.save_checkpoints_steps)
+        super().__init__(config.save_checkpoints_secs, config.save_checkpoints_steps)
         self._started = False
 
     def begin(self):
-        self._step = get_or_create_global_step()
+        self._global_step_tensor = get_or_create_global_step()
         self._started = False
         self._saver = Saver([_Saveable(resource) for resource in get_collection("iterators")], max_to_keep=self._keep, sharded=True)
 
@@ -61,19 +61,14 @@ class CheckpointInputPipelineHook(SessionRunHook):
             if saved:
                 self._saver.restore(run_context.session, saved)
             else:
-                self._save(run_context.session, run_context.session.run(self._step))
-        return SessionRunArgs(self._step)
+                self._save(run_context.session, run_context.session.run(self._global_step_tensor))
+        return SessionRunArgs(self._global_step_tensor)
 
-    def after_run(self, run_context, run_values):
-        if self._timer.should_trigger_for_step(run_values.results + 1):
-            step = run_context.session.run(self._step)
-            if self._timer.should_trigger_for_step(step):
-                self._save(run_context.session, step)
+    def _act(self, run_context, step, elapsed_secs, elapsed_steps):
+        self._save(run_context.session, step)
 
     def end(self, session):
-        step = session.run(self._step)
-        if step != self._timer.last_triggered_step():
-            self._save(session, step)
+        self._save_last(session)
 
     def _save(self, session, step):
         self._timer.update_last_triggered_step(step)

@@ -52,10 +52,8 @@ def _directed(selector, datasets):
 
 def choose_from_datasets(datasets, choice_dataset):
     """Elements of several datasets in the order that a dataset of int64 numbers says."""
-    if not isinstance(choice_dataset.element_spec, TensorSpec) or not choice_dataset.element_spec.is_compatible_with(
-        TensorSpec([], dtypes.int64)
-    ):
-        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+    if not structure.is_scalar(choice_dataset.element_spec, dtypes.int64):
+        raise TypeError(f"`choice_dataset` must have int64 scalars as elements, not {choice_dataset.element_spec}")
     return _directed(choice_dataset, datasets)
 
 
@@ -67,9 +65,9 @@ def sample_from_datasets(datasets, weights=None, seed=None):
         return _directed(_drawn_by(weights, seed), datasets)
     weights = convert_to_tensor(weights, name="weights")
     if weights.dtype not in (dtypes.float32, dtypes.float64):
-        raise TypeError("`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements.")
+        raise TypeError(f"`weights` must be float32 or float64, not {weights.dtype.name}")
     if not weights.shape.is_compatible_with([len(datasets)]):
-        raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+        raise ValueError(f"`weights` must be a vector with one number for each of {len(datasets)} datasets, got {weights.shape}")
     logits = array.expand_dims(math.log(weights, name="logits"), 0)
 
     def select_dataset_constant_logits(seed):
@@ -99,14 +97,16 @@ def cardinality(dataset):
     return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
 
 
+def _checked(dataset):
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a tf.data.Dataset, not {dataset!r}")
+    return dataset
+
+
 def get_single_element(dataset):
     """The only element of a dataset, without an iterator."""
-    if not isinstance(dataset, Dataset):
-        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
-    spec = dataset.element_spec
-    tensors = raw.DatasetToSingleElement(
-        dataset=dataset._variant_tensor, output_types=structure.flat_types(spec), output_shapes=structure.flat_shapes(spec)
-    )
+    spec = _checked(dataset).element_spec
+    tensors = raw.DatasetToSingleElement(dataset=dataset._variant_tensor, **structure.attributes(spec))
     return structure.from_tensors(spec, tensors)
 
 
@@ -134,10 +134,8 @@ class TFRecordWriter:
 
     def write(self, dataset):
         """The op that writes all elements."""
-        if not isinstance(dataset, Dataset):
-            raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
-        if not (isinstance(dataset.element_spec, TensorSpec) and dataset.element_spec.is_compatible_with(TensorSpec([], dtypes.string))):
-            raise TypeError(f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces {dataset.element_spec}")
+        if not structure.is_scalar(_checked(dataset).element_spec, dtypes.string):
+            raise TypeError(f"A record is a scalar of type string; the dataset's elements are {dataset.element_spec}")
         return raw.DatasetToTFRecord(
             input_dataset=dataset._variant_tensor, filename=self._filename, compression_type=self._compression_type
         )

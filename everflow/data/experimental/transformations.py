@@ -6,6 +6,7 @@ from everflow.data import batching, stateful, structure
 from everflow.data.files import interleaved_in_parallel
 from everflow.data.functions import StructuredFunction
 from everflow.data.seeds import seed_tensors
+from everflow.data.settings import as_bool, as_int64
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensorSpec
@@ -18,24 +19,21 @@ from everflow.framework.type_specs import TensorSpec
 def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainder=False, num_parallel_calls=None):
     """`map`, then `batch`, in one."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
-        raise ValueError("The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive.")
+        raise ValueError(
+            f"num_parallel_batches={num_parallel_batches} and num_parallel_calls={num_parallel_calls} exclude each other: pass one of them"
+        )
     if num_parallel_calls is None:
         num_parallel_calls = batch_size if num_parallel_batches is None else batch_size * num_parallel_batches
 
     def apply(dataset):
         function = StructuredFunction(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
-        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-        calls = convert_to_tensor(num_parallel_calls, dtypes.int64, name="num_parallel_calls")
-        drop = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
+        sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(drop_remainder=drop_remainder)
         return dataset._then(
             raw.MapAndBatchDataset,
-            structure.batch(function.output_structure, batching.static_size(size, drop)),
-            other_arguments=function.captured_inputs,
-            batch_size=size,
-            num_parallel_calls=calls,
-            drop_remainder=drop,
-            f=function.attr,
+            structure.batch(function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])),
+            **function.argument("f"),
             preserve_cardinality=True,
+            **sizes,
         )
 
     return apply
@@ -48,10 +46,9 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
     """`shuffle`, then `repeat`, in one: the buffer stays full from one pass to the next."""
 
     def apply(dataset):
-        size = convert_to_tensor(buffer_size, dtypes.int64, name="buffer_size")
-        times = convert_to_tensor(-1 if count is None else count, dtypes.int64, name="count")
+        sizes = as_int64(buffer_size=buffer_size, count=-1 if count is None else count)
         first, second = seed_tensors(seed)
-        return dataset._then(raw.ShuffleAndRepeatDataset, buffer_size=size, seed=first, seed2=second, count=times)
+        return dataset._then(raw.ShuffleAndRepeatDataset, seed=first, seed2=second, **sizes)
 
     return apply
 
@@ -82,9 +79,7 @@ def unique():
 
     def apply(dataset):
         if dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
-            raise TypeError(
-                "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component."
-            )
+            raise TypeError(f"unique() compares single tensors of int32, int64 or string, not {dataset.output_types}")
         return dataset._then(raw.UniqueDataset)
 
     return apply
@@ -108,9 +103,8 @@ def take_while(predicate):
 
     def apply(dataset):
         function = StructuredFunction(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
-        if not function.returns_scalar(dtypes.bool):
-            raise ValueError("`predicate` must return a scalar boolean tensor.")
-        return dataset._then(raw.TakeWhileDataset, other_arguments=function.captured_inputs, predicate=function.attr)
+        function.check_returns_scalar("predicate", dtypes.bool)
+        return dataset._then(raw.TakeWhileDataset, **function.argument("predicate"))
 
     return apply
 
@@ -121,16 +115,12 @@ def dense_to_sparse_batch(batch_size, row_shape):
     def apply(dataset):
         spec = dataset.element_spec
         if type(spec) is not TensorSpec:
-            raise TypeError(
-                f"DenseToSparseDataset requires an input whose elements have a single component, but got {dataset.output_types}."
-            )
-        size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-        if isinstance(row_shape, (TensorShape, list, tuple)):
-            shape = convert_to_tensor([-1 if d is None else d for d in TensorShape(row_shape).as_list()], dtypes.int64, name="row_shape")
-        else:
-            shape = convert_to_tensor(row_shape, dtypes.int64, name="row_shape")
-        static = TensorShape([None]).concatenate(constant_value_as_shape(shape))
-        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), batch_size=size, row_shape=shape)
+            raise TypeError(f"dense_to_sparse_batch takes elements of a single dense tensor, not {dataset.output_types}")
+        known = isinstance(row_shape, (TensorShape, list, tuple))
+        rows = [-1 if d is None else d for d in TensorShape(row_shape).as_list()] if known else row_shape
+        sizes = as_int64(batch_size=batch_size, row_shape=rows)
+        static = TensorShape([None]).concatenate(constant_value_as_shape(sizes["row_shape"]))
+        return dataset._then(raw.DenseToSparseBatchDataset, SparseTensorSpec(static, spec.dtype), **sizes)
 
     return apply
 
